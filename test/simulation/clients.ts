@@ -12,7 +12,9 @@ import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type ChargeWish } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Fleet } from './fleet.ts';
+import { LookUpClient } from './look-up-client.ts';
 import type { Charges } from './oracle/charges.ts';
+import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { finalOf, nameOf, type Answer, type Ask } from './oracle/requests.ts';
 import type { Truth } from './oracle/truth.ts';
 import { Phone, readRefusal } from './phone.ts';
@@ -31,6 +33,9 @@ export interface ClientOptions {
   readonly fleet: Fleet;
   readonly truth: Truth;
   readonly charges: Charges;
+  readonly lookUps: LookUps;
+  /** How likely a payment is confirmed by a look-up first. */
+  readonly confirmations: number;
   readonly scheduler: Scheduler;
   readonly weather: () => Weather;
   /** Makes keys that other customers use too. */
@@ -44,6 +49,8 @@ interface Wish {
   readonly key: string;
   readonly pixKey: string;
   readonly amountCents: number;
+  /** The look-up that the person has confirmed; drawn before the first request. */
+  lookUp: ReceivedLookUp | null;
 }
 
 /** Most payments are paid. */
@@ -56,6 +63,9 @@ const keysToPay = [
 /** How likely a payment goes to another customer. */
 const transfers = 0.3;
 
+/** How likely a second device pays by the same look-up, with a key of its own. */
+const secondDevices = 0.3;
+
 /** How often the app asks for the same payment before the person puts the phone away. */
 const mostRounds = 5;
 
@@ -67,6 +77,7 @@ export class Client {
   isDone = false;
   readonly #options: ClientOptions;
   readonly #charging: ChargeClient;
+  readonly #confirming: LookUpClient;
   readonly #wishes: Wish[] = [];
   readonly #charges: ChargeWish[] = [];
   /** How likely the person logs out between two requests. */
@@ -75,10 +86,15 @@ export class Client {
   constructor(options: ClientOptions) {
     this.#options = options;
     const { customer, fleet, scheduler, weather, charges, truth } = options;
+    const { lookUps, confirmations } = options;
     const outlived = (): void => truth.outlived(customer);
     this.phone = new Phone({ customer, fleet, scheduler, weather, outlived });
     this.owner = this.phone.owner;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, weather, charges });
+    this.#confirming = new LookUpClient({
+      ...{ phone: this.phone, customer, scheduler, lookUps, confirmations },
+      violated: (text) => truth.violated(text),
+    });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
@@ -150,7 +166,6 @@ export class Client {
   #wish(): Wish {
     const { customer, customers, scheduler } = this.#options;
     const { chance } = scheduler;
-    const key = this.#key(this.#wishes.length + 1);
     // Few amounts, so that two payments are alike at times; the last one is over any balance.
     const amountCents = chance.pick([1_000, 1_000, 2_550, 7_001, 90_000]);
     const [other] = chance.shuffled(customers.filter((one) => one !== customer));
@@ -158,7 +173,11 @@ export class Client {
     const pixKey = isTransfer
       ? chance.pick([listedKeyOf(other), listedKeyOf(other), other.account.document])
       : chance.pick(keysToPay);
-    const wish = { key, pixKey, amountCents };
+    return this.#add({ pixKey, amountCents, lookUp: null });
+  }
+
+  #add(terms: Omit<Wish, 'key'>): Wish {
+    const wish = { ...terms, key: this.#key(this.#wishes.length + 1) };
     this.#wishes.push(wish);
     return wish;
   }
@@ -169,8 +188,18 @@ export class Client {
     return wish;
   }
 
-  /** Asks until the answer is definite, or the person gives up. */
+  /** Pays, at times by a look-up first, and at times from two devices by one look-up. */
   async #fulfil(wish: Wish): Promise<void> {
+    const { chance } = this.#options.scheduler;
+    if (this.#leavesOut('send', wish)) return;
+    wish.lookUp = await this.#confirming.confirm(wish.pixKey);
+    const isTwice = wish.lookUp !== null && chance.happens(secondDevices);
+    const wishes = isTwice ? [wish, this.#add(wish)] : [wish];
+    await Promise.all(wishes.map((one) => this.#pursue(one)));
+  }
+
+  /** Asks until the answer is definite, or the person gives up. */
+  async #pursue(wish: Wish): Promise<void> {
     const { scheduler, weather } = this.#options;
     const { chance } = scheduler;
     if (this.#leavesOut('send', wish)) return;
@@ -204,11 +233,15 @@ export class Client {
   }
 
   #send(wish: Wish): Promise<Answer | null> {
-    const { customer, truth, send } = this.#options;
-    const { key, pixKey, amountCents } = wish;
+    const { customer, truth, send, lookUps } = this.#options;
+    const { key, pixKey, amountCents, lookUp } = wish;
     truth.asked(customer, key, amountCents);
+    if (lookUp) lookUps.requested(customer, key, lookUp);
     return this.#call(key, 'send', async (context, token) => {
-      const body = { pix_key: pixKey, amount: amountCents / 100 };
+      const body = {
+        ...{ pix_key: pixKey, amount: amountCents / 100 },
+        ...(lookUp && { lookup_id: lookUp.id }),
+      };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
       const reply = await send.run(context, { input, token, request: requestFacts(context) });

@@ -11,6 +11,7 @@ import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfVerbs } from './mutations-of-verbs.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation, Mutation } from './deviation.ts';
@@ -214,4 +215,5 @@ export const mutations: readonly Mutation[] = [
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
   { name: 'nothing is swept', deviation: neverSwept },
   ...mutationsOfVerbs,
+  ...mutationsOfLookUps,
 ];

@@ -16,6 +16,7 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
+import { UsedUpWindows } from '../../src/auth/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
 import { LocalDispatch } from '../../src/jobs/queue.ts';
@@ -146,7 +147,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
-    usedUp: absent('usedUp'),
+    usedUp: new UsedUpWindows(),
     sealer,
     stopping,
   };

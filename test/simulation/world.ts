@@ -12,6 +12,7 @@ import type { Deviation } from './deviation.ts';
 import { Fleet } from './fleet.ts';
 import type { Hazards } from './hazards.ts';
 import { drawLimits, type Limits } from './limits.ts';
+import { drawConfirmations } from './look-up-client.ts';
 import { Liar } from './liar.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
@@ -65,6 +66,8 @@ export class World {
   readonly goesOn: boolean;
   /** What a customer may send, in some seeds. */
   readonly limits: Limits;
+  /** How likely a payment is confirmed by a look-up first. */
+  readonly #confirmations: number;
   readonly #deviation: Deviation;
   #weather: Weather;
 
@@ -83,8 +86,12 @@ export class World {
     const { scheduler, names, ledger, policy } = this;
     const weather = (): Weather => this.#weather;
     this.limits = drawLimits(seed);
+    this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
-    const oracle = new Oracle({ ledger, policy, hazards, names, scheduler, limits });
+    const oracle = new Oracle({
+      ...{ ledger, policy, hazards, names, scheduler, limits, sealer: store.sealer },
+      weather: this.#weather,
+    });
     const { evidence, receipts, charges, truth, refunds, expiries } = oracle;
     this.evidence = evidence;
     this.receipts = receipts;
@@ -200,7 +207,7 @@ export class World {
     const { scheduler, store, chance, bank, truth, evidence, names } = this;
     const dispatcher = wireOf(owner, {
       ...{ bank, scheduler, weather: () => this.#weather },
-      watch: watchPayments({ customers: store.customers, truth, evidence }),
+      watch: watchPayments({ customers: store.customers, truth, evidence, lookUps: truth.lookUps }),
       describe: (request) => describeRequest(request, bank, names),
     });
     const db = this.statements.databaseOf(owner);
@@ -223,11 +230,14 @@ export class World {
     const { scheduler, truth, fleet, charges } = this;
     const { customers } = this.store;
     const sharesKeys = this.chance.happens(0.3);
+    const { lookUps } = truth;
+    const confirmations = this.#confirmations;
     const { send = sendPix, leftOut = new Set() } = this.#deviation;
     return customers.slice(0, count).map(
       (customer) =>
         new Client({
           ...{ customer, customers, send, fleet, truth, charges, scheduler, sharesKeys, leftOut },
+          ...{ lookUps, confirmations },
           weather: () => this.#weather,
         }),
     );

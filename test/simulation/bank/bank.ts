@@ -142,14 +142,16 @@ export class Bank {
   }
 
   #lookUp(customer: StoredCustomer, { body }: BankRequest): Answer {
-    const { policy, ids, nowMs } = this.#options;
+    const { policy, ids, nowMs, ledger } = this.#options;
     const { key } = body;
     if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
     if (key === pixKeys.flaky && !this.#flakyOf.has(customer)) {
       this.#flakyOf.add(customer);
       return json(503, { message: 'Service Unavailable' });
     }
-    return result(policy, { endToEnd: ids.endToEnd(ispb, nowMs()), key });
+    const endToEnd = ids.endToEnd(ispb, nowMs());
+    ledger.issued.set(endToEnd, { customer, key });
+    return result(policy, { endToEnd, key });
   }
 
   #pay(customer: StoredCustomer, asked: AskedPayment): Answer {

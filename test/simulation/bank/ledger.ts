@@ -20,6 +20,12 @@ export interface Payment {
   state: PaymentState;
 }
 
+/** What an end-to-end id was issued for. */
+interface Issued {
+  readonly customer: StoredCustomer;
+  readonly key: unknown;
+}
+
 /** A charge that the bank has made. */
 export interface Charge {
   readonly customer: StoredCustomer;
@@ -65,6 +71,8 @@ export interface Receipt {
 export class Ledger {
   readonly customers: readonly StoredCustomer[];
   readonly #openingBalanceCents: number;
+  /** The payer and the PIX key that each end-to-end id was issued for. */
+  readonly issued = new Map<string, Issued>();
   readonly #payments: Payment[] = [];
   readonly #charges: Charge[] = [];
   readonly #receipts: Receipt[] = [];

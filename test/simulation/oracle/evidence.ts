@@ -110,6 +110,11 @@ export class Evidence {
       .map(({ notice }) => notice);
   }
 
+  /** Whether an attempt at a payment has left a process. */
+  hasLeft(endToEnd: string): boolean {
+    return this.#sendOf(endToEnd).attempts.some(({ end }) => end !== 'not_sent');
+  }
+
   /** A failover has lost that a payment may have left. */
   forgot(endToEnd: string): void {
     this.#sendOf(endToEnd).payer = null;

@@ -29,7 +29,7 @@ export class LostCommits {
   failedOverAt: number | null = null;
   /** The end-to-end ids of sends that no longer stand in PAYING, or beyond, with this id. */
   readonly #payments = new Set<string>();
-  /** The end-to-end ids of sends of which it is lost that they were repeated in doubt. */
+  /** The end-to-end ids of sends of which it is lost that they were repeated in doubt, or left. */
   readonly #doubts = new Set<string>();
   /** The end-to-end ids of sends that do, and whose outcome is lost. */
   readonly #outcomes = new Set<string>();
@@ -57,6 +57,14 @@ export class LostCommits {
   /** A process that still had the send in hand has stored PAYING once more. */
   beganPaying(endToEnd: string): void {
     this.#payments.delete(endToEnd);
+  }
+
+  /**
+   * A payment has left of which no transaction says so. The transaction may be paid again by the
+   * same look-up, and have the same end-to-end id then: it says nothing of the first attempt.
+   */
+  leftUnrecorded(endToEnd: string): void {
+    this.#doubts.add(endToEnd);
   }
 
   /** Whether no transaction says that this payment may have left, or that another attempt may. */

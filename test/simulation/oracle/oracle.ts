@@ -3,8 +3,11 @@ import type { Ledger } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
+import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Names } from '../names.ts';
+import { mostClockSkewMs } from '../process-faults.ts';
 import type { Scheduler } from '../scheduler.ts';
+import type { Weather } from '../weather.ts';
 import { Charges } from './charges.ts';
 import { Evidence } from './evidence.ts';
 import { Expiries } from './expiries.ts';
@@ -19,6 +22,9 @@ export interface OracleOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
+  readonly sealer: Sealer;
+  /** The faults of the history, before they end. */
+  readonly weather: Weather;
 }
 
 export class Oracle {
@@ -29,11 +35,12 @@ export class Oracle {
   readonly refunds: Refunds;
   readonly expiries: Expiries;
 
-  constructor({ ledger, policy, hazards, names, scheduler, limits }: OracleOptions) {
+  constructor(options: OracleOptions) {
+    const { ledger, policy, hazards, names, scheduler } = options;
     this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
     const { lost } = evidence;
-    this.truth = new Truth({ ledger, evidence, hazards, names, scheduler, limits });
+    this.truth = new Truth({ ...options, evidence, clockSkewMs: mostClockSkewMs(options.weather) });
     const { accounts } = this.truth;
     const violated = (text: string): void => this.truth.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });

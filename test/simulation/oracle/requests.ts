@@ -39,6 +39,7 @@ export interface Order {
   readonly customer: StoredCustomer;
   readonly endToEnd: string;
   readonly clientRequestId: string;
+  readonly pixKey: string;
 }
 
 /** Names one payment of one customer, as the app means it. */

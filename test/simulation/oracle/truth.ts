@@ -4,6 +4,7 @@
  */
 import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
+import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
@@ -12,6 +13,7 @@ import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
+import { LookUps } from './look-ups.ts';
 import { finalOf, nameOf, type Answer, type Ask, type Order, type Wish } from './requests.ts';
 import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
@@ -28,12 +30,16 @@ export interface TruthOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
+  readonly sealer: Sealer;
+  /** The most that the clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
 }
 
 export class Truth {
   readonly violations: string[] = [];
   readonly ledger: Ledger;
   readonly accounts: Accounts;
+  readonly lookUps: LookUps;
   /** The transaction of each key, by `customer/key`, as the app was told. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has asked for under a key. */
@@ -58,7 +64,8 @@ export class Truth {
   /** The step at which a failover has taken back what was stored of a payment. */
   readonly #takenBackAt = new Map<string, number>();
 
-  constructor({ ledger, evidence, hazards, names, scheduler, limits }: TruthOptions) {
+  constructor(options: TruthOptions) {
+    const { ledger, evidence, hazards, names, scheduler, limits, sealer, clockSkewMs } = options;
     this.#limits = limits;
     this.ledger = ledger;
     this.#evidence = evidence;
@@ -68,6 +75,7 @@ export class Truth {
     this.#lost = evidence.lost;
     const violated = (text: string): void => this.violated(text);
     this.accounts = new Accounts({ scheduler, violated });
+    this.lookUps = new LookUps({ ledger, sealer, names, scheduler, violated, clockSkewMs });
   }
 
   violated(text: string): void {
@@ -112,7 +120,10 @@ export class Truth {
 
   /** A payment leaves a process. */
   attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
-    if (this.#lost.hasForgotten({ endToEnd })) return;
+    if (this.#lost.hasForgotten({ endToEnd })) {
+      this.#lost.leftUnrecorded(endToEnd);
+      return;
+    }
     const name = nameOf(customer, clientRequestId);
     const shown = this.#names.of('E', endToEnd);
     const sameIds =
@@ -195,6 +206,7 @@ export class Truth {
     if (!this.#lost.hasForgotten({ endToEnd })) return;
     this.#attempted.delete(name);
     this.#attempted.delete(endToEnd);
+    if (this.#evidence.hasLeft(endToEnd)) this.#lost.leftUnrecorded(endToEnd);
     this.#evidence.forgot(endToEnd);
   }
 
@@ -210,12 +222,17 @@ export class Truth {
     if (answer.status === 502 && answer.outcome === null) {
       this.violated(`${name} was answered 502 without its outcome`);
     }
+    if (answer.fields?.includes('lookup_id'))
+      this.#scheduler.count('second keys of a look-up refused');
     this.#checkFinal(ask, answer);
     this.#checkOutcome(ask, answer);
   }
 
   /** Whether there is another request with the key, or the account was blocked meanwhile. */
-  #isRefusable({ customer, key, askedAt }: Ask, { fields = [] }: Answer): boolean {
+  #isRefusable(ask: Ask, { fields = [], outcome }: Answer): boolean {
+    const { customer, key, askedAt } = ask;
+    if (fields.includes('lookup_id'))
+      return outcome === 'not_sent' && this.lookUps.isUsedByOther(ask);
     if (fields.includes('amount')) return this.#mayExceedLimit(customer);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
     return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;

@@ -2,6 +2,7 @@
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Names } from '../names.ts';
 import type { Evidence } from '../oracle/evidence.ts';
+import type { LookUps } from '../oracle/look-ups.ts';
 import type { Order } from '../oracle/requests.ts';
 import type { Truth } from '../oracle/truth.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -12,14 +13,17 @@ export interface WatchOptions {
   readonly customers: readonly StoredCustomer[];
   readonly truth: Truth;
   readonly evidence: Evidence;
+  readonly lookUps: LookUps;
 }
 
 /** Tells the oracle of each payment that leaves, and of how it went. */
-export function watchPayments({ customers, truth, evidence }: WatchOptions): WireWatch {
+export function watchPayments({ customers, truth, evidence, lookUps }: WatchOptions): WireWatch {
   return {
     left(process, request) {
       const order = orderIn(request, customers);
-      if (order) truth.attempted(process, order);
+      if (!order) return;
+      lookUps.attempted(process, order);
+      truth.attempted(process, order);
     },
     ended(process, request, answer) {
       const order = orderIn(request, customers);
@@ -44,9 +48,12 @@ export function describeRequest(request: BankRequest, bank: Bank, names: Names):
 /** The payment that a request asks for; null when it asks for none. */
 function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Order | null {
   if (!isPayment(request)) return null;
-  const { endToEnd, clientRequestId, debitParty } = request.body;
+  const { endToEnd, clientRequestId, key, debitParty } = request.body;
   const { account } = debitParty as { account: string };
   const customer = customers.find((one) => one.account.accountNumber === account);
   if (!customer) throw new Error('a payment from an account that nobody has');
-  return { customer, endToEnd: String(endToEnd), clientRequestId: String(clientRequestId) };
+  return {
+    ...{ customer, endToEnd: String(endToEnd) },
+    ...{ clientRequestId: String(clientRequestId), pixKey: String(key) },
+  };
 }

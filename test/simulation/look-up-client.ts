@@ -1,0 +1,113 @@
+/** The app that shows the payee before the payment, and pays by that look-up. */
+import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import { findPrincipal } from '../../src/auth/banking-sessions.ts';
+import type { Context } from '../../src/context.ts';
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
+import { AppError } from '../../src/errors.ts';
+import { lookUpPixKey } from '../../src/pix/look-up-pix-key.ts';
+import { Chance } from './chance.ts';
+import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
+import { readRefusal, type Phone } from './phone.ts';
+import type { Scheduler } from './scheduler.ts';
+import { requestFacts } from './service.ts';
+import type { StoredCustomer } from './store.ts';
+
+export interface LookUpClientOptions {
+  readonly phone: Phone;
+  readonly customer: StoredCustomer;
+  readonly scheduler: Scheduler;
+  readonly lookUps: LookUps;
+  /** How likely a payment is confirmed. */
+  readonly confirmations: number;
+  readonly violated: (text: string) => void;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly lookUp: ReceivedLookUp | null;
+}
+
+/** Draws how likely payments are confirmed in a seed, from a random sequence of its own. */
+export function drawConfirmations(seed: number): number {
+  return new Chance(seed + 2).pick([0, 0, 0, 0.4, 0.8]);
+}
+
+/** How likely the app pays by a look-up that it has not just received. */
+const otherLookUps = 0.25;
+
+/** How likely the person thinks for minutes: a look-up is fresh for five of them. */
+const longPauses = 0.15;
+const longestPauseMs = 20 * 60_000;
+
+export class LookUpClient {
+  readonly #options: LookUpClientOptions;
+
+  constructor(options: LookUpClientOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the look-up that a payment is to be made by; null: none, or its answer was lost. */
+  async confirm(pixKey: string): Promise<ReceivedLookUp | null> {
+    const { scheduler, confirmations, phone } = this.#options;
+    const { chance } = scheduler;
+    if (!chance.happens(confirmations)) return null;
+    const other = chance.happens(otherLookUps) ? this.#otherLookUp(pixKey) : null;
+    if (other) return other;
+    const answer = await this.#lookUp(pixKey);
+    if (answer?.status === 401) await phone.logIn();
+    if (!answer?.lookUp) return null;
+    const isLong = chance.happens(longPauses);
+    await scheduler.sleep(
+      phone.owner,
+      isLong ? chance.below(longestPauseMs) : chance.delayMs(30_000),
+    );
+    return answer.lookUp;
+  }
+
+  /** One that was received before, by anyone and for any key; mostly for this one. */
+  #otherLookUp(pixKey: string): ReceivedLookUp | null {
+    const { lookUps, scheduler } = this.#options;
+    const { received } = lookUps;
+    const ofKey = received.filter((one) => one.pixKey === pixKey);
+    const [first, ...others] = ofKey.length > 0 ? ofKey : received;
+    return first ? scheduler.chance.pick([first, ...others]) : null;
+  }
+
+  #lookUp(pixKey: string): Promise<Answer | null> {
+    const { customer, phone, lookUps, scheduler } = this.#options;
+    return phone.ask({
+      label: `look-up for ${customer.name}`,
+      describe: (answer) => (answer ? String(answer.status) : 'by nobody'),
+      run: async (context, token) => {
+        const answer = await this.#run(context, { token, pixKey }).catch((error: unknown) =>
+          this.#refusal(error),
+        );
+        scheduler.count(`look-up answered ${answer.status}`);
+        if (answer.lookUp) lookUps.receive(answer.lookUp);
+        return answer;
+      },
+    });
+  }
+
+  async #run(
+    context: Context,
+    { token, pixKey }: { readonly token: VerifiedToken; readonly pixKey: string },
+  ): Promise<Answer> {
+    const principal = await findPrincipal(context, token);
+    if (!principal) throw new AppError('UNAUTHENTICATED');
+    const input = { path: {}, query: {}, headers: {}, body: { pix_key: pixKey } };
+    const request = requestFacts(context);
+    const reply = await lookUpPixKey.run(context, { input, principal, request });
+    if (reply.status !== 200) throw new Error(`a look-up was answered ${reply.status}`);
+    const { lookup_id: id, expires_at: expiresAt } = reply.body;
+    const { customer } = this.#options;
+    return { status: 200, lookUp: { customer, pixKey, id, expiresAtMs: Date.parse(expiresAt) } };
+  }
+
+  #refusal(error: unknown): Answer {
+    const refusal = readRefusal(error);
+    if (refusal) return { status: refusal.status, lookUp: null };
+    if (!isDatabaseTrouble(error)) this.#options.violated(`a defect: ${String(error)}`);
+    return { status: 503, lookUp: null };
+  }
+}

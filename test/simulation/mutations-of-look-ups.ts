@@ -1,0 +1,103 @@
+/** The service, broken on purpose in how it pays by a confirmed look-up: see `mutations.ts`. */
+import type { Database, Statement } from '../../src/db/database.ts';
+import { isConstraintViolation } from '../../src/db/unavailable.ts';
+import { AppError } from '../../src/errors.ts';
+import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { sendPix } from '../../src/pix/send-pix.ts';
+import type { Sealer } from '../../src/security/sealing.ts';
+import type { Deviation, Mutation } from './deviation.ts';
+
+type Call = Parameters<typeof sendPix.run>[1];
+type Open = Sealer['open'];
+
+/** Sends that read a `lookup_id` in another way. */
+function openingLookUps(change: (open: Open, call: Call) => Open): Deviation {
+  return {
+    send: {
+      ...sendPix,
+      run(context, call) {
+        const open: Open = (sealed, owner) => context.sealer.open(sealed, owner);
+        const changed = change(open, call);
+        const isLookUp = (owner: string): boolean => owner.startsWith('look-up:');
+        const changedOpen: Open = (sealed, owner) =>
+          (isLookUp(owner) ? changed : open)(sealed, owner);
+        const sealer = { ...context.sealer, open: changedOpen };
+        return sendPix.run({ ...context, sealer }, call);
+      },
+    },
+  };
+}
+
+/** Look-ups that say something else than they were sealed with. */
+function readingLookUps(change: (call: Call) => object): Deviation {
+  return openingLookUps((open, call) => (sealed, owner) => {
+    const content: unknown = JSON.parse(open(sealed, owner).toString('utf8'));
+    return Buffer.from(JSON.stringify(Object.assign(content as object, change(call))));
+  });
+}
+
+/** The ids that the store gives its customers. */
+const userIds = [1, 2, 3] as const;
+
+const openedForAnyone = openingLookUps((open) => (sealed, owner) => {
+  for (const id of userIds) {
+    try {
+      return open(sealed, `look-up:${id}`);
+    } catch {
+      // It is of another one of them.
+    }
+  }
+  return open(sealed, owner);
+});
+
+const ignored: Deviation = {
+  send: {
+    ...sendPix,
+    run(context, call) {
+      const { input } = call;
+      const body = { ...input.body, lookup_id: undefined };
+      return sendPix.run(context, { ...call, input: { ...input, body } });
+    },
+  },
+};
+
+/** A send whose end-to-end id another one has is stored without it, and leaves with it. */
+const paidUnderTwoKeys: Deviation = {
+  db: (db): Database => ({
+    ...db,
+    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
+      try {
+        return await db.query<Row>(statement, parameters);
+      } catch (error) {
+        if (statement !== paymentStatements.step || !isConstraintViolation(error)) throw error;
+        return db.query<Row>(statement, parameters.with(2, `${String(parameters[2])}-again`));
+      }
+    },
+  }),
+};
+
+const refusedWithoutOutcome: Deviation = {
+  send: {
+    ...sendPix,
+    run: (context, call) =>
+      sendPix.run(context, call).catch((error: unknown) => {
+        const isUsed = error instanceof AppError && error.fields?.['lookup_id'] !== undefined;
+        throw isUsed ? new AppError('VALIDATION_FAILED', { fields: error.fields ?? {} }) : error;
+      }),
+  },
+};
+
+export const mutationsOfLookUps: readonly Mutation[] = [
+  {
+    name: 'an expired look-up is paid',
+    deviation: readingLookUps(() => ({ expiresAtMs: Number.MAX_SAFE_INTEGER })),
+  },
+  {
+    name: 'a look-up of another key is paid',
+    deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
+  },
+  { name: 'a look-up of another user is paid', deviation: openedForAnyone },
+  { name: 'a confirmed look-up is ignored', deviation: ignored },
+  { name: 'one look-up is paid under two keys', deviation: paidUnderTwoKeys },
+  { name: 'the second key of a look-up has no outcome', deviation: refusedWithoutOutcome },
+];
