@@ -128,7 +128,7 @@ const columns: readonly Column<EventView>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true },
   { head: 'STATE', cell: ({ state }) => [state, stateColours[state]] },
   { head: 'RECEIVED', cell: ({ receivedAt }) => shortTime(receivedAt) },
-  { head: 'LOOKED AT', cell: ({ processedAt }) => shortTime(processedAt) },
+  { head: 'PROCESSED', cell: ({ processedAt }) => shortTime(processedAt) },
   { head: 'BYTES', cell: ({ payloadBytes }) => payloadBytes ?? 'purged', align: 'right' },
   { head: 'ITEMS', cell: ({ outcomes }) => formatCounts(outcomes) },
 ];
@@ -178,7 +178,7 @@ function printEvent(shown: WebhookShown, terminal: Terminal): void {
     ['event', event.id],
     ['state', event.state],
     ['received', shortTime(event.receivedAt)],
-    ['looked at', shortTime(event.processedAt)],
+    ['processed', shortTime(event.processedAt)],
     ['items', formatCounts(event.outcomes)],
     ['waits for', waitsFor.join(', ')],
   ]);
