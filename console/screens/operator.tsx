@@ -11,9 +11,10 @@ import { useList } from '../hooks/use-list.ts';
 import { useQuestion } from '../hooks/use-question.ts';
 import type { Operate } from '../operate.ts';
 import { back } from '../state/app-state.ts';
+import { utcTime } from '../state/format.ts';
 import { failure, reading, writing } from '../state/notice.ts';
 import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
-import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
+import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, wrapLines, type Line } from '../state/text.ts';
 
 /** The list that is shown, its rows once they are known, and the row that is open. */
@@ -162,6 +163,8 @@ function Details(props: DetailsProps) {
   );
 }
 
+const detailCell: FormatCell = (row, name) => utcTime(cellText(row, name));
+
 /** The commands about one row, and what they have printed. */
 function useCommands({ operate, place, row }: DetailsProps, id: string) {
   const { details } = place.shown;
@@ -183,7 +186,7 @@ function useCommands({ operate, place, row }: DetailsProps, id: string) {
   const lines = (columns: number): Line[] => [
     ...wrapLines(result, columns, 'strong'),
     ...(description === ''
-      ? factLines(memberFacts(row, cellText), columns)
+      ? factLines(memberFacts(row, detailCell), columns)
       : wrapLines(description, columns)),
   ];
   return { call, isWriting: isChange && call.isBusy, execute, lines };
