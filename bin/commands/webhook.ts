@@ -345,21 +345,12 @@ async function send(context: Context, options: SendOptions) {
   const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
   const headers = { 'content-type': 'application/json', ...secretHeader };
   const answer = await post(context, { url, headers, body: payload });
-  const sentence = describeAnswer(answer);
+  const { status, body } = answer;
+  const isStored = status === 200;
+  const refusal = `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
+  const sentence = isStored ? 'The service has stored the webhook.' : refusal;
   context.terminal.result({ url: url.href, ...answer }, options, sentence);
-  return answer.status === 200 ? exitCodes.ok : exitCodes.failed;
-}
-
-/** Formats what the service has answered, such as `The service refused the webhook (401): …`. */
-function describeAnswer({
-  status,
-  body,
-}: {
-  readonly status: number;
-  readonly body: string;
-}): string {
-  if (status === 200) return 'The service has stored the webhook.';
-  return `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
+  return isStored ? exitCodes.ok : exitCodes.failed;
 }
 
 async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {
