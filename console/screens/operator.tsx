@@ -50,16 +50,17 @@ const refreshMs = 5_000;
 function useRows({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
   const list = useList(rows?.length ?? 0, place.chosen);
-  const chosenId = useRef<unknown>(null);
-  chosenId.current = rows?.[list.chosen]?.['id'];
+  const chosen = useRef({ id: undefined as unknown, index: 0 });
+  chosen.current = { id: rows?.[list.chosen]?.['id'], index: list.chosen };
   const call = useRead(async (signal) => {
     const output = await operate([...shown.command, '--json'], signal);
     // A command may end after another list was chosen.
     if (signal.aborted) return;
     const found = readRows(shown, output);
-    const index = found.findIndex(({ id }) => id !== undefined && id === chosenId.current);
+    const { id, index } = chosen.current;
+    const moved = id === undefined ? -1 : found.findIndex((row) => row['id'] === id);
     go({ rows: found });
-    if (index >= 0) list.choose(index);
+    if (moved >= 0 && moved !== index) list.choose(moved);
   });
   // While the clock reads the list, the failure of the last read still holds.
   const failed = useRef<string | null>(null);
