@@ -42,7 +42,7 @@ function overlayOf({ key, text }: Press, isTyping: boolean): OverlayName | null 
   return text === '?' && key === 'text' && !isTyping ? 'keys' : null;
 }
 
-export function App({ api, operate, login, hasColours, copy = ignore }: AppProps) {
+export function App({ api, operate, login, hasColours, copy = () => undefined }: AppProps) {
   const [state, change] = useState(initialState);
   const [overlay, show] = useState<OverlayName | null>(null);
   const { exit } = useInk();
@@ -101,9 +101,4 @@ export function App({ api, operate, login, hasColours, copy = ignore }: AppProps
       </AppContext.Provider>
     </ThemeProvider>
   );
-}
-
-/** Without a terminal there is no clipboard. */
-function ignore(): void {
-  // Nothing is copied.
 }

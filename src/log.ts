@@ -286,8 +286,8 @@ const levelStyles = { WARN: 'yellow', ERROR: 'red', FATAL: 'red', DEBUG: 'gray',
 const collectorFields: ReadonlySet<string> = new Set(['traceId', 'spanId', 'requestIdDigest']);
 
 /**
- * Formats pino's JSON lines for a terminal: time, level, message, fields, frames. A line up to `info`
- * is cut at the width of the terminal; a warning or an error is whole.
+ * Formats pino's JSON lines for a terminal: time, level, message, fields, frames. A line up to
+ * `info` is cut at the width of the terminal; a warning or an error is whole.
  */
 function prettyStream(output: DestinationStream, columns?: number): DestinationStream {
   return {
@@ -316,12 +316,14 @@ function prettyStream(output: DestinationStream, columns?: number): DestinationS
 /** The time, the level, and the spaces after them. */
 const headColumns = 15;
 
-/** A request as people write it, such as `POST /api/v1/pix/send 200 12 ms`, and its id at the end. */
+/** A request as people write it, such as `POST /api/v1/pix/send 200 12 ms`, its id at the end. */
 function shortRequest(line: Record<string, unknown>): Record<string, unknown> {
   const { msg, method, path, status, durationMs, operation: _operation, ...rest } = line;
   if (msg !== 'request' || typeof method !== 'string' || typeof path !== 'string') return line;
   const { requestId, ...others } = rest;
-  const known = Object.entries({ ...others, requestId }).filter(([, value]) => value != null);
+  const known = Object.entries({ ...others, requestId }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   const text = `${method} ${path} ${String(status)} ${String(durationMs)} ms`;
   return { msg: text, ...Object.fromEntries(known) };
 }

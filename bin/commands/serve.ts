@@ -52,7 +52,8 @@ function isTaken(error: unknown, { port }: Config): boolean {
 
 function describeTakenPort({ host, port }: Config): string {
   const other = port === 65_535 ? port - 1 : port + 1;
-  return `another process already listens on ${host}:${port}: choose another port, such as PORT=${other}`;
+  const problem = `another process already listens on ${host}:${port}`;
+  return `${problem}: choose another port, such as PORT=${other}`;
 }
 
 function announceNewDatabase({ databaseUrl, dataDir }: Config): void {

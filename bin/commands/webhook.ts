@@ -129,7 +129,7 @@ const columns: readonly Column<EventView>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true },
   { head: 'STATE', cell: ({ state }) => [state, stateColours[state]] },
   { head: 'RECEIVED', cell: ({ receivedAt }) => shortTime(receivedAt) },
-  { head: 'LOOKED AT', cell: ({ processedAt }) => shortTime(processedAt) },
+  { head: 'PROCESSED', cell: ({ processedAt }) => shortTime(processedAt) },
   { head: 'BYTES', cell: ({ payloadBytes }) => payloadBytes ?? 'purged', align: 'right' },
   { head: 'ITEMS', cell: ({ outcomes }) => formatCounts(outcomes) },
 ];
@@ -179,7 +179,7 @@ function printEvent(shown: WebhookShown, terminal: Terminal): void {
     ['event', event.id],
     ['state', event.state],
     ['received', shortTime(event.receivedAt)],
-    ['looked at', shortTime(event.processedAt)],
+    ['processed', shortTime(event.processedAt)],
     ['items', formatCounts(event.outcomes)],
     ['waits for', waitsFor.join(', ')],
   ]);
@@ -346,21 +346,12 @@ async function send(context: Context, options: SendOptions) {
   const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
   const headers = { 'content-type': 'application/json', ...secretHeader };
   const answer = await post(context, { url, headers, body: payload });
-  const sentence = describeAnswer(answer);
+  const { status, body } = answer;
+  const isStored = status === 200;
+  const refusal = `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
+  const sentence = isStored ? 'The service has stored the webhook.' : refusal;
   context.terminal.result({ url: url.href, ...answer }, options, sentence);
-  return answer.status === 200 ? exitCodes.ok : exitCodes.failed;
-}
-
-/** Formats what the service has answered, such as `The service refused the webhook (401): …`. */
-function describeAnswer({
-  status,
-  body,
-}: {
-  readonly status: number;
-  readonly body: string;
-}): string {
-  if (status === 200) return 'The service has stored the webhook.';
-  return `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
+  return isStored ? exitCodes.ok : exitCodes.failed;
 }
 
 async function readPayload({ call }: Context, options: SendOptions): Promise<Buffer> {

@@ -54,7 +54,7 @@ interface ChargeCodeProps {
 }
 
 /** The words beside a code need this many columns, or this many rows below it. */
-const wordsRoom: Room = { columns: 27, rows: 9 };
+const wordsRoom: Room = { columns: 27, rows: 8 };
 
 function ChargeCode(props: ChargeCodeProps) {
   const { hasColours } = useApp();

@@ -10,7 +10,7 @@ import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { useQuestion } from '../hooks/use-question.ts';
 import { logOut, open, type Holder } from '../state/app-state.ts';
-import { formatAmount } from '../state/format.ts';
+import { formatAmount, formatTaxId } from '../state/format.ts';
 import { failure, success, writing } from '../state/notice.ts';
 import { factLines, statusColour, type Room } from '../state/text.ts';
 
@@ -118,7 +118,7 @@ function AccountCard({ holder, room, balance }: AccountCardProps) {
   const number = account && `${account.agency ?? '–'} / ${account.account_number ?? '–'}`;
   const facts = [
     ['Name', user.name],
-    ['Document', user.document],
+    ['Document', user.document && formatTaxId(user.document)],
     ['Account', number ?? 'none yet'],
     ['Balance', balance ?? '…'],
   ] as const;

@@ -11,9 +11,10 @@ import { useList } from '../hooks/use-list.ts';
 import { useQuestion } from '../hooks/use-question.ts';
 import type { Operate } from '../operate.ts';
 import { back } from '../state/app-state.ts';
+import { utcTime } from '../state/format.ts';
 import { failure, reading, writing } from '../state/notice.ts';
 import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
-import { cellText, memberColumns, memberFacts, type Row } from '../state/table.ts';
+import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, wrapLines, type Line } from '../state/text.ts';
 
 /** The list that is shown, its rows once they are known, and the row that is open. */
@@ -49,16 +50,17 @@ const refreshMs = 5_000;
 function useRows({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
   const list = useList(rows?.length ?? 0, place.chosen);
-  const chosenId = useRef<unknown>(null);
-  chosenId.current = rows?.[list.chosen]?.['id'];
+  const chosen = useRef({ id: undefined as unknown, index: 0 });
+  chosen.current = { id: rows?.[list.chosen]?.['id'], index: list.chosen };
   const call = useRead(async (signal) => {
     const output = await operate([...shown.command, '--json'], signal);
     // A command may end after another list was chosen.
     if (signal.aborted) return;
     const found = readRows(shown, output);
-    const index = found.findIndex(({ id }) => id !== undefined && id === chosenId.current);
+    const { id, index } = chosen.current;
+    const moved = id === undefined ? -1 : found.findIndex((row) => row['id'] === id);
     go({ rows: found });
-    if (index >= 0) list.choose(index);
+    if (moved >= 0 && moved !== index) list.choose(moved);
   });
   // While the clock reads the list, the failure of the last read still holds.
   const failed = useRef<string | null>(null);
@@ -162,6 +164,8 @@ function Details(props: DetailsProps) {
   );
 }
 
+const detailCell: FormatCell = (row, name) => utcTime(cellText(row, name));
+
 /** The commands about one row, and what they have printed. */
 function useCommands({ operate, place, row }: DetailsProps, id: string) {
   const { details } = place.shown;
@@ -183,7 +187,7 @@ function useCommands({ operate, place, row }: DetailsProps, id: string) {
   const lines = (columns: number): Line[] => [
     ...wrapLines(result, columns, 'strong'),
     ...(description === ''
-      ? factLines(memberFacts(row, cellText), columns)
+      ? factLines(memberFacts(row, detailCell), columns)
       : wrapLines(description, columns)),
   ];
   return { call, isWriting: isChange && call.isBusy, execute, lines };

@@ -42,13 +42,21 @@ function quoted(text: string): string {
 /** The request as a command, and what was answered. */
 export function exchangeLines(exchange: Exchange, columns: number): Line[] {
   const { status, answer } = exchange;
-  const text = answer === undefined ? '' : JSON.stringify(answer, null, 2);
+  const text = answer === undefined ? '' : JSON.stringify(answer, shorten, 2);
   return [
     ...wrapLines(curlCommand(exchange), columns, 'strong'),
     { text: '' },
     ...wrapLines(status === null ? 'no answer' : String(status), columns, colourOf(status)),
     ...wrapLines(text, columns),
   ];
+}
+
+/** Longer than every text for a person; an image is not. */
+const longest = 300;
+
+function shorten(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= longest) return value;
+  return `${value.slice(0, 40)}… (${value.length} characters)`;
 }
 
 function colourOf(status: number | null): 'good' | 'bad' {

@@ -46,6 +46,13 @@ export function formatDay(iso: string): string {
   return iso.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$3/$2/$1');
 }
 
+/** @returns a CPF or a CNPJ as people write it; another text as it is. */
+export function formatTaxId(text: string): string {
+  return text
+    .replace(/^(\d{3})(\d{3})(\d{3})(\d{2})$/, '$1.$2.$3-$4')
+    .replace(/^(\w{2})(\w{3})(\w{3})(\w{4})(\d{2})$/, '$1.$2.$3/$4-$5');
+}
+
 /** The zone of the provider and of statements. The comma after the day is left out. */
 const local = new Intl.DateTimeFormat('pt-BR', {
   ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },

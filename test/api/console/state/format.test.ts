@@ -9,6 +9,7 @@ import {
   shortLocalTime,
   shortUtcTime,
   utcTime,
+  formatTaxId,
 } from '../../../../console/state/format.ts';
 
 describe('an amount', () => {
@@ -53,6 +54,13 @@ it('a day is read as people write it, and anything else stays', () => {
   ] as const) {
     assert.equal(parseDay(typed), day);
   }
+});
+
+it('a CPF or a CNPJ is written as people write it, and nothing else is changed', () => {
+  const texts = ['11144477735', '11222333000181', '12ABC34501DE35', '***.444.777-**', '+551199'];
+  assert.deepEqual(texts.map(formatTaxId), [
+    ...['111.444.777-35', '11.222.333/0001-81', '12.ABC.345/01DE-35', '***.444.777-**', '+551199'],
+  ]);
 });
 
 describe('a time', () => {
