@@ -339,7 +339,7 @@ export interface RegisterPfRequest {
   address?: OnboardingAddress | undefined;
 }
 
-/** What the single-request registration made. */
+/** The result of the single-request registration. */
 export interface RegisterPfReply {
   user_id: number;
   account_id: number | null;
@@ -349,7 +349,7 @@ export interface RegisterPfReply {
   onboarding: OnboardingApplication;
 }
 
-/** The company that would open an account, and the person who answers for it. */
+/** The company that would open an account, and the person responsible for it. */
 export interface RegisterPjRequest {
   name: string;
   company_name: string;
