@@ -173,7 +173,7 @@ export interface LookUpPixKeyRequest {
   pix_key: string;
 }
 
-/** Who has a Pix key. A field that the provider does not tell is absent. */
+/** The owner of a Pix key. A field that the provider does not send is absent. */
 export interface PixKeyOwner {
   pix_key: string;
   pix_key_type?: PixKeyType | undefined;
@@ -191,7 +191,7 @@ export interface PixTransaction {
   end_to_end?: string | undefined;
 }
 
-/** `dynamic`: an amount that expires. `static`: a fixed amount without an end. */
+/** `dynamic`: a charge that expires. `static`: a code that does not expire. */
 export type ChargeType = 'dynamic' | 'static';
 
 /** A named text that the payer sees with the charge. */
@@ -235,7 +235,7 @@ export interface PixTransactionView {
   expires_at?: string | undefined;
 }
 
-/** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge; `PIX_REFUND_IN` came back, `PIX_REFUND_OUT` was given back. */
+/** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge; `PIX_REFUND_IN` came back, `PIX_REFUND_OUT` was returned. */
 export type PixType =
   'PIX_SEND' | 'PIX_CHARGE' | 'PIX_RECEIVED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
 
@@ -339,7 +339,7 @@ export interface RegisterPfRequest {
   address?: OnboardingAddress | undefined;
 }
 
-/** What the single-request registration made. */
+/** The result of the single-request registration. */
 export interface RegisterPfReply {
   user_id: number;
   account_id: number | null;
@@ -349,7 +349,7 @@ export interface RegisterPfReply {
   onboarding: OnboardingApplication;
 }
 
-/** The company that would open an account, and the person who answers for it. */
+/** The company that would open an account, and the person responsible for it. */
 export interface RegisterPjRequest {
   name: string;
   company_name: string;
@@ -453,7 +453,7 @@ export interface ConfirmElectronicValidationRequest {
   tipo?: number | undefined;
 }
 
-/** A step was taken; the application shows how far it is. */
+/** A step was accepted; the application shows the progress. */
 export interface StepAccepted {
   message: string;
   application: OnboardingApplication;
@@ -615,7 +615,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Look up who has a Pix key. */
+  /** Look up the owner of a Pix key. */
   lookUpPixKey: {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -747,7 +747,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: OnboardingApplication; 404: Message; 429: Message; 503: Message };
   };
-  /** Give the address. */
+  /** Submit the address. */
   submitAddress: {
     path: { applicationId: string };
     query: Record<string, never>;
@@ -781,7 +781,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Ask for the account. */
+  /** Request the account. */
   submitProposal: {
     path: { applicationId: string };
     query: Record<string, never>;
@@ -798,7 +798,7 @@ export interface Operations {
       503: Message;
     };
   };
-  /** Ask for the validation code. */
+  /** Request the validation code. */
   requestElectronicValidation: {
     path: { applicationId: string };
     query: Record<string, never>;
@@ -855,7 +855,7 @@ export interface Operations {
     body: undefined;
     replies: { 200: KycReply; 404: Message; 429: Message; 503: Message };
   };
-  /** Try again what is not done. */
+  /** Retry the unfinished steps. */
   syncOnboarding: {
     path: { applicationId: string };
     query: Record<string, never>;
@@ -863,7 +863,7 @@ export interface Operations {
     body: undefined;
     replies: { 202: StepAccepted; 404: Message; 422: ValidationError; 429: Message; 503: Message };
   };
-  /** Take in a provider's event. */
+  /** Receive an event of the provider. */
   receiveProviderWebhook: {
     path: Record<string, never>;
     query: Record<string, never>;

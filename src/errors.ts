@@ -150,8 +150,8 @@ const catalogue = {
     status: 502,
     codeInBody: true,
     text: {
-      en: 'The bank is limiting these requests. Wait a few minutes and try again.',
-      pt: 'O banco está limitando estas consultas. Aguarde alguns minutos e tente novamente.',
+      en: 'The bank is limiting these requests. Try again later.',
+      pt: 'O banco está limitando estas consultas. Tente novamente mais tarde.',
     },
   },
   PROVIDER_INVALID_RESPONSE: {

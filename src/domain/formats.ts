@@ -63,8 +63,8 @@ const NOT_A_KEY: Text = {
 };
 
 const NOT_A_PIX_KEY: Text = {
-  en: 'This is not a Pix key: a CPF, CNPJ, e-mail, random key, or phone with its area code.',
-  pt: 'Isto não é uma chave Pix: CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
+  en: 'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.',
+  pt: 'Esta não é uma chave Pix. Informe um CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
 };
 
 const NOT_A_CURSOR: Text = {

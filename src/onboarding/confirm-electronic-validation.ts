@@ -24,7 +24,7 @@ import {
   type TypedCode,
 } from './validation-code.ts';
 
-const message = { en: 'The confirmation was queued.', pt: 'A confirmação foi enfileirada.' };
+const message = { en: 'The confirmation was received.', pt: 'A confirmação foi recebida.' };
 
 /** Submits the code that the person received. Outside production it is optional. */
 export const confirmElectronicValidation: PublicOperation<'confirmElectronicValidation'> = {

@@ -3,7 +3,7 @@ import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
-const message = { en: 'The proposal was queued.', pt: 'A proposta foi enfileirada.' };
+const message = { en: 'The proposal was received.', pt: 'A proposta foi recebida.' };
 
 /** Requests an account, a current account by default. */
 export const submitProposal: PublicOperation<'submitProposal'> = {

@@ -26,8 +26,10 @@ export function chargeReply(transaction: PixTransaction, { replayed }: { replaye
 /** The code of a charge, if there is one, and when it expires. */
 export function codeOf({ qrCode, copyPaste, expiresAt }: Omit<PixView, 'id' | 'status'>) {
   if (qrCode === null && copyPaste === null) return {};
+  // Older releases stored the code's text where the provider had sent no image.
+  const isImage = qrCode !== null && !qrCode.startsWith('000201');
   return {
-    ...(qrCode !== null && { qr_code: qrCode }),
+    ...(isImage && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),
     ...(expiresAt && { expires_at: expiresAt.toISOString() }),
   };

@@ -139,8 +139,8 @@ export interface ChargeOrder {
 }
 
 export interface ChargeCode {
-  /** An image (base64) or a payload, as the provider returns it. */
-  readonly qrCode: string | null;
+  /** A PNG in base64. */
+  readonly qrCode: string;
   readonly copyPaste: string | null;
   readonly providerTxid: string | null;
 }

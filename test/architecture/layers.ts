@@ -46,7 +46,8 @@ const members = {
   'db/online-migration.ts': /^src\/db\/online-migration\.ts$/,
   db: /^src\/db\//,
   security: /^src\/security\//,
-  'the port': /^src\/provider\/(?:provider|errors|webhook-events|statement-\w+|listed-keys)\.ts$/,
+  'the port':
+    /^src\/provider\/(?:provider|errors|webhook-events|statement-\w+|listed-keys|qr-code)\.ts$/,
   'provider words': /^src\/provider\/(?:wire|webhook)-[a-z-]+\.ts$/,
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,

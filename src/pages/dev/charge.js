@@ -80,7 +80,7 @@ async function showCharge(charge) {
     said,
     status,
     ...(image
-      ? [element('img', { className: 'qr', alt: 'QR code of the charge', src: source(image) })]
+      ? [element('img', { className: 'qr', alt: 'QR code of the charge', src: png(image) })]
       : []),
     ...(text ? codeParts(text, pay) : []),
   );
@@ -111,6 +111,6 @@ function codeParts(text, pay) {
   ];
 }
 
-function source(image) {
-  return image.startsWith('data:image/') ? image : `data:image/png;base64,${image}`;
+function png(base64) {
+  return `data:image/png;base64,${base64}`;
 }

@@ -12,11 +12,15 @@ export const newKeyWords = 'the button “New key” makes a new key';
 export function offerKeys({ field, button, isInDoubt = () => false, onRenew = () => {} }) {
   const renew = () => (byId(field).value = crypto.randomUUID());
   const pressed = byId(button);
-  const words = pressed.textContent;
+  const hint = byId(`${field}-hint`);
+  const [words, hintWords] = [pressed.textContent, hint.textContent];
   let isAsking = false;
   const ask = (asks) => {
     isAsking = asks;
-    pressed.textContent = asks ? 'The last payment may have been made. Really a new key?' : words;
+    pressed.textContent = asks ? 'Really a new key?' : words;
+    hint.textContent = asks
+      ? 'The last payment may have been made: its own key is safe.'
+      : hintWords;
   };
   renew();
   pressed.addEventListener('click', () => {

@@ -52,7 +52,8 @@ function markField(form, name, texts) {
   field.closest('details')?.setAttribute('open', '');
   const id = `${field.id}-error`;
   field.setAttribute('aria-invalid', 'true');
-  field.setAttribute('aria-describedby', id);
+  const hint = field.getAttribute('aria-describedby');
+  field.setAttribute('aria-describedby', hint === null ? id : `${hint} ${id}`);
   const words = inLabels(form, texts.join(' '));
   (field.closest('.beside') ?? field).after(element('span', { className: 'error', id }, words));
   // What is typed now is another value.
@@ -62,8 +63,11 @@ function markField(form, name, texts) {
 
 function unmark(field) {
   field.removeAttribute('aria-invalid');
-  field.removeAttribute('aria-describedby');
-  byId(`${field.id}-error`)?.remove();
+  const id = `${field.id}-error`;
+  const hint = field.getAttribute('aria-describedby')?.replace(id, '').trim();
+  if (hint) field.setAttribute('aria-describedby', hint);
+  else field.removeAttribute('aria-describedby');
+  byId(id)?.remove();
 }
 
 /** Names the fields of a message as the form does. */

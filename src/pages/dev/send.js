@@ -127,7 +127,7 @@ function showOwner({ lookup_id: lookupId, name, document, institution, expires_a
   const lines = [
     ['Payee', name],
     ['Document', document],
-    ['Institution', `ISPB ${institution}`],
+    ['Institution', institution && `ISPB ${institution}`],
     ['Valid until', localTime(expiresAt).slice(11)],
   ];
   byId('send-payee').replaceChildren(facts(lines));

@@ -8,6 +8,7 @@ import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
+import { pngFrom, qrCodePng } from '../qr-code.ts';
 import type {
   ChargeCode,
   ChargeOrder,
@@ -179,8 +180,8 @@ export function staticChargeBody(order: ChargeOrder): wire.StaticCharge {
 
 /**
  * Reads a charge. `qrcode` is an image at some providers and the BR Code text at others, which
- * begins with `000201`. A static code has no room for the whole id, so the provider may have
- * replaced it.
+ * begins with `000201`: the image is drawn when there is no PNG. A static code has no room for the
+ * whole id, so the provider may have replaced it.
  */
 export function readChargeCode(
   json: unknown,
@@ -195,11 +196,10 @@ export function readChargeCode(
   const image = textAt(places, ['qrcode', 'qrcodeimage', 'image']);
   const text = textAt(places, ['copypaste', 'pixcopiaecola', 'emv', 'emvqrcps', 'payload']);
   const copyPaste = text ?? (image?.startsWith('000201') ? image : null);
-  if (image === null && copyPaste === null) {
-    throw notUnderstood(new Error('a charge without a code'));
-  }
+  const qrCode = pngFrom(image) ?? (copyPaste && qrCodePng(copyPaste));
+  if (qrCode === null) throw notUnderstood(new Error('a charge without a code'));
   const providerTxid = firstId(findValues(['id', 'transactionid'], places));
-  return { qrCode: image ?? copyPaste, copyPaste, providerTxid };
+  return { qrCode, copyPaste, providerTxid };
 }
 
 /** Builds the body of a list of keys. */

@@ -5,6 +5,7 @@ import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.
 import { newEndToEndId, newTransactionIdentification } from '../../domain/pix.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
 import type { ChargeCode, ChargeOrder } from '../provider.ts';
+import { qrCodePng } from '../qr-code.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
 import type { Charge, ChargeKind, Receipt } from './rows.ts';
@@ -52,24 +53,18 @@ export class Charges {
   }
 
   /** Creates a charge; an order that repeats one gets the same charge. */
-  async create(
-    email: string,
-    type: ChargeKind,
-    order: ChargeOrder,
-  ): Promise<BankAnswer<ChargeCode>> {
+  create(email: string, type: ChargeKind, order: ChargeOrder): BankAnswer<ChargeCode> {
     const known = this.#state.charges.get(order.transactionIdentification);
     if (known === undefined) {
       const created = this.#create(email, type, order);
-      return 'outcome' in created ? created : done(await chargeCode(created));
+      return 'outcome' in created ? created : done(chargeCode(created));
     }
     const isRepeat =
       known.email === email &&
       known.type === type &&
       known.order.amountCents === order.amountCents &&
       known.order.key === order.key;
-    return isRepeat
-      ? done(await chargeCode(known))
-      : brokenRule('DuplicatedTransactionIdentification');
+    return isRepeat ? done(chargeCode(known)) : brokenRule('DuplicatedTransactionIdentification');
   }
 
   /** Pays a charge: its amount is credited, and the webhook of a received PIX is posted. */
@@ -166,8 +161,8 @@ export class Charges {
   }
 }
 
-async function chargeCode({ id, copyPaste }: Charge): Promise<ChargeCode> {
-  return { qrCode: await qrCodePng(copyPaste), copyPaste, providerTxid: id };
+function chargeCode({ id, copyPaste }: Charge): ChargeCode {
+  return { qrCode: qrCodePng(copyPaste), copyPaste, providerTxid: id };
 }
 
 /**
@@ -199,18 +194,6 @@ function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | null
     if (error instanceof BrCodeError) return null;
     throw error;
   }
-}
-
-/** Draws a text as a QR code. @returns a PNG in base64, without a `data:` prefix. */
-async function qrCodePng(text: string): Promise<string> {
-  // The lowest error correction and a fast deflate: a screen shows it once, at once.
-  const { default: QRCode } = await import('qrcode');
-  const image = await QRCode.toBuffer(text, {
-    errorCorrectionLevel: 'L',
-    scale: 4,
-    rendererOpts: { deflateLevel: 3 },
-  });
-  return image.toString('base64');
 }
 
 /** The rule that a new order breaks, or null. */

@@ -74,12 +74,12 @@ test('the bodies of proposal, validation and confirmation may be left out', asyn
   for (const request of [{}, { body: {} }]) {
     const { id } = await register(app);
     for (const [path, name, message] of [
-      ['proposal', 'proposal', 'The proposal was queued.'],
+      ['proposal', 'proposal', 'The proposal was received.'],
       ['electronic-validation', 'electronic_validation', 'The validation was requested.'],
       [
         'electronic-validation/confirm',
         'electronic_validation_confirm',
-        'The confirmation was queued.',
+        'The confirmation was received.',
       ],
     ] as const) {
       const answer = await give(app, id, { step: path, ...request });
@@ -124,9 +124,9 @@ test('the answers of the steps are worded in Portuguese for those who prefer it'
   const { id } = await register(app);
   const headers = { 'accept-language': 'pt-BR' };
   for (const [path, message] of [
-    ['proposal', 'A proposta foi enfileirada.'],
+    ['proposal', 'A proposta foi recebida.'],
     ['electronic-validation', 'A validação foi solicitada.'],
-    ['electronic-validation/confirm', 'A confirmação foi enfileirada.'],
+    ['electronic-validation/confirm', 'A confirmação foi recebida.'],
     ['sync', 'A sincronização foi iniciada.'],
   ] as const) {
     const { body } = await give(app, id, { step: path, headers });

@@ -139,7 +139,7 @@ test('a text that has the format of no key is refused, without a request to the 
   for (const key of ['nobody', '123', '💰', 'x'.repeat(78)]) {
     const { status, body } = await lookUp(user, key);
     assert.equal(status, 422, key);
-    assert.match(body.errors.pix_key[0], /^This is not a Pix key: a CPF/);
+    assert.match(body.errors.pix_key[0], /^This is not a Pix key\. Enter a CPF/);
   }
   assert.equal(lookUps.mock.callCount(), 0);
 });

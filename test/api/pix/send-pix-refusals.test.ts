@@ -20,7 +20,7 @@ const decimals = 'The value must have at most two decimals.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
 
 const noPixKey =
-  'This is not a Pix key: a CPF, CNPJ, e-mail, random key, or phone with its area code.';
+  'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.';
 
 interface Fault {
   readonly what: string;
@@ -176,7 +176,7 @@ test('a 422 speaks Portuguese to who prefers it', async () => {
     errors: {
       'Idempotency-Key': ['O campo é obrigatório.'],
       pix_key: [
-        'Isto não é uma chave Pix: CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
+        'Esta não é uma chave Pix. Informe um CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
       ],
       amount: [
         'O valor deve ser no mínimo 0,01.',

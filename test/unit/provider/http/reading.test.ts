@@ -1,3 +1,4 @@
+import { qrCodePng } from '../../../../src/provider/qr-code.ts';
 import { chargeOrder, payer } from '../stub/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
 import { reads, type Row } from './reads.ts';
@@ -272,32 +273,35 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
 
 const code = { qrCode: null, copyPaste: null, providerTxid: null };
 const text = '00020101021226';
+const png = 'iVBORw0KGgoAAAA';
+/** The image of `text`. */
+const drawn = qrCodePng(text);
 
 reads(
   'a dynamic charge:',
   (provider) => provider.createDynamicCharge({ session, order: chargeOrder() }),
   [
-    [{ qrcode: 'iVBORw0K' }, { ...code, qrCode: 'iVBORw0K' }],
+    [{ qrcode: png }, { ...code, qrCode: png }],
     [
-      { QRCode: 'iVBORw0K', emv: text },
-      { ...code, qrCode: 'iVBORw0K', copyPaste: text },
+      { QRCode: png, emv: text },
+      { ...code, qrCode: png, copyPaste: text },
     ],
     [
-      { qrcode: 'x', copyPaste: text, id: 9 },
-      { qrCode: 'x', copyPaste: text, providerTxid: '9' },
+      { qrcode: png, copyPaste: text, id: 9 },
+      { qrCode: png, copyPaste: text, providerTxid: '9' },
     ],
     [
-      { qrcode: 'x', pixCopiaECola: text },
-      { ...code, qrCode: 'x', copyPaste: text },
+      { qrcode: png, pixCopiaECola: text },
+      { ...code, qrCode: png, copyPaste: text },
     ],
-    [{ data: { qr_code: 'x', pix_copia_e_cola: text } }, { ...code, qrCode: 'x', copyPaste: text }],
+    [{ data: { qr_code: png, pix_copia_e_cola: text } }, { ...code, qrCode: png, copyPaste: text }],
     [
       {
-        qrcode: 'x',
+        qrcode: png,
         transactionIdentification: chargeOrder().transactionIdentification,
         transactionId: 'p',
       },
-      { ...code, qrCode: 'x', providerTxid: 'p' },
+      { ...code, qrCode: png, providerTxid: 'p' },
     ],
     [
       { qrcode: 'iVBO\uD800', emv: text },
@@ -310,12 +314,18 @@ reads(
   'a static charge:',
   (provider) => provider.createStaticCharge({ session, order: chargeOrder() }),
   [
-    [{ emv: text }, { ...code, qrCode: text, copyPaste: text }],
-    [{ emvqrcps: text }, { ...code, qrCode: text, copyPaste: text }],
-    [{ qrcode: text }, { ...code, qrCode: text, copyPaste: text }],
+    // Neither a PNG nor a code.
+    [
+      { qrcode: '/9j/4AAQ', emv: text },
+      { ...code, qrCode: drawn, copyPaste: text },
+    ],
+    [{ qrcode: `data:image/png;base64,${png}` }, { ...code, qrCode: png }],
+    [{ emv: text }, { ...code, qrCode: drawn, copyPaste: text }],
+    [{ emvqrcps: text }, { ...code, qrCode: drawn, copyPaste: text }],
+    [{ qrcode: text }, { ...code, qrCode: drawn, copyPaste: text }],
     [
       { qrcode: text, transactionIdentification: 'theProvidersOwn' },
-      { ...code, qrCode: text, copyPaste: text },
+      { ...code, qrCode: drawn, copyPaste: text },
     ],
   ],
 );

@@ -11,7 +11,7 @@ const anyAnswer = {
   balance: 1,
   items: [],
   endToEnd: order.endToEnd,
-  qrcode: 'abc',
+  qrcode: 'iVBORw0KGgo=',
   id: 'p',
   status: 'PENDING',
   url_iframe: 'https://a.b/',
