@@ -30,7 +30,10 @@ const announceEnd = announcing({
   at: 'new.settled_at',
 });
 
-/** A PIX that was sent, charged, received or refunded. */
+/**
+ * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a payment
+ * (the migration `room_for_steps`).
+ */
 export const PixTransaction = defineEntity({
   name: 'PixTransaction',
   tableName: 'pix_transactions',
