@@ -302,7 +302,7 @@ describe('the log on standard output', () => {
       encoding: 'utf8',
     });
     const lines = stdout.split('\n').filter((line) => line !== '');
-    return lines.map((line) => String((JSON.parse(line) as { msg: string }).msg));
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
   };
 
   it('has every line of a process that ends at once', () => {
