@@ -292,11 +292,13 @@ describe('a log that cannot be written', () => {
 });
 
 describe('the log on standard output', () => {
-  const log = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', 'log.ts')).href;
+  const folder = join(import.meta.dirname, '..', '..', '..', 'src');
+  const [log, clock] = ['log.ts', 'clock.ts'].map((name) => pathToFileURL(join(folder, name)).href);
   const printed = (source: string): string[] => {
     const start = `
       import { createLog } from '${log}';
-      const log = createLog({ level: 'info', pretty: false });
+      import { nextTurn } from '${clock}';
+      const log = createLog({ level: 'info', pretty: false, nextTurn });
       ${source}`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', start], {
       encoding: 'utf8',
