@@ -1,5 +1,5 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
-import { systemClock, type Clock } from './clock.ts';
+import { nextTurn, systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
@@ -32,7 +32,8 @@ export async function openLocal(
 ): Promise<LocalContext> {
   const { clock = systemClock, stopping } = options;
   const log =
-    options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true });
+    options.log ??
+    createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
   const metrics = createMetrics();
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const keys = loadKeys(config);

@@ -1,5 +1,5 @@
 /** Retries a start while the database is unavailable, for example during a restart. */
-import { pause, systemClock } from './clock.ts';
+import { nextTurn, pause, systemClock } from './clock.ts';
 import type { AppOptions } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { isDatabaseAway } from './db/unavailable.ts';
@@ -27,7 +27,8 @@ export async function startWithRetry<Started>(
   work: (options: AppOptions, parts: AsyncDisposableStack) => Promise<Started>,
 ): Promise<Started> {
   const { clock = systemClock, cancelled } = options;
-  const log = options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY });
+  const log =
+    options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY, nextTurn });
   const beganMs = clock.now().getTime();
   let pauseMs = firstPauseMs;
   let remindAtMs = beganMs;

@@ -189,9 +189,13 @@ function textTypes(): pg.CustomTypesConfig {
 
 const ownTypes = textTypes();
 
+type ColumnParser = (text: string) => unknown;
+
 /** @returns how a column of a statement's result is read from its text: timestamps as dates. */
-export function columnParser(type: number): (text: string) => unknown {
-  return type === timestamptz ? readInstant : ownTypes.getTypeParser(type, 'text');
+export function columnParser(type: number): ColumnParser {
+  return type === timestamptz
+    ? readInstant
+    : (ownTypes.getTypeParser(type, 'text') as ColumnParser);
 }
 
 /** The rows of a statement have timestamps as dates. */

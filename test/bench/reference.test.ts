@@ -1,4 +1,4 @@
-/** The reference servers answer as the service does; otherwise their rates would compare nothing. */
+/** The reference servers answer as the service does: otherwise their rates compare nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';

@@ -304,3 +304,33 @@ describe('a log that cannot be written', () => {
     assert.deepEqual({ status, stderr }, { status: 0, stderr: 'worked on' });
   });
 });
+
+describe('the log on standard output', () => {
+  const folder = join(import.meta.dirname, '..', '..', '..', 'src');
+  const [log, clock] = ['log.ts', 'clock.ts'].map((name) => pathToFileURL(join(folder, name)).href);
+  const printed = (source: string): string[] => {
+    const start = `
+      import { createLog } from '${log}';
+      import { nextTurn } from '${clock}';
+      const log = createLog({ level: 'info', pretty: false, nextTurn });
+      ${source}`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', start], {
+      encoding: 'utf8',
+    });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  };
+
+  it('has every line of a process that ends at once', () => {
+    assert.deepEqual(printed(`log.info('one'); log.info('two'); process.exit(0);`), ['one', 'two']);
+    assert.deepEqual(printed(`log.info('one'); log.info('two');`), ['one', 'two']);
+  });
+
+  it('has an error, with the lines before it, even if the process is killed', () => {
+    const source = `
+      log.info('before');
+      log.error('broken');
+      process.kill(process.pid, 'SIGKILL');`;
+    assert.deepEqual(printed(source), ['before', 'broken']);
+  });
+});

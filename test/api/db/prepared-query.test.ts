@@ -1,0 +1,80 @@
+/** A batch that is sent as one message has the rows that the driver's own query has. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type pg from 'pg';
+import { indexedPool, openPool, postgresConnection, run } from '../../../src/db/pool.ts';
+import { preparedRunner } from '../../../src/db/prepared-query.ts';
+import { serverUrl } from '../../support/db.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
+
+const echo = {
+  name: 'echo',
+  text: `
+    select q.*, now() - now() as none, '2026-01-02T03:04:05.678Z'::timestamptz as at,
+           '2026-01-02'::date as day, 7::bigint as big, 8 as small
+      from unnest($1::text[], $2::bytea[], $3::numeric[], $4::bool[], $5::jsonb[])
+           with ordinality as q (word, bytes, amount, flag, facts, ordinal)
+     order by q.ordinal`,
+  batching: {},
+};
+
+const words = ['plain', '', 'NULL', '"', '\\', '{a,b}', "it's", 'São João 🏦', '\n\t', null];
+const columns = [
+  words,
+  words.map((word) => (word === null ? null : Buffer.from(word))),
+  words.map((_, place) => (place === 3 ? null : `${place}.05`)),
+  words.map((_, place) => place % 2 === 0),
+  words.map((word) => ({ word, inner: ['"', '\\'] })),
+];
+
+describe('a batch as one message', onlyOnServer, () => {
+  let base: pg.Pool;
+  let pool: pg.Pool;
+
+  before(() => {
+    base = openPool(postgresConnection(serverUrl ?? ''));
+    pool = indexedPool(base);
+  });
+
+  after(async () => {
+    await pool.end();
+    await base.end();
+  });
+
+  it('has the same rows as a query of the driver, at first and when it is known', async () => {
+    const batched = preparedRunner(pool);
+    const expected = await run(base, echo, columns);
+    const first = await batched(echo, columns);
+    const again = await batched(echo, columns);
+    assert.equal(first.length, words.length);
+    for (const rows of [first, again]) assert.deepEqual(rows, expected);
+  });
+
+  it('describes its columns on each connection', async () => {
+    const batched = preparedRunner(pool);
+    const all = await Promise.all(Array.from({ length: 20 }, () => batched(echo, columns)));
+    for (const rows of all) assert.deepEqual(rows, all[0]);
+  });
+
+  it('reports the refusal of the server, and the next batch is run', async () => {
+    const batched = preparedRunner(pool);
+    const divide = {
+      name: 'divide',
+      text: 'select 1 / q.n as result, ordinal from unnest($1::int[]) with ordinality q (n, ordinal)',
+      batching: {},
+    };
+    await batched(divide, [[1]]);
+    await assert.rejects(batched(divide, [[1, 0]]), { code: '22012' });
+    assert.deepEqual(await batched(divide, [[1]]), [{ result: 1, ordinal: '1' }]);
+    const wrong = { name: 'wrong', text: 'select nothing', batching: {} };
+    await assert.rejects(batched(wrong, []), { code: '42703' });
+    await assert.rejects(batched(wrong, []), { code: '42703' });
+  });
+
+  it('has no rows for a statement that returns none', async () => {
+    const batched = preparedRunner(pool);
+    const quiet = { name: 'quiet', text: 'set local jit = off', batching: {} };
+    assert.deepEqual(await batched(quiet, []), []);
+    assert.deepEqual(await batched(quiet, []), []);
+  });
+});
