@@ -74,7 +74,7 @@ const lateStepNotAwaited: Deviation = {
       return sendPix.run({ ...context, outcomes: changed as typeof outcomes }, call);
     },
   },
-  weather: { lateCommits: 0.2, deaths: 0, stops: 0 },
+  profile: { lateCommits: 0.2, deaths: 0, stops: 0 },
 };
 
 function unlessMayBeMoved(error: unknown): void {
@@ -90,7 +90,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     name: 'a blocked account goes on paying',
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
-      weather: { stalls: 0.15, attemptFaults: 0.5 },
+      profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },
   {
