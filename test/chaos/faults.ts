@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Chance } from '../simulation/chance.ts';
 import type { DatabaseProxy } from '../support/database-proxy.ts';
 import type { Cluster } from './cluster.ts';
-import type { Fleet } from './fleet.ts';
+import type { Processes } from './processes.ts';
 
 export interface Victims {
-  readonly fleet: Fleet;
+  readonly processes: Processes;
   readonly cluster: Cluster;
   /** Between the processes and the cluster. */
   readonly proxy: DatabaseProxy;
@@ -27,21 +27,21 @@ function whileIn({ chance, longestMs }: Victims): Promise<void> {
 
 export const faults = {
   async 'SIGKILL of a process'(victims) {
-    const nth = victims.chance.below(victims.fleet.size);
-    await victims.fleet.kill(nth);
+    const nth = victims.chance.below(victims.processes.size);
+    await victims.processes.kill(nth);
     await whileIn(victims);
-    await victims.fleet.restart(nth);
+    await victims.processes.restart(nth);
   },
   async 'SIGSTOP of a process'(victims) {
-    const nth = victims.chance.below(victims.fleet.size);
-    victims.fleet.signal(nth, 'SIGSTOP');
+    const nth = victims.chance.below(victims.processes.size);
+    victims.processes.signal(nth, 'SIGSTOP');
     await whileIn(victims);
-    victims.fleet.signal(nth, 'SIGCONT');
+    victims.processes.signal(nth, 'SIGCONT');
   },
-  async 'rolling restart'({ fleet }) {
-    for (let nth = 0; nth < fleet.size; nth += 1) {
-      await fleet.stop(nth);
-      await fleet.restart(nth);
+  async 'rolling restart'({ processes }) {
+    for (let nth = 0; nth < processes.size; nth += 1) {
+      await processes.stop(nth);
+      await processes.restart(nth);
     }
   },
   async 'restart of PostgreSQL'(victims) {
@@ -72,8 +72,8 @@ export const faults = {
   async 'full connections'(victims) {
     victims.proxy.refuse(TOO_MANY_CONNECTIONS);
     // Those that are open would be used on: the next ones are refused.
-    await victims.fleet.kill(0);
-    const restarted = victims.fleet.restart(0);
+    await victims.processes.kill(0);
+    const restarted = victims.processes.restart(0);
     await whileIn(victims);
     await victims.proxy.mend();
     await restarted;

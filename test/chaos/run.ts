@@ -16,7 +16,7 @@ import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { Cluster } from './cluster.ts';
 import { Customer } from './customers.ts';
 import { faultNames, faults, type Victims } from './faults.ts';
-import { Fleet } from './fleet.ts';
+import { Processes } from './processes.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { verdict, type StoredSend } from './verdict.ts';
 
@@ -57,10 +57,10 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   parts.defer(() => cluster.close());
   const proxy = await startDatabaseProxy(cluster.url);
   parts.defer(() => proxy.cut());
-  const fleet = new Fleet();
-  await fleet.open();
-  parts.defer(() => fleet.close());
-  const sandbox = await openBank(fleet.url, seed);
+  const processes = new Processes();
+  await processes.open();
+  parts.defer(() => processes.close());
+  const sandbox = await openBank(processes.url, seed);
   parts.defer(() => sandbox.close());
 
   const environment: Environment = {
@@ -74,19 +74,19 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   await database.store();
   const pooler = await startPgBouncer(proxy.url);
   parts.defer(() => pooler?.close());
-  await fleet.start(environment, pooler?.url ?? proxy.url);
+  await processes.start(environment, pooler?.url ?? proxy.url);
   const before = pooler ? 'one of them behind PgBouncer' : 'without PgBouncer, which is not here';
   tell(`three servers and a worker run, ${before}`);
 
   let isOver = false;
   const customers = Array.from({ length: CUSTOMERS }, (_, nth) => {
-    return new Customer(() => fleet.url, `customer${nth + 1}@example.com`);
+    return new Customer(() => processes.url, `customer${nth + 1}@example.com`);
   });
   const paying = customers.map((customer) => customer.payUntil(() => isOver));
   const longestMs = Math.min(60_000, minutes * 10_000);
-  const victims = { fleet, cluster, proxy, chance: new Chance(seed), longestMs };
+  const victims = { processes, cluster, proxy, chance: new Chance(seed), longestMs };
   await breakUntil(Date.now() + minutes * 60_000, victims, tell);
-  await fleet.ready();
+  await processes.ready();
   isOver = true;
   await Promise.all(paying);
   tell('calm');

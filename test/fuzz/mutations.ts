@@ -11,14 +11,15 @@ import type { Chance } from '../simulation/chance.ts';
 import { BOUNDARY, fieldPart, filePart } from '../support/forms.ts';
 import { bodyOf, type Customer, type Draft, type Json } from './drafts.ts';
 
-export interface World {
+/** What a mutation draws from. */
+export interface MutationInput {
   readonly document: Json;
   readonly chance: Chance;
   /** Another customer than the one whose request it is. */
   readonly stranger: Customer;
 }
 
-type Mutation = (draft: Draft, world: World) => void;
+type Mutation = (draft: Draft, input: MutationInput) => void;
 
 const TEXTS = [
   ...'| |0|null|true|-1|1e3|[]|{}|__proto__|constructor|%00|$1|%s|../..|@|a@b|é|e\u0301|😀'.split(
@@ -97,7 +98,7 @@ function closes(draft: Draft): void {
 }
 
 /** A field of the body that the contract names. */
-function field(draft: Draft, { document, chance }: World) {
+function field(draft: Draft, { document, chance }: MutationInput) {
   const { schema } = documentedBody(document, draft.operation.id);
   const fields = fieldsOf(schema, resolver(document));
   return fields[chance.below(fields.length)] ?? { path: [], schema };
@@ -109,18 +110,18 @@ function place(draft: Draft, path: readonly (string | number)[], literal: string
 }
 
 const ofJson: readonly Mutation[] = [
-  function shape(draft, world) {
-    const { chance } = world;
-    const { path } = chance.happens(0.2) ? { path: ['unknown'] } : field(draft, world);
+  function shape(draft, input) {
+    const { chance } = input;
+    const { path } = chance.happens(0.2) ? { path: ['unknown'] } : field(draft, input);
     const all = Object.values(shapes);
     const own = (bodyOf(draft) ?? '').length;
     const bytes = own + (chance.happens(0.2) ? chance.pick(SIZES) : chance.between(16, 3_000));
     const made = all[chance.below(all.length)];
     if (made) draft.raw = bodyWith(draft.json, { path }, { shape: made, bytes });
   },
-  function boundary(draft, world) {
-    const { chance } = world;
-    const { path, schema } = field(draft, world);
+  function boundary(draft, input) {
+    const { chance } = input;
+    const { path, schema } = field(draft, input);
     const { minimum, maximum, maxLength, minLength, enum: listed } = schema;
     const near = [minimum, maximum].flatMap((n) =>
       typeof n === 'number' ? [n, n - 0.01, n + 0.01, n - 1, n + 1] : [],
@@ -131,11 +132,11 @@ const ofJson: readonly Mutation[] = [
     const values = [...near, ...lengths, ...((listed as unknown[] | undefined) ?? []), '', 0];
     place(draft, path, JSON.stringify(drawn(chance, values)));
   },
-  function text(draft, world) {
-    place(draft, field(draft, world).path, JSON.stringify(drawn(world.chance, TEXTS)));
+  function text(draft, input) {
+    place(draft, field(draft, input).path, JSON.stringify(drawn(input.chance, TEXTS)));
   },
-  function literal(draft, world) {
-    place(draft, field(draft, world).path, drawn(world.chance, LITERALS));
+  function literal(draft, input) {
+    place(draft, field(draft, input).path, drawn(input.chance, LITERALS));
   },
   function without(draft, { chance }) {
     const entries = Object.entries((draft.json ?? {}) as Json);
@@ -334,13 +335,13 @@ function choices({ operation, json }: Draft): readonly (readonly Mutation[])[] {
 }
 
 /** Changes a request in none to three ways. */
-export function mutate(draft: Draft, world: World): void {
-  const { chance } = world;
+export function mutate(draft: Draft, input: MutationInput): void {
+  const { chance } = input;
   for (let left = chance.pick([0, 1, 1, 1, 1, 2, 2, 3]); left > 0; left -= 1) {
     const groups = choices(draft);
     const group = groups[chance.below(groups.length)] ?? ofHead;
     const mutation = group[chance.below(group.length)];
-    mutation?.(draft, world);
+    mutation?.(draft, input);
     if (mutation) draft.mutations.push(mutation.name);
   }
 }

@@ -31,7 +31,7 @@ export class Chance {
   }
 
   happens(probability: number): boolean {
-    // Nothing is drawn for what cannot happen: a calm world uses up no chance.
+    // Nothing is drawn for what cannot happen: a history without faults uses no draw.
     return probability > 0 && this.next() < probability;
   }
 

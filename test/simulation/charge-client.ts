@@ -14,13 +14,13 @@ import { readRefusal, type Phone } from './phone.ts';
 import type { Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export interface ChargeClientOptions {
   readonly phone: Phone;
   readonly customer: StoredCustomer;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   readonly charges: Charges;
 }
 
@@ -58,12 +58,12 @@ export class ChargeClient {
 
   /** Asks until there is a code, or the person gives up. */
   async fulfil(wish: ChargeWish): Promise<void> {
-    const { scheduler, weather, phone } = this.#options;
+    const { scheduler, profile, phone } = this.#options;
     const { chance } = scheduler;
     for (let round = 0; round < mostRounds; round += 1) {
       const requests = [this.#viewOrAsk(wish)];
-      while (chance.happens(weather().impatience)) requests.push(this.ask(wish));
-      if (chance.happens(weather().impatience / 10)) {
+      while (chance.happens(profile().impatience)) requests.push(this.ask(wish));
+      if (chance.happens(profile().impatience / 10)) {
         requests.push(this.ask({ ...wish, amountCents: wish.amountCents + 1 }));
       }
       const answers = await Promise.all(requests);

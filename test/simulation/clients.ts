@@ -11,17 +11,17 @@ import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type ChargeWish } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
-import type { Fleet } from './fleet.ts';
+import type { Processes } from './processes.ts';
 import { LookUpClient } from './look-up-client.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { finalOf, nameOf, type Answer, type Ask } from './oracle/requests.ts';
-import type { Truth } from './oracle/truth.ts';
+import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export type SendOperation = typeof sendPix;
 
@@ -30,14 +30,14 @@ export interface ClientOptions {
   /** Everybody who has an account here. */
   readonly customers: readonly StoredCustomer[];
   readonly send: SendOperation;
-  readonly fleet: Fleet;
-  readonly truth: Truth;
+  readonly processes: Processes;
+  readonly oracle: Oracle;
   readonly charges: Charges;
   readonly lookUps: LookUps;
   /** How likely a payment is confirmed by a look-up first. */
   readonly confirmations: number;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** Makes keys that other customers use too. */
   readonly sharesKeys: boolean;
   /** The clients and wishes that are drawn, but left out (`Deviation`). */
@@ -85,27 +85,27 @@ export class Client {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    const { customer, fleet, scheduler, weather, charges, truth } = options;
+    const { customer, processes, scheduler, profile, charges, oracle } = options;
     const { lookUps, confirmations } = options;
-    const outlived = (): void => truth.outlived(customer);
-    this.phone = new Phone({ customer, fleet, scheduler, weather, outlived });
+    const outlived = (): void => oracle.outlived(customer);
+    this.phone = new Phone({ customer, processes, scheduler, profile, outlived });
     this.owner = this.phone.owner;
-    this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, weather, charges });
+    this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, profile, charges });
     this.#confirming = new LookUpClient({
       ...{ phone: this.phone, customer, scheduler, lookUps, confirmations },
-      violated: (text) => truth.violated(text),
+      violated: (text) => oracle.violated(text),
     });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
   async run(): Promise<void> {
-    const { scheduler, weather, leftOut } = this.#options;
+    const { scheduler, profile, leftOut } = this.#options;
     const { chance } = scheduler;
     if (leftOut.has(this.customer.name)) {
       this.isDone = true;
       return;
     }
-    const { burst } = weather();
+    const { burst } = profile();
     const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
     const sends = Array.from({ length }, () => this.#wish());
     const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#chargeWish());
@@ -200,12 +200,12 @@ export class Client {
 
   /** Asks until the answer is definite, or the person gives up. */
   async #pursue(wish: Wish): Promise<void> {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, profile } = this.#options;
     const { chance } = scheduler;
     if (this.#leavesOut('send', wish)) return;
     for (let round = 0; round < mostRounds; round += 1) {
       const answers = await this.#round(wish);
-      if (answers.some((answer) => answer?.status === 401) || chance.happens(weather().renewals)) {
+      if (answers.some((answer) => answer?.status === 401) || chance.happens(profile().renewals)) {
         await this.phone.logIn();
       }
       const final = answers.find((answer) => answer && finalOf(answer));
@@ -220,22 +220,22 @@ export class Client {
   }
 
   async #round(wish: Wish): Promise<(Answer | null)[]> {
-    const { scheduler, weather, customer, truth } = this.#options;
+    const { scheduler, profile, customer, oracle } = this.#options;
     const { chance } = scheduler;
-    const id = truth.transactions.get(nameOf(customer, wish.key));
+    const id = oracle.transactions.get(nameOf(customer, wish.key));
     if (id !== undefined && chance.happens(0.4)) return [await this.#view(wish, id)];
     const requests = [this.#send(wish)];
-    while (chance.happens(weather().impatience)) requests.push(this.#send(wish));
-    if (chance.happens(weather().impatience / 10)) {
+    while (chance.happens(profile().impatience)) requests.push(this.#send(wish));
+    if (chance.happens(profile().impatience / 10)) {
       requests.push(this.#send({ ...wish, amountCents: wish.amountCents + 1 }));
     }
     return Promise.all(requests);
   }
 
   #send(wish: Wish): Promise<Answer | null> {
-    const { customer, truth, send, lookUps } = this.#options;
+    const { customer, oracle, send, lookUps } = this.#options;
     const { key, pixKey, amountCents, lookUp } = wish;
-    truth.asked(customer, key, amountCents);
+    oracle.asked(customer, key, amountCents);
     if (lookUp) lookUps.requested(customer, key, lookUp);
     return this.#call(key, 'send', async (context, token) => {
       const body = {
@@ -253,14 +253,14 @@ export class Client {
   }
 
   #view({ key }: Wish, transactionId: string): Promise<Answer | null> {
-    const { scheduler, customer, truth } = this.#options;
+    const { scheduler, customer, oracle } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
     return this.#call(key, 'view', async (context, token) => {
       const input = { path: { transactionId }, query: {}, headers, body: undefined };
       const request = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
-      const endToEnd = truth.attemptOf(customer, key);
+      const endToEnd = oracle.attemptOf(customer, key);
       return {
         status: 200,
         outcome: null,
@@ -274,15 +274,15 @@ export class Client {
     what: string,
     work: (context: Context, token: VerifiedToken) => Promise<Answer>,
   ): Promise<Answer | null> {
-    const { scheduler, customer, truth } = this.#options;
+    const { scheduler, customer, oracle } = this.#options;
     const ask: Ask = { customer, key, askedAt: scheduler.taken };
     return this.phone.ask({
       label: `${what} ${nameOf(customer, key)}`,
       describe,
-      // What the service answers is held against the truth at that moment.
+      // What the service answers is compared with the ledger at that moment.
       run: async (context, token) => {
         const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
-        truth.told(ask, answer);
+        oracle.told(ask, answer);
         return answer;
       },
     });
@@ -292,7 +292,7 @@ export class Client {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, pix: null };
     if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
-      this.#options.truth.violated(`a defect: ${String(error)}`);
+      this.#options.oracle.violated(`a defect: ${String(error)}`);
     }
     return { status: 503, ...refused };
   }

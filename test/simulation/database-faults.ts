@@ -3,7 +3,7 @@
  * refuses single statements, or carries a statement out when the process has given it up.
  */
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 const writing = /\b(?:insert into|update \w|delete from|for (?:no key )?update|for share)\b/i;
 
@@ -45,7 +45,7 @@ interface Window {
 
 export interface DatabaseFaultsOptions {
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** A database inside of its process has no network, and nobody else locks its rows. */
   readonly isOnServer: boolean;
   /** Called when the processes that were cut off are connected again. */
@@ -84,10 +84,10 @@ export class DatabaseFaults {
 
   /** A process is about to take a step: the database may fail meanwhile. */
   strike(process: Owner): void {
-    const { scheduler, weather, isOnServer } = this.#options;
+    const { scheduler, profile, isOnServer } = this.#options;
     const { chance } = scheduler;
     if (this.#window || scheduler.nowMs < this.#quietUntilMs) return;
-    if (!chance.happens(weather().databaseWindows)) return;
+    if (!chance.happens(profile().databaseWindows)) return;
     const kind = isOnServer
       ? chance.pick(['outage', 'outage', 'read-only window', 'full disk'] as const)
       : 'full disk';
@@ -155,9 +155,9 @@ export class DatabaseFaults {
   }
 
   #alone(text: string): StatementFate {
-    const { scheduler, weather, isOnServer } = this.#options;
+    const { scheduler, profile, isOnServer } = this.#options;
     const { chance } = scheduler;
-    const { refusals: refused, lateCommits, databaseFaults } = weather();
+    const { refusals: refused, lateCommits, databaseFaults } = profile();
     if (chance.happens(databaseFaults)) {
       return { isDone: chance.happens(0.5), error: new DatabaseFault('ECONNRESET') };
     }

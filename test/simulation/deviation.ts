@@ -5,7 +5,7 @@ import type { JobTable } from '../../src/jobs/job.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Policy } from './bank/policy.ts';
 import type { SendOperation } from './clients.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 import type { Intake } from './webhooks.ts';
 
 /** What is different from the service as it is. */
@@ -19,7 +19,7 @@ export interface Deviation {
   readonly intake?: Intake;
   readonly send?: SendOperation;
   /** Trouble in which the difference shows soon; otherwise each seed brings its own. */
-  readonly weather?: Partial<Weather>;
+  readonly profile?: Partial<FaultProfile>;
   readonly policy?: Partial<Policy>;
   /** Clients (`ana`) and what they want (`send ana/key-1`) that are left out of the history. */
   readonly leftOut?: ReadonlySet<string>;

@@ -5,19 +5,19 @@
 import { repeatNotes } from '../../src/domain/pix.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
-import type { Truth } from './oracle/truth.ts';
+import type { Oracle } from './oracle/oracle.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export interface FailoverOptions {
   readonly store: Store;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** A database inside of its process has no standby. */
   readonly isOnServer: boolean;
   readonly lost: LostCommits;
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   /** Called when the store has gone back. */
   readonly failedOver: () => void;
   /** Whether the service has begun: what came before is on every standby. */
@@ -48,8 +48,8 @@ export class Failover {
 
   /** A statement was committed: the standby may have got this far. */
   committed(): void {
-    const { store, scheduler, weather, isOnServer, hasBegun } = this.#options;
-    const { failovers } = weather();
+    const { store, scheduler, profile, isOnServer, hasBegun } = this.#options;
+    const { failovers } = profile();
     if (!isOnServer || failovers === 0 || this.#isOver || !hasBegun()) return;
     if (this.#standby && !scheduler.chance.happens(replicated)) return;
     this.#standby = store.snapshot();
@@ -57,9 +57,9 @@ export class Failover {
 
   /** A step is about to be taken: the server may die. */
   strike(): void {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, profile } = this.#options;
     const standby = this.#standby;
-    if (!standby || !scheduler.chance.happens(weather().failovers)) return;
+    if (!standby || !scheduler.chance.happens(profile().failovers)) return;
     this.#standby = null;
     this.#isOver = true;
     scheduler.submit({
@@ -70,13 +70,13 @@ export class Failover {
   }
 
   async #failOver(standby: Snapshot): Promise<string> {
-    const { store, scheduler, lost, truth, failedOver } = this.#options;
+    const { store, scheduler, lost, oracle, failedOver } = this.#options;
     const before = await store.rows<StoredRow>(readRows);
     await store.restore(standby);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
-    for (const row of changed) truth.tookBack(row);
-    truth.accounts.tookBack(await store.rows(readBlocked));
+    for (const row of changed) oracle.tookBack(row);
+    oracle.accounts.tookBack(await store.rows(readBlocked));
     failedOver();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that lose something of a payment');

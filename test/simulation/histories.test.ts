@@ -1,7 +1,7 @@
 /**
  * Sends under every trouble that a seed brings: processes that die at any point, a bank that fails
  * in every way, webhooks in any order, an app that asks again and again. What must hold is listed
- * in `truth.ts` (at every moment) and `invariants.ts` (at rest).
+ * in `oracle.ts` (at every moment) and `invariants.ts` (at rest).
  *
  * The seeds here are the same on every machine; `npm run simulate -- --start random` runs others. A
  * seed that fails is printed; `npm run simulate -- --seed S` replays it exactly.

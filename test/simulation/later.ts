@@ -3,7 +3,7 @@
  * the app asks for its payments again, the provider posts old events again, and an operator replays
  * all of them. Nothing of it changes what has ended.
  */
-import type { World } from './world.ts';
+import type { Simulation } from './simulation.ts';
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
@@ -15,7 +15,7 @@ const jobsRunMs = 4 * 60_000;
 export type Settle = (isOver: () => boolean) => Promise<void>;
 
 /** Lets the days pass. */
-export async function passDays({ scheduler, store }: World, settle: Settle): Promise<void> {
+export async function passDays({ scheduler, store }: Simulation, settle: Settle): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   scheduler.count('days passed');
   // What was parked is given up first: it is kept for longer then.
@@ -27,13 +27,13 @@ export async function passDays({ scheduler, store }: World, settle: Settle): Pro
 }
 
 /** Asks, posts and replays again. */
-export async function askAgain(world: World, settle: Settle): Promise<void> {
-  const { clients, webhooks, operator } = world;
+export async function askAgain(simulation: Simulation, settle: Settle): Promise<void> {
+  const { clients, webhooks, operator } = simulation;
   let isAsked = false;
   const asked = [...clients.map((client) => client.askAgain()), operator.replayAll()];
   void Promise.all(asked).then(() => {
     isAsked = true;
   });
   webhooks.postOldAgain();
-  await settle(() => isAsked && world.isAtRest);
+  await settle(() => isAsked && simulation.isAtRest);
 }

@@ -1,6 +1,7 @@
 /** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
+import { sendPix } from '../../src/pix/send-pix.ts';
 import { recordRefund } from '../../src/settlement/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
@@ -58,6 +59,28 @@ const newIdentifications = (wire: Provider): Provider => {
   };
 };
 
+/** A send that is still before PAYING is not read again after its step was given up. */
+const lateStepNotAwaited: Deviation = {
+  send: {
+    ...sendPix,
+    run(context, call) {
+      const { outcomes } = context;
+      const changed: Pick<typeof outcomes, 'keep' | 'pays' | 'track'> = {
+        track: (id, work) => outcomes.track(id, work),
+        pays: (id, endToEnd) => outcomes.pays(id, endToEnd),
+        keep: ({ transactionId, store }) =>
+          outcomes.keep({ transactionId, store: () => store().catch(unlessMayBeMoved) }),
+      };
+      return sendPix.run({ ...context, outcomes: changed as typeof outcomes }, call);
+    },
+  },
+  profile: { lateCommits: 0.2, deaths: 0, stops: 0 },
+};
+
+function unlessMayBeMoved(error: unknown): void {
+  if (!String(error).includes('the send may still be moved')) throw error;
+}
+
 export const mutationsOfVerbs: readonly Mutation[] = [
   {
     name: 'a received PIX is attributed although an identifier disagrees',
@@ -67,7 +90,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     name: 'a blocked account goes on paying',
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
-      weather: { stalls: 0.15, attemptFaults: 0.5 },
+      profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },
   {
@@ -86,6 +109,7 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     name: 'an expired charge stays open',
     deviation: answering(sweepStatements.findExpired, () => null),
   },
+  { name: 'a given-up step to PAYING is not waited for', deviation: lateStepNotAwaited },
   { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
   {
     name: 'retention empties what was not settled',

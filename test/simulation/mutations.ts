@@ -58,7 +58,7 @@ const movedFromAnyPhase: Deviation = {
         ),
     };
   },
-  weather: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
+  profile: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
 };
 
 const forgottenBeforePaying = {
@@ -157,7 +157,7 @@ const wrongAmountAccepted: Deviation = {
       ) as Row[];
     },
   }),
-  weather: { mismatches: 0.05 },
+  profile: { mismatches: 0.05 },
 };
 
 function withoutAmounts(payload: Buffer | null): Buffer | null {
@@ -174,7 +174,7 @@ const acknowledgedTooEarly: Deviation = {
       return { status: 200, body: { message: '', event_id: '', duplicate: false } };
     },
   },
-  weather: { deaths: 0.1, repeatedNotices: 0, lostNotices: 0 },
+  profile: { deaths: 0.1, repeatedNotices: 0, lostNotices: 0 },
 };
 
 /** A sweep that goes on to fail what it could not settle. */
@@ -194,7 +194,7 @@ const missingInStatementFails: Deviation = {
       },
     },
   },
-  weather: { attemptFaults: 0.8, statementLagMs: 600_000, lostNotices: 0.5, deaths: 0.02 },
+  profile: { attemptFaults: 0.8, statementLagMs: 600_000, lostNotices: 0.5, deaths: 0.02 },
 };
 
 const neverSwept: Deviation = {

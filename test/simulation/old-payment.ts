@@ -1,6 +1,6 @@
 /** What an earlier history has left: an executed payment whose outcome nobody knows. */
 import { decimalFromCents } from '../../src/domain/money.ts';
-import type { World } from './world.ts';
+import type { Simulation } from './simulation.ts';
 
 const ageMs = 40 * 24 * 60 * 60_000;
 const amountCents = 1_234;
@@ -14,7 +14,12 @@ const endToEnd = 'E111657562026041412000000000old1';
  * Stores an old payment in some seeds. The outcome has been looked for a short time only, so that
  * the sweep does not wait for an hour between two looks.
  */
-export async function leaveOldPayment({ store, ledger, scheduler, chance }: World): Promise<void> {
+export async function leaveOldPayment({
+  store,
+  ledger,
+  scheduler,
+  chance,
+}: Simulation): Promise<void> {
   const [customer] = store.customers;
   if (!customer || !chance.happens(likelihood)) return;
   const executedAtMs = scheduler.nowMs - ageMs;

@@ -12,14 +12,14 @@ import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
-import type { Fleet } from './fleet.ts';
-import type { Truth } from './oracle/truth.ts';
+import type { Processes } from './processes.ts';
+import type { Oracle } from './oracle/oracle.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { ProcessGone } from './service.ts';
 
 export interface OperatorOptions {
-  readonly fleet: Fleet;
-  readonly truth: Truth;
+  readonly processes: Processes;
+  readonly oracle: Oracle;
   readonly scheduler: Scheduler;
 }
 
@@ -78,21 +78,21 @@ export class Operator {
   }
 
   async unblockAll(): Promise<void> {
-    const { truth, scheduler } = this.#options;
-    for (let tries = 0; tries < mostTries && truth.accounts.blocked.length > 0; tries += 1) {
-      for (const id of truth.accounts.blocked) {
+    const { oracle, scheduler } = this.#options;
+    for (let tries = 0; tries < mostTries && oracle.accounts.blocked.length > 0; tries += 1) {
+      for (const id of oracle.accounts.blocked) {
         const input = { user: String(id), ...decision };
         await this.#tell('unblocks an account', (context) =>
           unblockAccount.run(context, input, caller),
         );
       }
-      if (truth.accounts.blocked.length > 0) await scheduler.sleep(this.owner, triesPauseMs);
+      if (oracle.accounts.blocked.length > 0) await scheduler.sleep(this.owner, triesPauseMs);
     }
   }
 
   readonly #block = async (): Promise<void> => {
-    const { truth, scheduler } = this.#options;
-    const [customer] = scheduler.chance.shuffled(truth.ledger.customers);
+    const { oracle, scheduler } = this.#options;
+    const [customer] = scheduler.chance.shuffled(oracle.ledger.customers);
     if (!customer) return;
     const input = { user: String(customer.id), ...decision };
     await this.#tell('blocks an account', (context) => blockAccount.run(context, input, caller));
@@ -129,20 +129,20 @@ export class Operator {
 
   /** What the operator says became of a payment; null: nothing yet. */
   #verdict({ endToEnd }: PixView): 'completed' | 'failed' | null {
-    const { truth, scheduler } = this.#options;
+    const { oracle, scheduler } = this.#options;
     if (!this.#isCareful) return scheduler.chance.pick(['completed', 'failed']);
-    const state = truth.ledger.payments.find((one) => one.endToEnd === endToEnd)?.state;
+    const state = oracle.ledger.payments.find((one) => one.endToEnd === endToEnd)?.state;
     if (state === 'completed') return 'completed';
     return state === 'reversed' ? 'failed' : null;
   }
 
   async #decide({ id, userId, clientRequestId }: PixView, as: 'completed' | 'failed') {
-    const { truth, scheduler } = this.#options;
-    const customer = truth.ledger.customers.find((one) => one.id === userId);
+    const { oracle, scheduler } = this.#options;
+    const customer = oracle.ledger.customers.find((one) => one.id === userId);
     if (!customer || clientRequestId === null) return;
     const status = as === 'completed' ? 'COMPLETED' : 'FAILED';
     const onlyCheck = scheduler.chance.happens(0.2);
-    const undo = onlyCheck ? ignore : truth.decides(customer, clientRequestId, status);
+    const undo = onlyCheck ? ignore : oracle.decides(customer, clientRequestId, status);
     const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
     const resolved = await this.#tell(`resolves as ${as}`, (context) =>
       resolvePix.run(context, input, caller).catch((error: unknown) => {
@@ -158,15 +158,15 @@ export class Operator {
     label: string,
     work: (context: Context) => Promise<Result>,
   ): Promise<Result | null> {
-    const { scheduler, fleet, truth } = this.#options;
+    const { scheduler, processes, oracle } = this.#options;
     await scheduler.hop(this.owner, `operator ${label}`);
     scheduler.count(`operator ${label}`);
     try {
-      return (await fleet.pick()?.serve(work)) ?? null;
+      return (await processes.pick()?.serve(work)) ?? null;
     } catch (error) {
       const isExpected =
         error instanceof OpError || error instanceof ProcessGone || isDatabaseTrouble(error);
-      if (!isExpected) truth.violated(`a defect when the operator ${label}: ${String(error)}`);
+      if (!isExpected) oracle.violated(`a defect when the operator ${label}: ${String(error)}`);
       scheduler.note(`operator ${label}: ${String(error)}`);
       return null;
     }

@@ -7,17 +7,17 @@ import { AppError } from '../../src/errors.ts';
 import { logout } from '../../src/auth/logout.ts';
 import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
-import type { Fleet } from './fleet.ts';
+import type { Processes } from './processes.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export interface PhoneOptions {
   readonly customer: StoredCustomer;
-  readonly fleet: Fleet;
+  readonly processes: Processes;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** The token of a session that was ended has been good for something. */
   readonly outlived: () => void;
 }
@@ -88,9 +88,9 @@ export class Phone {
   }
 
   async #serve(label: string, work: (context: Context) => Promise<void>): Promise<boolean> {
-    const { fleet, scheduler } = this.#options;
+    const { processes, scheduler } = this.#options;
     await scheduler.hop(this.owner, label);
-    const served = fleet.pick()?.serve(work);
+    const served = processes.pick()?.serve(work);
     if (!served) return false;
     return served.then(
       () => true,
@@ -103,10 +103,10 @@ export class Phone {
     run,
     describe,
   }: Errand<Answer>): Promise<Answer | null> {
-    const { scheduler, weather, fleet } = this.#options;
+    const { scheduler, profile, processes } = this.#options;
     await scheduler.hop(this.owner, `${label} is on its way`);
-    const service = fleet.pick();
-    if (!service || scheduler.chance.happens(weather().lostMessages / 2)) return lost();
+    const service = processes.pick();
+    if (!service || scheduler.chance.happens(profile().lostMessages / 2)) return lost();
     scheduler.note(`${label} reaches ${service.name}`);
     const { sessionId } = this;
     const isEnded = this.#ended.has(sessionId);
@@ -115,7 +115,7 @@ export class Phone {
       .catch(() => null);
     if (isEnded && answer?.status === 200) this.#options.outlived();
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
-    return answer && scheduler.chance.happens(weather().lostMessages / 2) ? lost() : answer;
+    return answer && scheduler.chance.happens(profile().lostMessages / 2) ? lost() : answer;
   }
 
   /** @param sessionId of the token that the request carries: it may wait for long. */

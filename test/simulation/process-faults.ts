@@ -1,10 +1,10 @@
 /** Faults of a process that does not die: its clock is wrong or jumps, or it is frozen. */
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export interface ProcessFaultsOptions {
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
 }
 
 /** From a long garbage collection to a machine that was suspended. */
@@ -14,7 +14,7 @@ const freezesMs = [3_000, 30_000, 150_000, 600_000] as const;
 const leastJumpMs = 60_000;
 
 /** The most that the clock of a process is ahead or behind, in milliseconds. */
-export function mostClockSkewMs({ clockSkewMs, clockJumps }: Weather): number {
+export function mostClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
   return clockJumps > 0 ? Math.max(leastJumpMs, clockSkewMs) : clockSkewMs;
 }
 
@@ -35,23 +35,23 @@ export class ProcessFaults {
 
   /** A process is about to take a step: its clock may jump, or it may be frozen. */
   strike(process: Owner): void {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, profile } = this.#options;
     if (scheduler.isBuried(process) || scheduler.isFrozen(process)) return;
-    if (scheduler.chance.happens(weather().clockJumps)) {
+    if (scheduler.chance.happens(profile().clockJumps)) {
       scheduler.count('clock jumps');
       this.#setClock(process);
     }
-    if (scheduler.chance.happens(weather().freezes)) this.#freeze(process);
+    if (scheduler.chance.happens(profile().freezes)) this.#freeze(process);
   }
 
   /** From now on the clocks are right; a process that is frozen goes on in its time. */
-  calmDown(): void {
+  endFaults(): void {
     for (const process of this.#processes) this.#options.scheduler.setClock(process, 0);
   }
 
   #setClock(process: Owner): void {
-    const { scheduler, weather } = this.#options;
-    const mostMs = mostClockSkewMs(weather());
+    const { scheduler, profile } = this.#options;
+    const mostMs = mostClockSkewMs(profile());
     if (mostMs === 0) return;
     const offsetMs = scheduler.chance.between(-mostMs, mostMs);
     scheduler.setClock(process, offsetMs);

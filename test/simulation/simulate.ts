@@ -9,7 +9,7 @@ import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
 import type { Store } from './store.ts';
 import type { Deviation } from './deviation.ts';
-import { World } from './world.ts';
+import { Simulation } from './simulation.ts';
 
 export interface Verdict {
   readonly seed: number;
@@ -58,23 +58,23 @@ export async function simulate(
   seed: number,
   { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
 ): Promise<Verdict> {
-  const world = new World(store, { seed, hazards, deviation });
-  const { scheduler, truth } = world;
-  const { violations } = truth;
+  const simulation = new Simulation(store, { seed, hazards, deviation });
+  const { scheduler, oracle } = simulation;
+  const { violations } = oracle;
   store.time.begin(() => scheduler.elapsedMs);
-  const stopWatching = watchUnhandled((error) => truth.violated(brokenOff(error)));
+  const stopWatching = watchUnhandled((error) => oracle.violated(brokenOff(error)));
   let rows: readonly FinalRow[] = [];
   try {
-    rows = await runHistory(world);
+    rows = await runHistory(simulation);
   } catch (error) {
-    truth.violated(brokenOff(error));
+    oracle.violated(brokenOff(error));
   }
-  world.fleet.abandon();
+  simulation.processes.abandon();
   // A rejection is known to be unhandled a turn later.
   await nextTurn();
   stopWatching();
   store.time.end();
-  const clients = world.clients.map(({ customer: { name }, wished }) => ({ name, wished }));
+  const clients = simulation.clients.map(({ customer: { name }, wished }) => ({ name, wished }));
   return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally, clients };
 }
 
@@ -95,24 +95,24 @@ function watchUnhandled(found: (error: unknown) => void): () => void {
 }
 
 /** From the beginning to the last check. */
-async function runHistory(world: World): Promise<readonly FinalRow[]> {
-  const { store, truth } = world;
+async function runHistory(simulation: Simulation): Promise<readonly FinalRow[]> {
+  const { store, oracle } = simulation;
   await store.reset({
-    notified: (channel, payload) => world.statements.notified(channel, payload),
-    logged: (line) => checkLog(world, line),
+    notified: (channel, payload) => simulation.statements.notified(channel, payload),
+    logged: (line) => checkLog(simulation, line),
   });
-  await openSessions(world);
-  await leaveOldPayment(world);
-  await weatherTheStorm(world);
-  const isAtRest = await comeToRest(world);
-  if (!isAtRest) truth.violated('the service did not come to rest');
-  const rows = await checkAtRest(world);
-  if (!isAtRest || !world.goesOn) return rows;
-  await goOn(world);
-  return checkAtRest(world);
+  await openSessions(simulation);
+  await leaveOldPayment(simulation);
+  await runWithFaults(simulation);
+  const isAtRest = await comeToRest(simulation);
+  if (!isAtRest) oracle.violated('the service did not come to rest');
+  const rows = await checkAtRest(simulation);
+  if (!isAtRest || !simulation.goesOn) return rows;
+  await goOn(simulation);
+  return checkAtRest(simulation);
 }
 
-async function openSessions({ store, bank, clients, scheduler }: World): Promise<void> {
+async function openSessions({ store, bank, clients, scheduler }: Simulation): Promise<void> {
   const { db, sealer } = store;
   const clock = scheduler.clockOf({ name: 'set-up' });
   for (const client of clients) {
@@ -129,57 +129,58 @@ async function openSessions({ store, bank, clients, scheduler }: World): Promise
   }
 }
 
-async function weatherTheStorm(world: World): Promise<void> {
-  world.begin();
-  while (!world.isAtRest && world.scheduler.taken < mostSteps) await world.scheduler.step();
-  world.calmDown();
+async function runWithFaults(simulation: Simulation): Promise<void> {
+  simulation.begin();
+  while (!simulation.isAtRest && simulation.scheduler.taken < mostSteps)
+    await simulation.scheduler.step();
+  simulation.endFaults();
 }
 
 /** @returns whether everything that was begun has ended. */
-async function comeToRest(world: World): Promise<boolean> {
-  const { scheduler } = world;
+async function comeToRest(simulation: Simulation): Promise<boolean> {
+  const { scheduler } = simulation;
   const lastStep = scheduler.taken + mostQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
-  await settle(() => world.isAtRest);
+  await settle(() => simulation.isAtRest);
   let loggedIn = false;
-  void logInAll(world).then(() => {
+  void logInAll(simulation).then(() => {
     loggedIn = true;
   });
   await settle(() => loggedIn);
   // A statement is read in an active session only, so the last sweeps come after the logins.
   const begunMs = scheduler.nowMs;
   // What a process has dated whose clock was ahead comes due so much later.
-  const { clockSkewMs } = world.fleet;
+  const { clockSkewMs } = simulation.processes;
   const operatorAtMs = begunMs + untilOperatorMs + clockSkewMs;
   await settle(() => scheduler.nowMs > operatorAtMs && scheduler.isQuiet);
-  const retried = await retryDeadJobs(world, settle);
+  const retried = await retryDeadJobs(simulation, settle);
   // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
-  const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(world));
-  const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(world));
+  const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
+  const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
 /** Days later: what is final stays so. */
-async function goOn(world: World): Promise<void> {
-  const { scheduler, truth } = world;
+async function goOn(simulation: Simulation): Promise<void> {
+  const { scheduler, oracle } = simulation;
   const lastStep = scheduler.taken + mostQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
-  await passDays(world, settle);
-  await checkRetention(world);
-  await askAgain(world, settle);
+  await passDays(simulation, settle);
+  await checkRetention(simulation);
+  await askAgain(simulation, settle);
   const begunMs = scheduler.nowMs;
-  const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(world));
+  const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(simulation));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
-  if (scheduler.taken >= lastStep) truth.violated('the service did not come to rest days later');
+  if (scheduler.taken >= lastStep) oracle.violated('the service did not come to rest days later');
 }
 
 /** How long a sweep may still have something to do. */
-async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
+async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   const rows = await store.rows<{ phase: string }>(
     `select distinct phase from pix_transactions
       where status = 'PROCESSING' and (operation = 'SEND' or phase <> 'ACCEPTED')`,
@@ -195,7 +196,7 @@ async function sweepsNeedMs({ store, hazards }: World): Promise<number> {
 }
 
 /** When the last event is settled whose job is put back, after so many failures in the storm. */
-async function settlementsNeedUntilMs({ store }: World): Promise<number> {
+async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
   const [last] = await store.rows<{ run_at: Date }>(
     `select jobs.run_at from webhook_events event
        join jobs on jobs.unique_key = 'webhook:' || event.id and jobs.status = 'queued'
@@ -204,7 +205,7 @@ async function settlementsNeedUntilMs({ store }: World): Promise<number> {
   return last ? last.run_at.getTime() + restMs : -Infinity;
 }
 
-async function logInAll({ clients, scheduler }: World): Promise<void> {
+async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
   for (const client of clients) {
     for (let tries = 0; tries < mostLogins && !(await client.phone.logIn()); tries += 1) {
       await scheduler.sleep(client.owner, loginPauseMs);
@@ -217,7 +218,7 @@ async function logInAll({ clients, scheduler }: World): Promise<void> {
  * again. Nobody does that for the sweep.
  * @returns whether there was one.
  */
-async function retryDeadJobs({ store, operator }: World, settle: Settle): Promise<boolean> {
+async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): Promise<boolean> {
   const dead = await store.rows(
     `select from jobs where status = 'dead' and kind = 'settle-webhook'`,
   );
@@ -238,10 +239,10 @@ interface LogLine {
   readonly error?: { readonly name: string; readonly sqlstate?: string };
 }
 
-function checkLog({ truth, scheduler, lost }: World, line: string): void {
+function checkLog({ oracle, scheduler, lost }: Simulation, line: string): void {
   const { msg, error } = JSON.parse(line) as LogLine;
   scheduler.note(`logged: ${msg}`);
   // A process may have a transaction in hand that a failover has lost.
   if (error?.sqlstate === '23503' && lost.failedOverAt !== null) return;
-  if (error && !expected.has(error.name)) truth.violated(`a defect, logged as "${msg}": ${line}`);
+  if (error && !expected.has(error.name)) oracle.violated(`a defect, logged as "${msg}": ${line}`);
 }

@@ -15,17 +15,17 @@ import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
 import type { CarriedOut } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
-import type { Truth } from './oracle/truth.ts';
+import type { Oracle } from './oracle/oracle.ts';
 import { plainName, Races, type Row } from './races.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Store } from './store.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export interface StatementsOptions {
   readonly store: Store;
   readonly names: Names;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** `embedded`: the database dies with its one process. */
   readonly kind: Database['kind'];
   readonly evidence: Evidence;
@@ -33,7 +33,7 @@ export interface StatementsOptions {
   readonly observed: (row: PixTransactionRow) => void;
   /** Told of every statement that was carried out. */
   readonly carriedOut: (statement: CarriedOut) => void;
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   /** Whether the service has begun. */
   readonly hasBegun: () => boolean;
 }
@@ -71,7 +71,7 @@ export class Statements {
   #failedOverAt = -1;
 
   constructor(options: StatementsOptions) {
-    const { scheduler, weather, kind } = options;
+    const { scheduler, profile, kind } = options;
     this.#options = options;
     this.#races = new Races(options);
     this.failover = new Failover({
@@ -81,7 +81,7 @@ export class Statements {
       failedOver: () => this.#failOver(),
     });
     this.faults = new DatabaseFaults({
-      ...{ scheduler, weather, isOnServer: kind === 'postgresql' },
+      ...{ scheduler, profile, isOnServer: kind === 'postgresql' },
       reconnected: (process) => this.#reconnected(process),
     });
   }
@@ -117,10 +117,10 @@ export class Statements {
 
   /** The database has notified; each process hears of it in its own time. */
   notified(channel: string, payload: string): void {
-    const { scheduler, weather, kind } = this.#options;
+    const { scheduler, profile, kind } = this.#options;
     for (const { owner, tell } of [...this.#listeners].filter((one) => one.channel === channel)) {
       if (this.faults.isCutOff(owner)) continue;
-      const isLost = kind === 'postgresql' && scheduler.chance.happens(weather().lostNotifications);
+      const isLost = kind === 'postgresql' && scheduler.chance.happens(profile().lostNotifications);
       const label = `${owner.name} is notified`;
       if (!isLost) scheduler.submit({ owner, label, run: () => tell(payload) });
       // The connection comes back after a second, and says that something may have been missed.

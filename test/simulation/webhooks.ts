@@ -10,7 +10,7 @@ import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
 import type { ReceivedNotice } from './bank/received-notices.ts';
 import type { Delivery } from './delivery.ts';
-import type { Fleet } from './fleet.ts';
+import type { Processes } from './processes.ts';
 import type { Names } from './names.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Expiries } from './oracle/expiries.ts';
@@ -19,12 +19,12 @@ import type { Refunds } from './oracle/refunds.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { hashOf } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
 export type Intake = typeof receiveProviderWebhook;
 
 export interface WebhooksOptions {
-  readonly fleet: Fleet;
+  readonly processes: Processes;
   readonly intake: Intake;
   readonly names: Names;
   readonly evidence: Evidence;
@@ -33,7 +33,7 @@ export interface WebhooksOptions {
   readonly expiries: Expiries;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
 }
 
 const firstRetryMs = 1_000;
@@ -123,10 +123,10 @@ export class Webhooks {
     word: string,
     { parcel, writeAgain }: { readonly parcel: () => Parcel; readonly writeAgain: () => Parcel },
   ): { readonly cancel: () => void } {
-    const { scheduler, weather, policy } = this.#options;
+    const { scheduler, profile, policy } = this.#options;
     const { chance } = scheduler;
     // Where failures of attempts may come late, the word that the payment was made comes too.
-    const isLost = !policy.lateFailures && chance.happens(weather().lostNotices);
+    const isLost = !policy.lateFailures && chance.happens(profile().lostNotices);
     if (policy.hookTries === 0 || isLost) {
       scheduler.note(`notice lost: ${word}`);
       parcel().delivery.state = 'lost';
@@ -134,7 +134,7 @@ export class Webhooks {
     }
     const first = parcel();
     const sent = [this.send(first.payload, word, first.delivery)];
-    while (chance.happens(weather().repeatedNotices)) {
+    while (chance.happens(profile().repeatedNotices)) {
       const { payload, delivery } = writeAgain();
       sent.push(this.send(payload, `${word} again`, delivery));
     }
@@ -161,9 +161,9 @@ export class Webhooks {
     word: string,
     delivery: Delivery = begun(),
   ): { readonly cancel: () => void } {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, profile } = this.#options;
     this.outstanding += 1;
-    const delayMs = scheduler.chance.delayMs(weather().slowestNoticeMs);
+    const delayMs = scheduler.chance.delayMs(profile().slowestNoticeMs);
     void this.#deliver({ payload, word, delivery }, delayMs).then(() => {
       this.outstanding -= 1;
     });
@@ -194,12 +194,12 @@ export class Webhooks {
     { payload, word, delivery }: { payload: Buffer<ArrayBuffer>; word: string; delivery: Delivery },
     delayMs: number,
   ): Promise<void> {
-    const { scheduler, fleet, intake, policy } = this.#options;
+    const { scheduler, processes, intake, policy } = this.#options;
     await scheduler.sleep(this.owner, delayMs);
     for (let tries = 1; delivery.state === 'under_way'; tries += 1) {
       await scheduler.hop(this.owner, `webhook arrives: ${word}`);
       if (delivery.state !== 'under_way') return;
-      const isTaken = await fleet
+      const isTaken = await processes
         .pick()
         ?.serve((context) => takeIn(context, intake, payload))
         .then(

@@ -8,11 +8,11 @@ import type { Scheduler } from '../scheduler.ts';
 import { isDuplicate, type Evidence } from './evidence.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
-import type { Truth } from './truth.ts';
+import type { Oracle } from './oracle.ts';
 
 /** What a decision is held against. */
 interface Known {
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   readonly evidence: Evidence;
   readonly names: Names;
   readonly scheduler: Scheduler;
@@ -33,7 +33,7 @@ export function checkDecisions(
   rows: readonly FinalRow[],
   stored: { readonly events: readonly EventRow[]; readonly timeline: readonly TimelineRow[] },
 ): void {
-  const { truth, evidence, names, scheduler, lost } = rest;
+  const { oracle, evidence, names, scheduler, lost } = rest;
   const decided = decidedIds(stored.timeline);
   for (const row of rows.filter(({ id }) => decided.has(id))) {
     scheduler.count(`decided by an operator: ${row.status}`);
@@ -49,14 +49,14 @@ export function checkDecisions(
       );
       // An event that a failover has lost is nobody's.
       if (isNoted || (!event && lost.failedOverAt !== null)) continue;
-      truth.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
+      oracle.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
     }
   }
 }
 
 /** An answer that a living process has, and that the operator did not wait for, is noted too. */
 function checkAnswers(
-  { truth, evidence, names, lost }: Known,
+  { oracle, evidence, names, lost }: Known,
   row: FinalRow,
   timeline: readonly TimelineRow[],
 ): void {
@@ -69,7 +69,7 @@ function checkAnswers(
   if (!isContrary) return;
   const own = timeline.filter(({ transaction_id: id }) => id === row.id);
   if (own.some(({ phase }) => phase === 'ANOMALY' || phase === 'ACCEPTED')) return;
-  truth.violated(
+  oracle.violated(
     `${names.of('tx', row.id)}: an answer (${answered}) contradicts the operator unrecorded`,
   );
 }

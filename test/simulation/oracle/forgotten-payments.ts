@@ -10,10 +10,10 @@ import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { LostCommits } from './lost-commits.ts';
-import type { Truth } from './truth.ts';
+import type { Oracle } from './oracle.ts';
 
 interface Rest {
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
   readonly names: Names;
@@ -34,13 +34,13 @@ interface Event {
 
 /** Counts the payments that were lost, and holds what was told of them against the rows. */
 export function checkForgotten(
-  { truth, lost, webhooks, names, scheduler }: Rest,
+  { oracle, lost, webhooks, names, scheduler }: Rest,
   rows: readonly Row[],
   events: readonly Event[],
 ): void {
   // Where no more than the note of a repeat is lost, the send is there, and its event settles it.
   const isStored = new Set(rows.map((row) => row.end_to_end));
-  const forgotten = truth.ledger.payments.filter(
+  const forgotten = oracle.ledger.payments.filter(
     (payment) => lost.hasForgotten(payment) && !isStored.has(payment.endToEnd),
   );
   for (const { endToEnd } of forgotten) {
@@ -50,7 +50,7 @@ export function checkForgotten(
       if (notice?.endToEnd !== endToEnd || !tellsAll(notice)) continue;
       const isBeside = rows.some((row) => standsBeside(row, notice));
       if (isBeside && status !== 'anomaly' && !rows.some((row) => fitsUnsent(row, notice))) {
-        truth.violated(`an event of ${names.of('E', endToEnd)}, which is lost, is ${status}`);
+        oracle.violated(`an event of ${names.of('E', endToEnd)}, which is lost, is ${status}`);
       }
       if (isBeside) scheduler.count('lost payments that are seen beside an open send');
     }

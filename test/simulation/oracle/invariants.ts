@@ -23,11 +23,11 @@ import type { Refunds } from './refunds.ts';
 import { nameOf } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import { untoldEnds } from './told-ends.ts';
-import type { Truth } from './truth.ts';
+import type { Oracle } from './oracle.ts';
 
 export interface Rest {
   readonly store: Store;
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   readonly evidence: Evidence;
   readonly charges: Charges;
   readonly receipts: Receipts;
@@ -75,14 +75,14 @@ const readDeadJobs = `
 
 /** Checks everything; what does not hold becomes a violation. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
-  const { store, truth, lost, evidence } = rest;
+  const { store, oracle, lost, evidence } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
   const events = await store.rows<EventRow>(readEvents);
   const timeline = await store.rows<TimelineRow>(readTimeline);
   if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
   const sends = rows.filter(({ operation }) => operation === 'SEND');
   const decided = decidedIds(timeline);
-  const payments = truth.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
+  const payments = oracle.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
   for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
   for (const row of sends) checkKnown(rest, row);
   checkNothingVanished(rest, sends, payments);
@@ -98,27 +98,27 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
   );
   for (const { status, hash } of events) {
-    if (status === 'received') truth.violated('an event was taken in and never looked at');
+    if (status === 'received') oracle.violated('an event was taken in and never looked at');
     const isExpected =
       rest.isUntrue(hash) ||
       isOfForgotten(rest, hash) ||
       isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
-    if (status === 'anomaly' && !isExpected) truth.violated('a true event is an anomaly');
+    if (status === 'anomaly' && !isExpected) oracle.violated('a true event is an anomaly');
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
-    truth.violated(`a job is dead: ${kind}`);
+    oracle.violated(`a job is dead: ${kind}`);
   }
   await checkAudit(rest);
-  for (const found of await untoldEnds(store)) truth.violated(found);
+  for (const found of await untoldEnds(store)) oracle.violated(found);
   for (const found of await exceededLimits(store, rest.limits)) {
-    truth.violated(`a limit was exceeded: ${found}`);
+    oracle.violated(`a limit was exceeded: ${found}`);
   }
   return rows;
 }
 
 /** What operators are told by `pix audit` is that all is well. */
-async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void> {
+async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
   const context = { db: store.db, clock, stopping } as unknown as LocalContext;
@@ -130,7 +130,7 @@ async function checkAudit({ store, truth, scheduler, lost }: Rest): Promise<void
   for (const { name, rows } of invariants) {
     // A process that had an event in hand when a failover lost it has settled it all the same.
     if (name === 'cause_stored' && lost.failedOverAt !== null) continue;
-    for (const { found } of rows) truth.violated(`pix audit: ${name}: ${found}`);
+    for (const { found } of rows) oracle.violated(`pix audit: ${name}: ${found}`);
   }
 }
 
@@ -154,7 +154,7 @@ function checkRow(
   row: FinalRow,
   found: { readonly payments: readonly Payment[]; readonly isDecided: boolean },
 ): void {
-  const { truth, names, isUntrue, webhooks } = rest;
+  const { oracle, names, isUntrue, webhooks } = rest;
   const { status, phase } = row;
   const { isDecided } = found;
   const name = names.of('tx', row.id);
@@ -181,7 +181,7 @@ function checkRow(
       'was moved by an event of another payment',
     ],
   ];
-  for (const [holds, sentence] of checks) if (!holds) truth.violated(`${name} ${sentence}`);
+  for (const [holds, sentence] of checks) if (!holds) oracle.violated(`${name} ${sentence}`);
 }
 
 function isAbout(endToEnd: string | null, row: FinalRow): boolean {
@@ -202,8 +202,8 @@ function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
 }
 
 /** The provider may take a send for the payment with its key whose record a failover has lost. */
-function wasPaidBefore({ truth, lost }: Rest, row: FinalRow): boolean {
-  return truth.ledger.payments.some(
+function wasPaidBefore({ oracle, lost }: Rest, row: FinalRow): boolean {
+  return oracle.ledger.payments.some(
     (payment) =>
       payment.customer.id === row.user_id &&
       payment.clientRequestId === row.idempotency_key &&
@@ -213,7 +213,7 @@ function wasPaidBefore({ truth, lost }: Rest, row: FinalRow): boolean {
 }
 
 /** A transaction whose end can be known has it; of any other it is counted what is lacking. */
-function checkKnown({ truth, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
+function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
   const { status, phase, end_to_end: endToEnd } = row;
   if (status !== 'PROCESSING' || endToEnd === null) return;
   const { proven, lacks } = evidence.weigh(endToEnd);
@@ -224,7 +224,7 @@ function checkKnown({ truth, names, evidence, hazards, scheduler }: Rest, row: F
       by === 'the statement' && phase === 'ACCEPTED' && !hazards.has('accepted_lookups');
     if (isExcused) scheduler.count('lacks: nobody looks up what stands in ACCEPTED');
     else if (!isStored) {
-      truth.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
+      oracle.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
     }
   }
   scheduler.note(`${names.of('tx', row.id)} stays ${phase}: ${lacks.join('; ')}`);
@@ -246,43 +246,43 @@ function agrees({ endToEnd, clientRequestId, amountCents }: Payment, row: FinalR
 }
 
 function checkNothingVanished(
-  { truth, names }: Rest,
+  { oracle, names }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
   const ids = new Set(rows.map(({ id }) => id));
-  for (const [name, id] of truth.transactions) {
-    if (!ids.has(id)) truth.violated(`the transaction of ${name} has vanished`);
+  for (const [name, id] of oracle.transactions) {
+    if (!ids.has(id)) oracle.violated(`the transaction of ${name} has vanished`);
   }
   for (const payment of payments) {
     if (rows.some((row) => belongs(payment, row))) continue;
-    truth.violated(`${names.of('E', payment.endToEnd)} was executed and is in no transaction`);
+    oracle.violated(`${names.of('E', payment.endToEnd)} was executed and is in no transaction`);
   }
   const keys = rows.map((row) => `${row.user_id}/${row.idempotency_key}`);
-  if (new Set(keys).size < keys.length) truth.violated('a key has two transactions');
+  if (new Set(keys).size < keys.length) oracle.violated('a key has two transactions');
 }
 
 /** What has left each account is what its transactions say, and nothing else. */
 function checkDebits(
-  { truth, lost }: Rest,
+  { oracle, lost }: Rest,
   rows: readonly FinalRow[],
   payments: readonly Payment[],
 ): void {
-  for (const customer of truth.ledger.customers) {
+  for (const customer of oracle.ledger.customers) {
     const executed = rows.filter((row) =>
       payments.some((payment) => payment.state !== 'reversed' && belongs(payment, row)),
     );
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const forgottenCents = truth.ledger
+    const forgottenCents = oracle.ledger
       .paymentsOf(customer)
       .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
       .reduce((sum, { amountCents }) => sum + amountCents, 0);
-    const debitedCents = truth.ledger.sentCentsOf(customer) - forgottenCents;
+    const debitedCents = oracle.ledger.sentCentsOf(customer) - forgottenCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
-      truth.violated(`${nameOf(customer, '')} was debited ${what}`);
+      oracle.violated(`${nameOf(customer, '')} was debited ${what}`);
     }
   }
 }

@@ -1,55 +1,317 @@
-/** All that holds a history against what is true. */
-import type { Ledger } from '../bank/ledger.ts';
-import type { Policy } from '../bank/policy.ts';
+/**
+ * Holds every event against the bank's ledger as it happens: payments that leave, rows that are
+ * read, answers that the app gets. What must not be is a violation; a seed with one has failed.
+ */
+import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
+import type { PixStatus } from '../../../src/domain/pix.ts';
+import type { Sealer } from '../../../src/security/sealing.ts';
+import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
-import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Names } from '../names.ts';
-import { mostClockSkewMs } from '../process-faults.ts';
-import type { Scheduler } from '../scheduler.ts';
-import type { Weather } from '../weather.ts';
-import { Charges } from './charges.ts';
-import { Evidence } from './evidence.ts';
-import { Expiries } from './expiries.ts';
-import { Receipts } from './receipts.ts';
-import { Refunds } from './refunds.ts';
-import { Truth } from './truth.ts';
+import type { Owner, Scheduler } from '../scheduler.ts';
+import type { StoredCustomer } from '../store.ts';
+import { Accounts } from './accounts.ts';
+import type { Evidence } from './evidence.ts';
+import { LookUps } from './look-ups.ts';
+import { finalOf, nameOf, type Answer, type Ask, type Order, type Wish } from './requests.ts';
+import type { ChangedRow, LostCommits } from './lost-commits.ts';
+
+/** A final answer, and the step that it was given at. */
+interface Told {
+  readonly status: 'COMPLETED' | 'FAILED';
+  readonly at: number;
+}
 
 export interface OracleOptions {
   readonly ledger: Ledger;
-  readonly policy: Policy;
+  readonly evidence: Evidence;
   readonly hazards: Hazards;
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly sealer: Sealer;
-  /** The faults of the history, before they end. */
-  readonly weather: Weather;
+  /** The most that the clock of a process is wrong, in milliseconds. */
+  readonly clockSkewMs: number;
 }
 
 export class Oracle {
-  readonly evidence: Evidence;
-  readonly truth: Truth;
-  readonly receipts: Receipts;
-  readonly charges: Charges;
-  readonly refunds: Refunds;
-  readonly expiries: Expiries;
+  readonly violations: string[] = [];
+  readonly ledger: Ledger;
+  readonly accounts: Accounts;
+  readonly lookUps: LookUps;
+  /** The transaction of each key, by `customer/key`, as the app was told. */
+  readonly transactions = new Map<string, string>();
+  /** The amounts that the app has asked for under a key. */
+  readonly #asked = new Map<string, Set<number>>();
+  readonly #told = new Map<string, Told>();
+  readonly #finals = new Map<string, PixStatus>();
+  /** When the transaction of an end-to-end id was seen to be final. */
+  readonly #endedAt = new Map<string, number>();
+  readonly #statusOf = new Map<string, PixStatus>();
+  readonly #paying = new Set<string>();
+  /** What an operator may have called a payment, by `customer/key`. */
+  readonly #decided = new Map<string, Set<PixStatus>>();
+  /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
+  readonly #attempted = new Map<string, string>();
+  readonly #names: Names;
+  readonly #scheduler: Scheduler;
+  readonly #limits: Limits;
+
+  readonly #evidence: Evidence;
+  readonly #hazards: Hazards;
+  readonly #lost: LostCommits;
+  /** The step at which a failover has taken back what was stored of a payment. */
+  readonly #takenBackAt = new Map<string, number>();
 
   constructor(options: OracleOptions) {
-    const { ledger, policy, hazards, names, scheduler } = options;
-    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
-    const { evidence } = this;
-    const { lost } = evidence;
-    this.truth = new Truth({ ...options, evidence, clockSkewMs: mostClockSkewMs(options.weather) });
-    const { accounts } = this.truth;
-    const violated = (text: string): void => this.truth.violated(text);
-    this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
-    const { receipts } = this;
-    this.refunds = new Refunds({ ledger, names, scheduler, violated, lost });
-    this.expiries = new Expiries({ scheduler, lost });
-    const { expiries } = this;
-    this.charges = new Charges({
-      ...{ ledger, names, scheduler, violated, receipts, expiries, accounts, lost },
+    const { ledger, evidence, hazards, names, scheduler, limits, sealer, clockSkewMs } = options;
+    this.#limits = limits;
+    this.ledger = ledger;
+    this.#evidence = evidence;
+    this.#hazards = hazards;
+    this.#names = names;
+    this.#scheduler = scheduler;
+    this.#lost = evidence.lost;
+    const violated = (text: string): void => this.violated(text);
+    this.accounts = new Accounts({ scheduler, violated });
+    this.lookUps = new LookUps({ ledger, sealer, names, scheduler, violated, clockSkewMs });
+  }
+
+  violated(text: string): void {
+    this.#scheduler.note(`VIOLATION ${text}`);
+    this.violations.push(text);
+  }
+
+  /**
+   * An operator is about to end a payment: the word is theirs from now on, right or wrong.
+   * @returns what takes it back, for a decision that was refused.
+   */
+  decides(customer: StoredCustomer, key: string, status: PixStatus): () => void {
+    const name = nameOf(customer, key);
+    const decided = this.#decided.get(name) ?? new Set();
+    const isNew = !decided.has(status);
+    this.#decided.set(name, decided.add(status));
+    return () => void (isNew && decided.delete(status));
+  }
+
+  /** A request was served whose token names a session that was ended before. */
+  outlived({ name }: StoredCustomer): void {
+    if (this.#lost.failedOverAt === null) this.violated(`${name} is served after the log-out`);
+  }
+
+  #isDecided(name: string, status: PixStatus): boolean {
+    return this.#decided.get(name)?.has(status) === true;
+  }
+
+  asked(customer: StoredCustomer, key: string, amountCents: number): void {
+    const name = nameOf(customer, key);
+    this.#asked.set(name, (this.#asked.get(name) ?? new Set()).add(amountCents));
+  }
+
+  /** What the app has asked for so far, with the end-to-end id where one has left. */
+  wishes(): Wish[] {
+    return [...this.#asked].flatMap(([name, amounts]) => {
+      const key = name.slice(name.indexOf('/') + 1);
+      const endToEnd = this.#attempted.get(name) ?? null;
+      return [...amounts].map((amountCents) => ({ name, key, endToEnd, amountCents }));
     });
+  }
+
+  /** A payment leaves a process. */
+  attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
+    if (this.#lost.hasForgotten({ endToEnd })) {
+      this.#lost.leftUnrecorded(endToEnd);
+      return;
+    }
+    const name = nameOf(customer, clientRequestId);
+    const shown = this.#names.of('E', endToEnd);
+    const sameIds =
+      (this.#attempted.get(name) ?? endToEnd) === endToEnd &&
+      (this.#attempted.get(endToEnd) ?? name) === name;
+    if (!sameIds) this.violated(`an attempt at ${name} carries other ids: ${shown}`);
+    this.#attempted.set(name, endToEnd);
+    this.#attempted.set(endToEnd, name);
+    if (!this.#paying.has(endToEnd)) this.violated(`${shown} left before PAYING was stored`);
+    this.#checkNotEnded(endToEnd);
+    this.#evidence.attemptLeft(process, endToEnd);
+  }
+
+  /**
+   * Nothing leaves for what has ended. A payment may be completed while its next attempt is about
+   * to leave; but who makes a further one has had time to look since the one before has ended.
+   */
+  #checkNotEnded(endToEnd: string): void {
+    const endedAt = this.#endedAt.get(endToEnd);
+    if (endedAt === undefined || !this.#hazards.has('repeats_after_end')) return;
+    const lastEndAt = this.#evidence.lastAttemptEndedAt(endToEnd);
+    const status = this.#statusOf.get(endToEnd);
+    if (status === 'FAILED' || (lastEndAt !== null && endedAt < lastEndAt)) {
+      this.violated(`${this.#names.of('E', endToEnd)} left again after it was ${status}`);
+    }
+  }
+
+  /** The bank has executed a payment. */
+  executed({ customer, clientRequestId, endToEnd }: Payment): void {
+    if (this.#lost.hasForgotten({ endToEnd })) return;
+    const name = nameOf(customer, clientRequestId);
+    if (this.#told.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
+      this.violated(`${name} was executed after the app had been told that it failed`);
+    }
+  }
+
+  /** The end-to-end id that the payments under a key have carried, if one has left. */
+  attemptOf(customer: StoredCustomer, key: string): string | null {
+    return this.#attempted.get(nameOf(customer, key)) ?? null;
+  }
+
+  /**
+   * A row has been read or written.
+   * @returns whether it is seen to be final for the first time.
+   */
+  observed(row: PixTransactionRow): boolean {
+    if (row.phase === 'PAYING' && row.end_to_end !== null) {
+      this.#paying.add(row.end_to_end);
+      this.#lost.beganPaying(row.end_to_end);
+    }
+    const final = this.#finals.get(row.id);
+    const isTakenBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
+    if (final !== undefined && final !== row.status && !isTakenBack) {
+      this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
+    }
+    if (row.status === 'PROCESSING') return false;
+    this.#finals.set(row.id, row.status);
+    // What another customer has received has the end-to-end id of the payment.
+    const isSend = row.operation === 'SEND';
+    if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
+      this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
+      this.#statusOf.set(row.end_to_end, row.status);
+    }
+    return final === undefined;
+  }
+
+  /** A failover has taken a transaction back, or away: what was told of it is not true any more. */
+  tookBack({ before, after }: ChangedRow): void {
+    const { id, end_to_end: endToEnd, idempotency_key: key } = before;
+    const customer = this.ledger.customers.find((one) => one.id === before.user_id);
+    if (!customer) return;
+    const name = nameOf(customer, key);
+    this.#takenBackAt.set(name, this.#scheduler.taken);
+    this.#finals.delete(id);
+    this.#told.delete(name);
+    if (after === null) this.transactions.delete(name);
+    if (endToEnd === null) return;
+    this.#endedAt.delete(endToEnd);
+    this.#statusOf.delete(endToEnd);
+    if (!this.#lost.hasForgotten({ endToEnd })) return;
+    this.#attempted.delete(name);
+    this.#attempted.delete(endToEnd);
+    if (this.#evidence.hasLeft(endToEnd)) this.#lost.leftUnrecorded(endToEnd);
+    this.#evidence.forgot(endToEnd);
+  }
+
+  /** The service has answered a request about a payment. */
+  told(ask: Ask, answer: Answer): void {
+    const name = nameOf(ask.customer, ask.key);
+    // What was read before a failover may be answered after it.
+    if ((this.#takenBackAt.get(name) ?? -1) > ask.askedAt) return;
+    this.#checkId(name, answer);
+    if (answer.status === 422 && !this.#isRefusable(ask, answer)) {
+      this.violated(`${name} was refused as another request, and there was none`);
+    }
+    if (answer.status === 502 && answer.outcome === null) {
+      this.violated(`${name} was answered 502 without its outcome`);
+    }
+    if (answer.fields?.includes('lookup_id'))
+      this.#scheduler.count('second keys of a look-up refused');
+    this.#checkFinal(ask, answer);
+    this.#checkOutcome(ask, answer);
+  }
+
+  /** Whether there is another request with the key, or the account was blocked meanwhile. */
+  #isRefusable(ask: Ask, { fields = [], outcome }: Answer): boolean {
+    const { customer, key, askedAt } = ask;
+    if (fields.includes('lookup_id'))
+      return outcome === 'not_sent' && this.lookUps.isUsedByOther(ask);
+    if (fields.includes('amount')) return this.#mayExceedLimit(customer);
+    if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
+    return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;
+  }
+
+  /** Whether all that a customer has asked for exceeds a limit. */
+  #mayExceedLimit({ name: customer }: StoredCustomer): boolean {
+    const { day, night } = this.#limits;
+    const asked = [...this.#asked].filter(([name]) => name.startsWith(`${customer}/`));
+    const sum = asked.reduce((total, [, amounts]) => total + Math.max(...amounts), 0);
+    return sum > Math.min(day ?? Infinity, night ?? Infinity);
+  }
+
+  #checkId(name: string, { pix }: Answer): void {
+    if (!pix) return;
+    const known = this.transactions.get(name) ?? pix.transactionId;
+    if (known !== pix.transactionId) this.violated(`${name} has two transactions`);
+    this.transactions.set(name, known);
+  }
+
+  #checkFinal(ask: Ask, answer: Answer): void {
+    const name = nameOf(ask.customer, ask.key);
+    const status = finalOf(answer);
+    const before = this.#told.get(name);
+    const unsaid = answer.pix?.status === 'PROCESSING' && before && ask.askedAt > before.at;
+    if (before && ((status && status !== before.status) || unsaid)) {
+      this.violated(`the app was told ${before.status} of ${name}, then ${status ?? 'PROCESSING'}`);
+    }
+    if (status === null) return;
+    if (!before) this.#told.set(name, { status, at: this.#scheduler.taken });
+    const payments = this.#paymentsOf(ask);
+    const isTrue =
+      status === 'COMPLETED'
+        ? payments.some(
+            (one) =>
+              one.state === 'completed' &&
+              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasForgotten(one)),
+          )
+        : payments.every((one) => one.state === 'reversed' || this.#lost.hasForgotten(one));
+    if (isTrue || this.#isDecided(name, status)) return;
+    this.violated(`the app was told ${status} of ${name}, which is not true`);
+  }
+
+  /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
+  #checkOutcome(ask: Ask, { outcome, pix }: Answer): void {
+    const payments = this.#paymentsOf(ask);
+    const hasFailed = this.#hasFailed(ask, pix);
+    const isFalse =
+      (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(ask)) ||
+      ((outcome === 'not_sent' || outcome === 'rejected') &&
+        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
+    const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
+    if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
+    this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
+  }
+
+  /**
+   * Whether a payment is stored as failed. An answer that names no transaction, such as the refusal
+   * of a key that another payment has, may be the first answer about it.
+   */
+  #hasFailed({ customer, key }: Ask, pix: Answer['pix']): boolean {
+    const name = nameOf(customer, key);
+    const id = pix?.transactionId ?? this.transactions.get(name);
+    if (id !== undefined) return this.#finals.get(id) === 'FAILED';
+    const endToEnd = this.#attempted.get(name);
+    return endToEnd !== undefined && this.#statusOf.get(endToEnd) === 'FAILED';
+  }
+
+  /**
+   * A receipt that names none of our ids may be that of another user's payment with the same key,
+   * which nobody can know where a failover has lost the record of that payment.
+   */
+  #fitsLost({ key }: Ask): boolean {
+    return this.ledger.payments.some(
+      (one) => one.clientRequestId === key && this.#lost.hasForgotten(one),
+    );
+  }
+
+  #paymentsOf({ customer, key }: Ask): Payment[] {
+    return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
   }
 }

@@ -9,7 +9,7 @@ interface KeptRow {
 }
 
 /** Only settled events lose their payload, and only jobs that are done go. */
-export async function checkRetention({ store, truth, scheduler }: Rest): Promise<void> {
+export async function checkRetention({ store, oracle, scheduler }: Rest): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   const before = (days: number): Date => new Date(scheduler.nowMs - days * dayMs);
   const events = await store.rows<KeptRow>(
@@ -20,12 +20,12 @@ export async function checkRetention({ store, truth, scheduler }: Rest): Promise
   for (const { status, has_payload: isKept } of events) {
     const isSettled = status === 'processed' || status === 'ignored';
     scheduler.count(`old event ${status}, ${isKept ? 'kept' : 'emptied'}`);
-    if (isSettled && isKept) truth.violated(`an old event that is ${status} keeps its payload`);
-    if (!isSettled && !isKept) truth.violated(`an event that is ${status} has lost its payload`);
+    if (isSettled && isKept) oracle.violated(`an old event that is ${status} keeps its payload`);
+    if (!isSettled && !isKept) oracle.violated(`an event that is ${status} has lost its payload`);
   }
   const jobs = await store.rows<{ kind: string }>(
     `select kind from jobs where status = 'done' and finished_at < $1`,
     [before(finishedJobs + 1)],
   );
-  for (const { kind } of jobs) truth.violated(`an old job that is done was kept: ${kind}`);
+  for (const { kind } of jobs) oracle.violated(`an old job that is done was kept: ${kind}`);
 }

@@ -95,6 +95,8 @@ const bothStored: Scene = {
 interface Finished {
   readonly attempted?: Date | null;
   readonly settled?: Columns;
+  /** A further transaction that the event relies on, and that no longer exists. */
+  readonly lostId?: string;
   readonly jobAt?: Date | null;
   readonly worker?: string;
   readonly wanted?: boolean;
@@ -106,7 +108,7 @@ const finish = (says: string, how: Finished): Scene => ({
   says,
   async play({ row, answers, found }) {
     const { attempted = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
-    const { status = 'running' } = how;
+    const { status = 'running', lostId } = how;
     const lease = { leased_by: 'me', leased_until: later };
     const ids: unknown[] = [];
     for (const name of ['first', 'second']) {
@@ -120,7 +122,8 @@ const finish = (says: string, how: Finished): Scene => ({
     const columns = { attempts: 3, unique_key, wanted, status, ...(status === 'running' && lease) };
     const job = await row('jobs', { run_at: later, ...columns });
     await row('jobs', { status: 'running', ...lease });
-    const payment = settled ? await row('pix_transactions', settled) : null;
+    const payment = settled ? [await row('pix_transactions', settled)] : [];
+    const settledIds = [...payment, ...(lostId === undefined ? [] : [lostId])];
     const waits = JSON.stringify(['first', 'third']);
     const [answered] = await answers(
       ...[
@@ -134,7 +137,7 @@ const finish = (says: string, how: Finished): Scene => ({
         status === 'running' ? job : null,
         worker,
       ],
-      ...[attempted, JSON.stringify(payment === null ? [] : [payment]), '[]', now],
+      ...[attempted, JSON.stringify(settledIds), '[]', now],
     );
     const rows =
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
@@ -254,6 +257,9 @@ export const eventScenes: readonly Scene[] = [
   finish('an event that another process has finished since is not', { attempted: earlier }),
   finish('an event whose payment is open is not finished', { settled: unknown }),
   finish('an event whose payment has ended is', { settled: done }),
+  finish('an event is not finished while one of its two recorded rows is lost', {
+    ...{ settled: done, lostId: freeId },
+  }),
   finish('a job whose lease is another’s does not end', { worker: 'you' }),
   finish('a job that was asked for again is queued', { wanted: true }),
   finish('an event that waits has a job at the earlier time', { jobAt: now, status: 'queued' }),

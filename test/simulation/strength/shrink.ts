@@ -3,7 +3,7 @@ import { Chance } from '../chance.ts';
 import { defaultHazards, type Hazard } from '../hazards.ts';
 import { simulate, type SimulateOptions, type Verdict } from '../simulate.ts';
 import type { Store } from '../store.ts';
-import { drawWeather, fairWeather, type Weather } from '../weather.ts';
+import { drawFaultProfile, noFaults, type FaultProfile } from '../fault-profile.ts';
 
 /**
  * Takes parts away one by one, again and again, until each that is left is needed.
@@ -31,7 +31,7 @@ export interface Shrunk {
   readonly clients: readonly string[];
   readonly wishes: readonly string[];
   /** The troubles that it needs. */
-  readonly weather: readonly (keyof Weather)[];
+  readonly profile: readonly (keyof FaultProfile)[];
   readonly hazards: readonly Hazard[];
   readonly verdict: Verdict;
 }
@@ -48,24 +48,24 @@ export async function shrink(
   seed: number,
   { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
 ): Promise<Shrunk | null> {
-  const drawn = { ...drawWeather(new Chance(seed)), ...deviation.weather };
-  const names = Object.keys(drawn) as (keyof Weather)[];
-  const troubles = names.filter((name) => drawn[name] !== fairWeather[name]);
+  const drawn = { ...drawFaultProfile(new Chance(seed)), ...deviation.profile };
+  const names = Object.keys(drawn) as (keyof FaultProfile)[];
+  const troubles = names.filter((name) => drawn[name] !== noFaults[name]);
   let verdict = await simulate(store, seed, { hazards, deviation });
   const [violation] = verdict.violations;
   if (violation === undefined) return null;
   const clients = verdict.clients.map(({ name }) => name);
   const wishes = verdict.clients.flatMap(({ wished }) => wished);
   const all = new Set([...clients, ...wishes]);
-  let kept: Kept = { clients, wishes, weather: troubles, hazards: [...hazards] };
+  let kept: Kept = { clients, wishes, profile: troubles, hazards: [...hazards] };
   const failsAlike = async (trial: Kept): Promise<boolean> => {
-    const calm = troubles.filter((name) => !trial.weather.includes(name));
-    const fair = Object.fromEntries(calm.map((name) => [name, fairWeather[name]]));
-    const weather = { ...deviation.weather, ...fair };
+    const calm = troubles.filter((name) => !trial.profile.includes(name));
+    const fair = Object.fromEntries(calm.map((name) => [name, noFaults[name]]));
+    const profile = { ...deviation.profile, ...fair };
     const leftOut = all.difference(new Set([...trial.clients, ...trial.wishes]));
     const options = {
       hazards: new Set(trial.hazards),
-      deviation: { ...deviation, weather, leftOut },
+      deviation: { ...deviation, profile, leftOut },
     };
     const tried = await simulate(store, seed, options);
     const isAlike = tried.violations.some((one) => kindOf(one) === kindOf(violation));
@@ -77,19 +77,19 @@ export async function shrink(
   kept = { ...kept, wishes: theirs.flatMap(({ wished }) => wished) };
   for (const wish of kept.wishes) all.add(wish);
   await smallest(kept.wishes, (left) => failsAlike({ ...kept, wishes: left }));
-  await smallest(troubles, (left) => failsAlike({ ...kept, weather: left }));
+  await smallest(troubles, (left) => failsAlike({ ...kept, profile: left }));
   await smallest([...hazards], (left) => failsAlike({ ...kept, hazards: left }));
   return { ...kept, verdict };
 }
 
 /** The smallest set with its trace, for the command line. */
-export function shrunkText({ clients, wishes, weather, hazards, verdict }: Shrunk): string {
+export function shrunkText({ clients, wishes, profile, hazards, verdict }: Shrunk): string {
   return [
     ...verdict.trace,
     ...verdict.violations.map((violation) => `seed ${verdict.seed}: ${violation}`),
     `needed of its clients: ${clients.join(', ') || 'none'}`,
     `needed of what they want: ${wishes.join(', ') || 'none'}`,
-    `needed of its troubles: ${weather.join(', ') || 'none'}`,
+    `needed of its troubles: ${profile.join(', ') || 'none'}`,
     `needed of the hazards: ${hazards.join(', ') || 'none'}`,
   ].join('\n');
 }

@@ -4,26 +4,26 @@ import type { Names } from '../names.ts';
 import type { Evidence } from '../oracle/evidence.ts';
 import type { LookUps } from '../oracle/look-ups.ts';
 import type { Order } from '../oracle/requests.ts';
-import type { Truth } from '../oracle/truth.ts';
+import type { Oracle } from '../oracle/oracle.ts';
 import type { StoredCustomer } from '../store.ts';
 import { isPayment } from './requests.ts';
 import type { WireWatch } from './wire.ts';
 
 export interface WatchOptions {
   readonly customers: readonly StoredCustomer[];
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   readonly evidence: Evidence;
   readonly lookUps: LookUps;
 }
 
 /** Tells the oracle of each payment that leaves, and of how it went. */
-export function watchPayments({ customers, truth, evidence, lookUps }: WatchOptions): WireWatch {
+export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOptions): WireWatch {
   return {
     left(process, request) {
       const order = orderIn(request, customers);
       if (!order) return;
       lookUps.attempted(process, order);
-      truth.attempted(process, order);
+      oracle.attempted(process, order);
     },
     ended(process, request, answer) {
       const order = orderIn(request, customers);

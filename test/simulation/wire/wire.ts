@@ -8,7 +8,7 @@ import type { Pool } from 'undici';
 import type { Answer } from '../bank/answers.ts';
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Owner, Scheduler, Step } from '../scheduler.ts';
-import type { Weather } from '../weather.ts';
+import type { FaultProfile } from '../fault-profile.ts';
 import { isPayment } from './requests.ts';
 import { answerInstead, drawFate, type Fate, withForeignIds } from './fates.ts';
 
@@ -30,7 +30,7 @@ export interface WireWatch {
 export interface WireOptions {
   readonly bank: Bank;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   readonly watch: WireWatch;
   readonly describe: (request: BankRequest) => string;
 }
@@ -79,11 +79,11 @@ class Attempt {
   #isOver = false;
 
   constructor(process: Owner, exchange: Exchange, options: WireOptions) {
-    const { scheduler, weather, describe } = options;
+    const { scheduler, profile, describe } = options;
     this.#process = process;
     this.#exchange = exchange;
     this.#options = options;
-    const { attemptFaults } = weather();
+    const { attemptFaults } = profile();
     const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * besidePayments;
     this.#fate = drawFate(scheduler.chance, faults);
     this.#step = {

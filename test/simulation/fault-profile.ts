@@ -1,9 +1,9 @@
-/** What kind of trouble a seed brings: how often each thing goes wrong in it. */
+/** The fault profile of a seed: how often each kind of fault occurs. */
 import type { Chance } from './chance.ts';
 import type { Order } from './scheduler.ts';
 
-/** Probabilities from 0 to 1, unless said otherwise. */
-export interface Weather {
+/** Probabilities from 0 to 1, except where a comment gives a unit. */
+export interface FaultProfile {
   /** A process dies before a step of its own. */
   readonly deaths: number;
   /** A process is stopped in good order before a step of its own. */
@@ -53,7 +53,7 @@ export interface Weather {
   readonly burst: number;
 }
 
-export const fairWeather: Weather = {
+export const noFaults: FaultProfile = {
   deaths: 0,
   stops: 0,
   databaseFaults: 0,
@@ -81,10 +81,10 @@ export const fairWeather: Weather = {
 };
 
 /**
- * Draws the weather of a seed. Each trouble is absent in many seeds and heavy in some: where all
- * of them come together, hardly anything ever gets as far as where the next one could hurt.
+ * Draws the fault profile of a seed. Each fault is absent in many seeds and frequent in some: with
+ * all faults at once, few payments get far enough to meet the next fault.
  */
-export function drawWeather(chance: Chance): Weather {
+export function drawFaultProfile(chance: Chance): FaultProfile {
   const some = (...levels: [number, ...number[]]): number => chance.pick(levels);
   return {
     deaths: some(0, 0, 0.005, 0.02, 0.05),

@@ -1,5 +1,5 @@
 /**
- * One history: a seed, the customers, the processes, the bank and the weather, from the first step
+ * One history: a seed, the customers, the processes, the bank and the faults, from the first step
  * to the last check. The same seed gives the same history.
  */
 import { sendPix } from '../../src/pix/send-pix.ts';
@@ -9,21 +9,21 @@ import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
 import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
-import { Fleet } from './fleet.ts';
+import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
 import { drawLimits, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
-import { Liar } from './liar.ts';
+import { ForgedEvents } from './forged-events.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
 import { isTrue } from './oracle/evidence.ts';
-import { Oracle } from './oracle/oracle.ts';
+import { Oracles } from './oracle/oracles.ts';
 import { ProviderSide } from './provider-side.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
 import { sendJobs, Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
-import { drawWeather, fairWeather, type Weather } from './weather.ts';
+import { drawFaultProfile, noFaults, type FaultProfile } from './fault-profile.ts';
 import { Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
 import { wireOf } from './wire/wire.ts';
@@ -40,7 +40,7 @@ const dayMs = 24 * 60 * 60_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
 
 /** The parts of one history, put together but not yet set going. */
-export class World {
+export class Simulation {
   readonly chance: Chance;
   readonly scheduler: Scheduler;
   readonly names = new Names();
@@ -50,16 +50,16 @@ export class World {
   readonly ledger: Ledger;
   readonly provider: ProviderSide;
   readonly bank: ProviderSide['bank'];
-  readonly evidence: Oracle['evidence'];
-  readonly receipts: Oracle['receipts'];
-  readonly charges: Oracle['charges'];
-  readonly refunds: Oracle['refunds'];
-  readonly expiries: Oracle['expiries'];
-  readonly truth: Oracle['truth'];
+  readonly evidence: Oracles['evidence'];
+  readonly receipts: Oracles['receipts'];
+  readonly charges: Oracles['charges'];
+  readonly refunds: Oracles['refunds'];
+  readonly expiries: Oracles['expiries'];
+  readonly oracle: Oracles['oracle'];
   readonly statements: Statements;
-  readonly fleet: Fleet;
+  readonly processes: Processes;
   readonly webhooks: Webhooks;
-  readonly liar: Liar;
+  readonly forgedEvents: ForgedEvents;
   readonly clients: readonly Client[];
   readonly operator: Operator;
   /** Whether days pass after the history, and all is asked for again. */
@@ -69,14 +69,14 @@ export class World {
   /** How likely a payment is confirmed by a look-up first. */
   readonly #confirmations: number;
   readonly #deviation: Deviation;
-  #weather: Weather;
+  #profile: FaultProfile;
 
   constructor(store: Store, { seed, hazards, deviation }: Plan) {
     this.store = store;
     this.hazards = hazards;
     this.#deviation = deviation;
     this.chance = new Chance(seed);
-    this.#weather = { ...drawWeather(this.chance), ...deviation.weather };
+    this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
     this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
@@ -84,69 +84,69 @@ export class World {
     this.provider = this.#openProvider();
     this.bank = this.provider.bank;
     const { scheduler, names, ledger, policy } = this;
-    const weather = (): Weather => this.#weather;
+    const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
     this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
-    const oracle = new Oracle({
+    const oracles = new Oracles({
       ...{ ledger, policy, hazards, names, scheduler, limits, sealer: store.sealer },
-      weather: this.#weather,
+      profile: this.#profile,
     });
-    const { evidence, receipts, charges, truth, refunds, expiries } = oracle;
+    const { evidence, receipts, charges, oracle, refunds, expiries } = oracles;
     this.evidence = evidence;
     this.receipts = receipts;
     this.charges = charges;
     this.refunds = refunds;
     this.expiries = expiries;
-    this.truth = truth;
-    const { accounts } = truth;
+    this.oracle = oracle;
+    const { accounts } = oracle;
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
-      ...{ store, names, scheduler, weather, kind, evidence, truth },
+      ...{ store, names, scheduler, profile, kind, evidence, oracle },
       observed: (row) => {
-        if (truth.observed(row)) this.liar.contradict(row);
+        if (oracle.observed(row)) this.forgedEvents.contradict(row);
       },
       carriedOut: (statement) => accounts.carriedOut(statement),
-      hasBegun: () => this.fleet.isComplete,
+      hasBegun: () => this.processes.isComplete,
     });
-    this.fleet = new Fleet({
-      ...{ scheduler, weather, size },
+    this.processes = new Processes({
+      ...{ scheduler, profile, size },
       create: (owner) => this.#createService(owner),
       buried: (owner) => this.statements.forget(owner),
     });
     const intake = deviation.intake ?? receiveProviderWebhook;
-    const { fleet } = this;
+    const { processes } = this;
     this.webhooks = new Webhooks({
-      ...{ fleet, intake, names, evidence, receipts, refunds, expiries },
-      ...{ policy, scheduler, weather },
+      ...{ processes, intake, names, evidence, receipts, refunds, expiries },
+      ...{ policy, scheduler, profile },
     });
-    this.liar = new Liar({ truth, webhooks: this.webhooks, scheduler, weather });
+    this.forgedEvents = new ForgedEvents({ oracle, webhooks: this.webhooks, scheduler, profile });
     this.clients = this.#makeClients();
-    this.operator = new Operator({ fleet, truth, scheduler });
+    this.operator = new Operator({ processes, oracle, scheduler });
     this.goesOn = this.chance.happens(0.2);
   }
 
   /** Whatever happens without the service begins to happen. */
   begin(): void {
-    this.fleet.start();
+    this.processes.start();
     for (const client of this.clients) void client.run();
     void this.operator.run();
     for (const customer of this.store.customers) this.provider.payers.pay(customer);
   }
 
   /** What a failover has lost, if there was one. */
-  get lost(): Oracle['evidence']['lost'] {
+  get lost(): Oracles['evidence']['lost'] {
     return this.evidence.lost;
   }
 
   /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
-  calmDown(): void {
-    this.#weather = fairWeather;
-    this.scheduler.order = fairWeather.order;
-    this.scheduler.stalls = fairWeather.stalls;
-    this.fleet.calmDown();
-    this.scheduler.note('the weather calms down');
+  endFaults(): void {
+    this.#profile = noFaults;
+    this.scheduler.order = noFaults.order;
+    this.scheduler.stalls = noFaults.stalls;
+    this.processes.endFaults();
+    this.scheduler.note('the faults end');
   }
 
   get isAtRest(): boolean {
@@ -155,7 +155,7 @@ export class World {
       this.operator.isDone &&
       this.webhooks.outstanding === 0 &&
       this.provider.unsettled === 0 &&
-      this.fleet.isComplete &&
+      this.processes.isComplete &&
       this.scheduler.isQuiet
     );
   }
@@ -164,7 +164,8 @@ export class World {
   readonly isUntrue = (hash: string): boolean => {
     const notice = this.webhooks.posted.get(hash);
     return (
-      this.liar.told.has(hash) || (notice !== undefined && !isTrue(notice, this.ledger.payments))
+      this.forgedEvents.told.has(hash) ||
+      (notice !== undefined && !isTrue(notice, this.ledger.payments))
     );
   };
 
@@ -179,14 +180,14 @@ export class World {
       chance: this.chance,
       startMs: firstDay + this.chance.below(dayMs),
       beforeStep: (owner) => {
-        this.fleet.strike(owner);
+        this.processes.strike(owner);
         this.statements.faults.strike(owner);
         this.statements.failover.strike();
-        this.liar.mismatch();
+        this.forgedEvents.mismatch();
       },
     });
-    scheduler.order = this.#weather.order;
-    scheduler.stalls = this.#weather.stalls;
+    scheduler.order = this.#profile.order;
+    scheduler.stalls = this.#profile.stalls;
     return scheduler;
   }
 
@@ -194,20 +195,25 @@ export class World {
     const { policy, ledger, names, scheduler } = this;
     return new ProviderSide({
       ...{ policy, ledger, names, scheduler },
-      statementLagMs: () => this.#weather.statementLagMs,
+      statementLagMs: () => this.#profile.statementLagMs,
       post: (notice) => this.webhooks.post(notice),
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
-      executed: (payment) => this.truth.executed(payment),
+      executed: (payment) => this.oracle.executed(payment),
     });
   }
 
   #createService(owner: Owner): Service {
-    const { scheduler, store, chance, bank, truth, evidence, names } = this;
+    const { scheduler, store, chance, bank, oracle, evidence, names } = this;
     const dispatcher = wireOf(owner, {
-      ...{ bank, scheduler, weather: () => this.#weather },
-      watch: watchPayments({ customers: store.customers, truth, evidence, lookUps: truth.lookUps }),
+      ...{ bank, scheduler, profile: () => this.#profile },
+      watch: watchPayments({
+        customers: store.customers,
+        oracle,
+        evidence,
+        lookUps: oracle.lookUps,
+      }),
       describe: (request) => describeRequest(request, bank, names),
     });
     const db = this.statements.databaseOf(owner);
@@ -227,18 +233,28 @@ export class World {
 
   #makeClients(): Client[] {
     const count = this.chance.pick([1, 1, 2, 3]);
-    const { scheduler, truth, fleet, charges } = this;
+    const { scheduler, oracle, processes, charges } = this;
     const { customers } = this.store;
     const sharesKeys = this.chance.happens(0.3);
-    const { lookUps } = truth;
+    const { lookUps } = oracle;
     const confirmations = this.#confirmations;
     const { send = sendPix, leftOut = new Set() } = this.#deviation;
     return customers.slice(0, count).map(
       (customer) =>
         new Client({
-          ...{ customer, customers, send, fleet, truth, charges, scheduler, sharesKeys, leftOut },
+          ...{
+            customer,
+            customers,
+            send,
+            processes,
+            oracle,
+            charges,
+            scheduler,
+            sharesKeys,
+            leftOut,
+          },
           ...{ lookUps, confirmations },
-          weather: () => this.#weather,
+          profile: () => this.#profile,
         }),
     );
   }

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { ServiceProcess, type Environment } from '../system/service-process.ts';
 import { freePort } from './cluster.ts';
 
-/** One place in the fleet; a process that has died is followed by another one. */
+/** One place among the processes; a process that has died is followed by another one. */
 interface Member {
   readonly kind: 'serve' | 'worker';
   readonly environment: Environment;
   process: ServiceProcess;
 }
 
-export class Fleet {
+export class Processes {
   readonly #members: Member[] = [];
   readonly #balancer: Server;
   /** Where clients and the provider's events go; known once {@link start} has resolved. */

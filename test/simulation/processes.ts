@@ -2,11 +2,11 @@
 import { mostClockSkewMs, ProcessFaults } from './process-faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Service } from './service.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 
-export interface FleetOptions {
+export interface ProcessesOptions {
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
   /** How many processes there are to be at once. */
   readonly size: number;
   readonly create: (owner: Owner) => Service;
@@ -23,18 +23,18 @@ const restartMs = 5_000;
 /** How likely a health check has seen that a process is frozen, or the connection is given up. */
 const refusedByFrozen = 0.8;
 
-export class Fleet {
+export class Processes {
   /** The most that the clock of a process is wrong, in milliseconds. */
   readonly clockSkewMs: number;
-  readonly #options: FleetOptions;
+  readonly #options: ProcessesOptions;
   readonly #faults: ProcessFaults;
   readonly #services = new Map<Owner, Service>();
-  readonly #owner: Owner = { name: 'fleet' };
+  readonly #owner: Owner = { name: 'processes' };
   #started = 0;
 
-  constructor(options: FleetOptions) {
+  constructor(options: ProcessesOptions) {
     this.#options = options;
-    this.clockSkewMs = mostClockSkewMs(options.weather());
+    this.clockSkewMs = mostClockSkewMs(options.profile());
     this.#faults = new ProcessFaults(options);
   }
 
@@ -62,8 +62,8 @@ export class Fleet {
   }
 
   /** From now on the clocks of the processes are right. */
-  calmDown(): void {
-    this.#faults.calmDown();
+  endFaults(): void {
+    this.#faults.endFaults();
   }
 
   /** The history is over: nobody goes on. */
@@ -73,11 +73,11 @@ export class Fleet {
 
   /** Something is about to happen to a process: it may be its death or its end. */
   strike(owner: Owner): void {
-    const { scheduler, weather } = this.#options;
+    const { scheduler, profile } = this.#options;
     const service = this.#services.get(owner);
     if (!service) return;
-    if (scheduler.chance.happens(weather().deaths)) this.#kill(owner, service);
-    else if (service.isOpen && scheduler.chance.happens(weather().stops)) {
+    if (scheduler.chance.happens(profile().deaths)) this.#kill(owner, service);
+    else if (service.isOpen && scheduler.chance.happens(profile().stops)) {
       void this.#replace(owner, service);
     }
     this.#faults.strike(owner);

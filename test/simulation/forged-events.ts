@@ -3,17 +3,17 @@ import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
 import { knownVocabularies } from './bank/words.ts';
-import type { Truth } from './oracle/truth.ts';
+import type { Oracle } from './oracle/oracle.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { Weather } from './weather.ts';
+import type { FaultProfile } from './fault-profile.ts';
 import { hashOf } from './payload-hash.ts';
 import type { Webhooks } from './webhooks.ts';
 
-export interface LiarOptions {
-  readonly truth: Truth;
+export interface ForgedEventsOptions {
+  readonly oracle: Oracle;
   readonly webhooks: Webhooks;
   readonly scheduler: Scheduler;
-  readonly weather: () => Weather;
+  readonly profile: () => FaultProfile;
 }
 
 /** So many in one history; each is looked at again and again, which costs time. */
@@ -22,20 +22,20 @@ const mostMismatches = 3;
 const foreignEndToEnd = 'E99999999202605241200foreign0001';
 const foreignKey = 'a key that nobody uses';
 
-export class Liar {
+export class ForgedEvents {
   /** The hashes of all that was told: none of it may move anything. */
   readonly told = new Set<string>();
-  readonly #options: LiarOptions;
+  readonly #options: ForgedEventsOptions;
   #mismatches = 0;
 
-  constructor(options: LiarOptions) {
+  constructor(options: ForgedEventsOptions) {
     this.#options = options;
   }
 
   /** A transaction is final: the opposite is told of it, which can come only too late. */
   contradict(row: PixTransactionRow): void {
-    const { scheduler, weather } = this.#options;
-    const { contradictions, failovers } = weather();
+    const { scheduler, profile } = this.#options;
+    const { contradictions, failovers } = profile();
     // A failover may take the end back: what is told of it then would be believed, and rightly.
     if (row.operation !== 'SEND' || failovers > 0) return;
     if (!scheduler.chance.happens(contradictions)) return;
@@ -49,10 +49,10 @@ export class Liar {
 
   /** Tells an end of some payment of which an id or the amount is not right. */
   mismatch(): void {
-    const { truth, scheduler, weather } = this.#options;
+    const { oracle, scheduler, profile } = this.#options;
     const { chance } = scheduler;
-    if (this.#mismatches === mostMismatches || !chance.happens(weather().mismatches)) return;
-    const [wish] = chance.shuffled(truth.wishes());
+    if (this.#mismatches === mostMismatches || !chance.happens(profile().mismatches)) return;
+    const [wish] = chance.shuffled(oracle.wishes());
     if (!wish) return;
     this.#mismatches += 1;
     const { key: clientRequestId, endToEnd, amountCents } = wish;

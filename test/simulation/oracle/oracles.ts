@@ -1,0 +1,59 @@
+/** All that holds a history against what is true. */
+import type { Ledger } from '../bank/ledger.ts';
+import type { Policy } from '../bank/policy.ts';
+import type { Hazards } from '../hazards.ts';
+import type { Limits } from '../limits.ts';
+import type { Sealer } from '../../../src/security/sealing.ts';
+import type { Names } from '../names.ts';
+import { mostClockSkewMs } from '../process-faults.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { FaultProfile } from '../fault-profile.ts';
+import { Charges } from './charges.ts';
+import { Evidence } from './evidence.ts';
+import { Expiries } from './expiries.ts';
+import { Receipts } from './receipts.ts';
+import { Refunds } from './refunds.ts';
+import { Oracle } from './oracle.ts';
+
+export interface OraclesOptions {
+  readonly ledger: Ledger;
+  readonly policy: Policy;
+  readonly hazards: Hazards;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+  /** The faults of the history, before they end. */
+  readonly profile: FaultProfile;
+}
+
+export class Oracles {
+  readonly evidence: Evidence;
+  readonly oracle: Oracle;
+  readonly receipts: Receipts;
+  readonly charges: Charges;
+  readonly refunds: Refunds;
+  readonly expiries: Expiries;
+
+  constructor(options: OraclesOptions) {
+    const { ledger, policy, hazards, names, scheduler } = options;
+    this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
+    const { evidence } = this;
+    const { lost } = evidence;
+    this.oracle = new Oracle({
+      ...options,
+      evidence,
+      clockSkewMs: mostClockSkewMs(options.profile),
+    });
+    const { accounts } = this.oracle;
+    const violated = (text: string): void => this.oracle.violated(text);
+    this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
+    const { receipts } = this;
+    this.refunds = new Refunds({ ledger, names, scheduler, violated, lost });
+    this.expiries = new Expiries({ scheduler, lost });
+    const { expiries } = this;
+    this.charges = new Charges({
+      ...{ ledger, names, scheduler, violated, receipts, expiries, accounts, lost },
+    });
+  }
+}
