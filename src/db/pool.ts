@@ -187,15 +187,18 @@ function textTypes(): pg.CustomTypesConfig {
   return types;
 }
 
-const ownTypes = textTypes();
-
 type ColumnParser = (text: string) => unknown;
+
+/** A column may have a type that the driver's enumeration does not list. */
+interface ColumnParsers {
+  getTypeParser(type: number, format: 'text'): ColumnParser;
+}
+
+const ownTypes: ColumnParsers = textTypes();
 
 /** @returns how a column of a statement's result is read from its text: timestamps as dates. */
 export function columnParser(type: number): ColumnParser {
-  return type === timestamptz
-    ? readInstant
-    : (ownTypes.getTypeParser(type, 'text') as ColumnParser);
+  return type === timestamptz ? readInstant : ownTypes.getTypeParser(type, 'text');
 }
 
 /** The rows of a statement have timestamps as dates. */
