@@ -50,7 +50,7 @@ const refreshMs = 5_000;
 function useRows({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
   const list = useList(rows?.length ?? 0, place.chosen);
-  const chosen = useRef({ id: undefined as unknown, index: 0 });
+  const chosen = useRef<{ id: unknown; index: number }>({ id: undefined, index: 0 });
   chosen.current = { id: rows?.[list.chosen]?.['id'], index: list.chosen };
   const call = useRead(async (signal) => {
     const output = await operate([...shown.command, '--json'], signal);
