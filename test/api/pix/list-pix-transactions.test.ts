@@ -218,6 +218,19 @@ test('a page of charges ends when their codes are large', async () => {
   );
 });
 
+test('qr_code is an image: a text that an older release has stored there is left out', async () => {
+  const user = await givenCustomer(app);
+  const row = { at: '2026-04-28T12:00Z', operation: 'CHARGE', status: 'PROCESSING' } as const;
+  await given(user, { ...row, qrCode: '00020101021226' });
+  await given(user, { ...row, at: '2026-04-27T12:00Z', qrCode: 'iVBORw0KGgoAAAA' });
+  const { body } = await app.call('/pix', { token: user.token });
+  const { items } = body as { items: { qr_code?: string }[] };
+  assert.deepEqual(
+    items.map((item) => item.qr_code),
+    [undefined, 'iVBORw0KGgoAAAA'],
+  );
+});
+
 // Filters.
 
 test('type and status filter, alone and together', async () => {
