@@ -60,7 +60,7 @@ const newIdentifications = (wire: Provider): Provider => {
   };
 };
 
-/** The place of the transactions that an event relies on among the parameters of `webhook-finish`. */
+/** The place among the parameters of `webhook-finish` of the transactions that it relies on. */
 const settledPlace = 10;
 
 /** An event relies on the transactions that its outcomes name, and on no other one. */
