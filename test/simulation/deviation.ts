@@ -29,4 +29,6 @@ export interface Mutation {
   /** What is wrong with the service now. */
   readonly name: string;
   readonly deviation: Deviation;
+  /** The seed to begin with, where few seeds notice it. */
+  readonly firstSeed?: number;
 }

@@ -2,6 +2,7 @@
 import type { Database, Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
+import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../src/settlement/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
@@ -59,6 +60,24 @@ const newIdentifications = (wire: Provider): Provider => {
   };
 };
 
+/** The place among the parameters of `webhook-finish` of the transactions that it relies on. */
+const settledPlace = 10;
+
+/** An event relies on the transactions that its outcomes name, and on no other one. */
+const lostRecords: Deviation = {
+  db: (db) => ({
+    ...db,
+    query(statement, parameters) {
+      if (statement !== finishWebhookEvent) return db.query(statement, parameters);
+      const outcomes = JSON.parse(String(parameters[2])) as { transactionId?: string }[];
+      const named = new Set(outcomes.map(({ transactionId }) => transactionId));
+      const settled = JSON.parse(String(parameters[settledPlace])) as string[];
+      const kept = JSON.stringify(settled.filter((id) => named.has(id)));
+      return db.query(statement, parameters.with(settledPlace, kept));
+    },
+  }),
+};
+
 /** A send that is still before PAYING is not read again after its step was given up. */
 const lateStepNotAwaited: Deviation = {
   send: {
@@ -108,6 +127,11 @@ export const mutationsOfVerbs: readonly Mutation[] = [
   {
     name: 'an expired charge stays open',
     deviation: answering(sweepStatements.findExpired, () => null),
+  },
+  {
+    name: 'an event finishes although a row that it recorded is lost',
+    deviation: lostRecords,
+    firstSeed: 302_609,
   },
   { name: 'a given-up step to PAYING is not waited for', deviation: lateStepNotAwaited },
   { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },

@@ -19,9 +19,9 @@ after(async () => {
 /** Nearly twice as many as any of them needs: 216, for what only an operator's action shows. */
 const mostSeeds = 400;
 
-for (const { name, deviation } of mutations) {
+for (const { name, deviation, firstSeed = 1 } of mutations) {
   test(`it is noticed when ${name}`, async (t) => {
-    for (let seed = 1; seed <= mostSeeds; seed += 1) {
+    for (let seed = firstSeed; seed < firstSeed + mostSeeds; seed += 1) {
       const [violation] = (await simulate(store, seed, { deviation })).violations;
       if (violation === undefined) continue;
       t.diagnostic(`seed ${seed}: ${violation}`);

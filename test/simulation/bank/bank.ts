@@ -1,6 +1,7 @@
 /**
- * The bank of a seed: what it does with each request. It keeps the ledger, which everything is compared with, and
- * answers by the seed's policy. Nothing of the service's own simulated bank is used here.
+ * The bank of a seed: what it does with each request. It keeps the ledger, which everything is
+ * compared with, and answers by the seed's policy. Nothing of the service's own simulated bank is
+ * used here.
  */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';

@@ -1,6 +1,6 @@
 /**
  * The look-ups that payers confirm before they pay. A send with a `lookup_id` pays under the
- * end-to-end id of that look-up while it is fresh, of this user and of this key; otherwise under the
+ * end-to-end id of that look-up while it is fresh, of this user and key; otherwise under the
  * id of a new look-up. A second idempotency key with the same look-up is refused: nothing is sent.
  */
 import { openLookUp } from '../../../src/pix/confirmed-payee.ts';
