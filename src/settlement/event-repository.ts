@@ -260,7 +260,7 @@ export const finishWebhookEvent: Statement = {
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
          and not jobs.wanted
       returning requested.ordinal
-    ), requested_again as (
+    ), again as (
       update jobs set status = 'queued', run_at = requested.now, attempts = 0,
                       last_error = null, leased_by = null, leased_until = null
         from (select ordinal, job_id, worker, now from finished
@@ -273,9 +273,9 @@ export const finishWebhookEvent: Statement = {
                 then (select string_agg(moved.id::text, ' ') from moved
                        where moved.ordinal = requested.ordinal) end as moved_ids,
            id in (select event_id from waiting) as waits_for_more,
-           case when ordinal in (select ordinal from requested_again) then 'queued'
+           case when ordinal in (select ordinal from again) then 'queued'
                 when ordinal in (select ordinal from ended) then 'done' end as job_status,
-           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'requested_again'])},
+           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
            ${notifyingMoved}
       from requested`,
 };

@@ -31,8 +31,8 @@ const announceEnd = announcing({
 });
 
 /**
- * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a payment
- * (the migration `room_for_steps`).
+ * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a
+ * payment (the migration `room_for_steps`).
  */
 export const PixTransaction = defineEntity({
   name: 'PixTransaction',
