@@ -66,8 +66,15 @@ async function build(root: string, outfile: string): Promise<void> {
     throw new UsageError("the console needs the packages for development: run 'npm ci'");
   });
   await esbuild.build({
-    ...{ outfile, absWorkingDir: root, entryPoints: ['console/main.tsx'], logLevel: 'silent' },
-    ...{ bundle: true, platform: 'node', format: 'esm', jsx: 'automatic', minifySyntax: true },
+    outfile,
+    absWorkingDir: root,
+    entryPoints: ['console/main.tsx'],
+    logLevel: 'silent',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    jsx: 'automatic',
+    minifySyntax: true,
     // React's development build is slow.
     define: { 'process.env.NODE_ENV': '"production"' },
     // Ink loads its developer tools with DEV=true alone.

@@ -102,13 +102,20 @@ function createContext(options: CommandOptions, { by, reason }: ChangeOptions): 
   const config = (): Config => (loaded ??= loadConfig(environment()));
   const close = async (): Promise<void> => client?.release();
   return {
-    ...{ terminal, clock, environment, config, close },
+    terminal,
+    clock,
+    environment,
+    config,
+    close,
     async call(name, input) {
       client ??= await openClient(config(), streams, clock);
       const bar = await createProgressBar(streams);
       try {
         return await client.run({
-          ...{ name, input, operator: operator(by), progress: bar.update },
+          name,
+          input,
+          operator: operator(by),
+          progress: bar.update,
           ...(reason !== undefined && { reason }),
         });
       } finally {

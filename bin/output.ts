@@ -74,7 +74,12 @@ export function createTerminal(streams: Streams): Terminal {
     else print(formatTable({ columns, rows, width, colour }));
   };
   return {
-    ...{ streams, print, note, json, table, colour },
+    streams,
+    print,
+    note,
+    json,
+    table,
+    colour,
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     result: (value, options, ...lines) => (options.json ? json(value) : print(...lines)),
     list(list, options) {

@@ -72,7 +72,13 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
   }, [api]);
   const shared = useMemo(
     () => ({
-      ...{ api, operate, login, hasColours, state, change, quit },
+      api,
+      operate,
+      login,
+      hasColours,
+      state,
+      change,
+      quit,
       copy(text: string) {
         copy(text);
         change(noteCopy(true));

@@ -178,7 +178,9 @@ async function developmentParts(context: Context, bank: Bank | null) {
   const provider = describeProvider(config);
   const { version } = manifest;
   const pages = await developmentPages(context, {
-    ...{ scenarios, provider, version },
+    scenarios,
+    provider,
+    version,
     bank: bank && otherSide(context, bank),
   });
   return { devUser, pages };

@@ -20,27 +20,35 @@ const email = 'login e-mail of the customer';
 
 const acts: readonly Act[] = [
   {
-    ...{ name: 'pay-charge', description: 'pay a charge, as a customer of another bank does' },
+    name: 'pay-charge',
+    description: 'pay a charge, as a customer of another bank does',
     values: { code: 'Pix code of the charge (copia e cola)' },
     example: "'00020101021226760014br.gov.bcb.pix…'",
   },
   {
-    ...{ name: 'receive', description: 'credit a customer with a Pix that pays no charge' },
-    ...{ values: { email, amount: 'in reais, such as 42.50' }, example: 'dev@ponte.test 42.50' },
+    name: 'receive',
+    description: 'credit a customer with a Pix that pays no charge',
+    values: { email, amount: 'in reais, such as 42.50' },
+    example: 'dev@ponte.test 42.50',
   },
   {
-    ...{ name: 'return', description: 'return a payment or a received Pix, whole or in part' },
+    name: 'return',
+    description: 'return a payment or a received Pix, whole or in part',
     values: { transaction: 'id of the transaction' },
     optional: { amount: 'in reais, such as 42.50 (default: what is left)' },
     example: '01934a5e-7b60-7cc1-a8f0-2d4f2f6f0b11 --amount 4.50',
   },
   {
-    ...{ name: 'expire-token', description: "refuse the bank's tokens of a customer" },
-    ...{ values: { email }, example: 'dev@ponte.test' },
+    name: 'expire-token',
+    description: "refuse the bank's tokens of a customer",
+    values: { email },
+    example: 'dev@ponte.test',
   },
   {
-    ...{ name: 'fail-next', description: 'let the next call for a customer fail' },
-    ...{ values: { email }, example: 'dev@ponte.test' },
+    name: 'fail-next',
+    description: 'let the next call for a customer fail',
+    values: { email },
+    example: 'dev@ponte.test',
   },
 ];
 

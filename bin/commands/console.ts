@@ -29,7 +29,9 @@ async function openConsole(context: Context, { url: typed }: { readonly url?: st
   const child = spawn(
     process.execPath,
     [
-      ...[await bundleConsole(), '--url', url.href],
+      await bundleConsole(),
+      '--url',
+      url.href,
       // Operator data comes from the configured service: it is hidden for any other one.
       ...(isConfigured ? ['--operator', ponte] : []),
       ...(config.appEnv === 'local' && isThisMachine ? ['--development'] : []),

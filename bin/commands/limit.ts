@@ -68,7 +68,8 @@ async function set({ call, confirm, terminal }: Context, reference: string, opti
   const { id, email } = await call('user identify', { user: reference });
   await confirm(`Change the limits of user ${id} (${email})?`, options);
   const limits = await call('limit set', {
-    ...{ user: String(id), reason },
+    user: String(id),
+    reason,
     ...(day !== undefined && { day: day === 'default' ? null : day }),
     ...(night !== undefined && { night: night === 'default' ? null : night }),
     ...(nightFrom !== undefined && { nightHour: Number(nightFrom) as NightHour }),

@@ -197,7 +197,9 @@ async function resolve({ call, confirm, terminal }: Context, id: string, options
     );
   }
   const decision = {
-    ...{ id, as, reason },
+    id,
+    as,
+    reason,
     ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
   };
   const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });

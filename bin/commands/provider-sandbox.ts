@@ -112,7 +112,11 @@ async function readOptions(
   const { entries } = await import('../../src/config/schema.ts');
   const { host, port, seed, settleMs, faults, webhookUrl, data } = options;
   return {
-    ...{ host, port: Number(port), seed, settleMs: Number(settleMs), clock: systemClock },
+    host,
+    port: Number(port),
+    seed,
+    settleMs: Number(settleMs),
+    clock: systemClock,
     ispb: entries.PROVIDER_ISPB.default,
     hasOnboarding: options.onboarding,
     ...(faults !== undefined && { faults }),

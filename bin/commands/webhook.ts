@@ -224,10 +224,13 @@ async function replay(context: Context, ids: readonly string[], options: ReplayO
   }
   const summary: ReplaySummary = { results: {}, outcomes: {}, events: [], isCut: false };
   const isInterrupted = await replayPages(context, {
-    ...{ total, after },
+    total,
+    after,
     replayPage: (cursor) =>
       call('webhook replay', {
-        ...{ ...filter, dryRun, limit: pageSize },
+        ...filter,
+        dryRun,
+        limit: pageSize,
         ...(cursor !== undefined && { after: cursor }),
       }),
     onPage(events) {
@@ -358,7 +361,9 @@ async function readPayload({ call }: Context, options: SendOptions): Promise<Buf
   const { transaction: transactionId, file = '', status, shape, refund } = options;
   if (transactionId !== undefined) {
     const { payload } = await call('webhook send', {
-      ...{ transactionId, status, shape },
+      transactionId,
+      status,
+      shape,
       ...(refund !== undefined && { refund }),
     });
     return Buffer.from(JSON.stringify(payload));

@@ -66,7 +66,9 @@ function ShownForm(props: FormScreenProps & { pick?(): void }) {
   }, typing);
   const hasKey = form.fields.some(({ name }) => name === keyName);
   const hints = [
-    ...['↑↓ fields', `ctrl+s ${button.toLowerCase()}`, 'ctrl+u empty the field'],
+    '↑↓ fields',
+    `ctrl+s ${button.toLowerCase()}`,
+    'ctrl+u empty the field',
     ...(hasKey ? ['ctrl+n new key'] : []),
     ...(props.pick ? ['ctrl+p scenarios'] : []),
     ...(props.hints ?? []),

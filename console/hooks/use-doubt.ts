@@ -25,7 +25,8 @@ export function useDoubt(isPayment: boolean, restore: (key: string) => void): Do
     if (isPayment) change(doubtPayment(key, isDoubtful));
   };
   return {
-    ...{ notice, press },
+    notice,
+    press,
     guard(key, act) {
       const other = state.doubtful.findLast((one) => one !== key);
       if (!isPayment || other === undefined || accepted.current === key) {

@@ -40,8 +40,12 @@ export function moveInList(
   { pageSize, last }: { readonly pageSize: number; readonly last: number },
 ): number | null {
   const targets: Readonly<Record<string, number>> = {
-    ...{ up: from - 1, down: from + 1, home: 0, end: last },
-    ...{ pageup: from - pageSize, pagedown: from + pageSize },
+    up: from - 1,
+    down: from + 1,
+    home: 0,
+    end: last,
+    pageup: from - pageSize,
+    pagedown: from + pageSize,
   };
   const to = targets[key];
   return to === undefined ? null : Math.max(0, Math.min(last, to));

@@ -17,7 +17,10 @@ import { joinHints, statusColour, wrapLines, type Line, type Room } from '../sta
 
 export function Charge() {
   const form = useForm({
-    ...{ name: 'charge', operation: 'createCharge', doing: 'Charging', warning: noAnswerToCharge },
+    name: 'charge',
+    operation: 'createCharge',
+    doing: 'Charging',
+    warning: noAnswerToCharge,
     inputs,
   });
   const answer = form.call.result;
@@ -122,7 +125,8 @@ function Words({ charge, amount, isReplay, live, room, code, isText, said }: Wor
   ];
   const hints = [
     ...(hasColours ? [] : ['i light or dark terminal']),
-    ...['t code or text', 'y copy the text'],
+    't code or text',
+    'y copy the text',
     // Only a service in development has the simulated bank's other side.
     ...(login.email !== '' && status === 'PROCESSING' ? ['b pay it (simulated bank)'] : []),
     'esc back',

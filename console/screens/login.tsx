@@ -9,7 +9,8 @@ import { failure } from '../state/notice.ts';
 export function Login() {
   const { api, login, state, change } = useApp();
   const form = useForm({
-    ...{ name: 'login', operation: 'login' },
+    name: 'login',
+    operation: 'login',
     inputs: {
       email: { label: 'E-mail', initial: login.email },
       password: { initial: login.password },

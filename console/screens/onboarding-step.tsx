@@ -29,7 +29,10 @@ export function Step({ step, id, onChange, close }: StepProps) {
   const { label, button, operation, inputs = {}, words = '' } = step;
   const [stored, setStored] = useState('');
   const form = useForm({
-    ...{ name: `onboarding ${label}`, operation, inputs, given: { applicationId: id } },
+    name: `onboarding ${label}`,
+    operation,
+    inputs,
+    given: { applicationId: id },
     ...(operation === 'submitDocument' && { doing: 'Uploading' }),
     onAnswer(answer, { values }) {
       const application = readApplication(answer);

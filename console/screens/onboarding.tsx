@@ -35,7 +35,9 @@ const registration = { email: 'E-mail', password_confirmation: 'Password again',
 function Register({ turn }: { turn(): void }) {
   const { change } = useApp();
   const form = useForm({
-    ...{ name: 'onboarding registration', operation: 'startOnboarding', inputs: registration },
+    name: 'onboarding registration',
+    operation: 'startOnboarding',
+    inputs: registration,
     onAnswer(answer) {
       if (answer.status === 201) change(openApplication(answer.body.id));
     },
@@ -47,7 +49,8 @@ function Register({ turn }: { turn(): void }) {
 function Resume({ turn }: { turn(): void }) {
   const { change } = useApp();
   const form = useForm({
-    ...{ name: 'onboarding resumption', operation: 'getOnboarding' },
+    name: 'onboarding resumption',
+    operation: 'getOnboarding',
     inputs: { applicationId: { label: 'Application id', hint: 'as the console showed it' } },
     onAnswer(answer) {
       if (answer.status === 200) change(openApplication(answer.body.id));

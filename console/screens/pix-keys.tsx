@@ -111,7 +111,9 @@ function readKeys(payload: Row): Row[] {
 function CreateKey({ close }: { close(said: string): void }) {
   const { change } = useApp();
   const form = useForm({
-    ...{ name: 'keys', operation: 'createPixKey', warning },
+    name: 'keys',
+    operation: 'createPixKey',
+    warning,
     inputs: { key_type: { label: 'Type', choices: types }, email: 'E-mail' },
     onAnswer(answer) {
       if (answer.status !== 201) return;

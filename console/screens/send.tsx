@@ -33,9 +33,13 @@ export function Send() {
   const payee = known?.typed === typed ? known : null;
   const [sentKey, setSentKey] = useState('');
   const form = useForm({
-    ...{ name: formName, operation: 'sendPix', inputs },
+    name: formName,
+    operation: 'sendPix',
+    inputs,
     given: { lookup_id: payee?.lookupId },
-    ...{ doing: 'Sending', warning: noAnswerToSend, isPayment: true },
+    doing: 'Sending',
+    warning: noAnswerToSend,
+    isPayment: true,
     onAnswer: (_answer, { values }) => setSentKey(String(values[keyName])),
   });
   const check = useCall<unknown>();

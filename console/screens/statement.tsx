@@ -44,7 +44,8 @@ export function Statement() {
   const [{ reply, query }, setShown] = useState<Shown>({ reply: null, query: {} });
   const [side, setSide] = useState<Side>('local');
   const listing = useListing({
-    ...{ name: 'statement', operation: 'getStatement' },
+    name: 'statement',
+    operation: 'getStatement',
     inputs: { start_date: 'From', end_date: 'To' },
     onAnswer(answer, { values }) {
       if (answer.status === 200) setShown({ reply: answer, query: values });

@@ -21,14 +21,20 @@ interface Shown {
 
 const inputs = {
   type: {
-    ...{ label: 'Type', hint: '← → to choose' },
+    label: 'Type',
+    hint: '← → to choose',
     choices: {
-      ...{ '': 'all', PIX_SEND: 'payments', PIX_CHARGE: 'charges', PIX_RECEIVED: 'received' },
-      ...{ PIX_REFUND_IN: 'refunds to you', PIX_REFUND_OUT: 'refunds to payers' },
+      '': 'all',
+      PIX_SEND: 'payments',
+      PIX_CHARGE: 'charges',
+      PIX_RECEIVED: 'received',
+      PIX_REFUND_IN: 'refunds to you',
+      PIX_REFUND_OUT: 'refunds to payers',
     },
   },
   status: {
-    ...{ label: 'Status', hint: '← → to choose' },
+    label: 'Status',
+    hint: '← → to choose',
     choices: { '': 'all', PROCESSING: 'processing', COMPLETED: 'completed', FAILED: 'failed' },
   },
   start_date: 'From',
@@ -38,7 +44,9 @@ const inputs = {
 export function Transactions() {
   const [shown, setShown] = useState<Shown>({ items: [], next: null, query: null });
   const listing = useListing({
-    ...{ name: 'transactions', operation: 'listPixTransactions', inputs },
+    name: 'transactions',
+    operation: 'listPixTransactions',
+    inputs,
     // A person goes on with a key, and types no cursor.
     given: { limit: 50, cursor: undefined },
     onAnswer(answer, { values: { cursor, ...query } }) {

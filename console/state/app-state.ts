@@ -76,7 +76,11 @@ export function logIn(holder: Holder): Change {
       .filter(([name]) => isSame && name !== 'login')
       .map(([name, draft]) => [name, { ...draft, faults: {} }] as const);
     return {
-      ...{ ...state, holder, lastUserId: id, returnTo: null, remark: null },
+      ...state,
+      holder,
+      lastUserId: id,
+      returnTo: null,
+      remark: null,
       path: (isSame ? state.returnTo : null) ?? ['home'],
       drafts: Object.fromEntries(drafts),
       doubtful: isSame ? state.doubtful : [],

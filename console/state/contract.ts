@@ -127,8 +127,11 @@ function newField(place: Place, unresolved: Schema, input: Input | string = {}):
   const example = kind === 'amount' ? 'such as 25,00 or 1.234,56' : description.replaceAll('`', '');
   const text = kind === 'day' ? `such as 22/11/2026. ${example}` : example;
   return {
-    ...{ ...place, kind, isSecret: name.startsWith('password') },
-    ...{ label: capitalise(name), hint: choices ? `← → to choose. ${text}` : text },
+    ...place,
+    kind,
+    isSecret: name.startsWith('password'),
+    label: capitalise(name),
+    hint: choices ? `← → to choose. ${text}` : text,
     ...(initial !== undefined && { initial: String(initial) }),
     ...said,
     ...(choices && { choices }),

@@ -91,8 +91,11 @@ export function unreadable({ kind, choices }: Field, text: string): string | nul
 }
 
 const steps: Readonly<Record<string, number>> = {
-  ...{ enter: 1, down: 1, tab: 1 },
-  ...{ up: -1, 'shift+tab': -1 },
+  enter: 1,
+  down: 1,
+  tab: 1,
+  up: -1,
+  'shift+tab': -1,
 };
 
 /** Whether a key sends the form. */

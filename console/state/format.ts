@@ -55,9 +55,14 @@ export function formatTaxId(text: string): string {
 
 /** The zone of the provider and of statements. The comma after the day is left out. */
 const local = new Intl.DateTimeFormat('pt-BR', {
-  ...{ timeZone: 'America/Sao_Paulo', hourCycle: 'h23' },
-  ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  timeZone: 'America/Sao_Paulo',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
 });
 
 /** @returns a time as people write it, such as `21/11/2026 03:49:13`; another text as it is. */

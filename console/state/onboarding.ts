@@ -18,8 +18,10 @@ export interface StepForm {
 
 /** The contract knows 21 kinds of documents by their numbers; an application needs these. */
 export const documentKinds: Readonly<Record<string, string>> = {
-  ...{ 1: '1 RG', 2: '2 CNH' },
-  ...{ 5: '5 proof of residence', 6: '6 selfie' },
+  1: '1 RG',
+  2: '2 CNH',
+  5: '5 proof of residence',
+  6: '6 selfie',
 };
 
 /** The document that is needed after this one. */
@@ -27,49 +29,67 @@ export const nextDocument: Readonly<Record<string, string>> = { 1: '5', 2: '5', 
 
 const stepForms: Readonly<Partial<Record<StepName, StepForm>>> = {
   address: {
-    ...{ label: 'Address', button: 'Store', operation: 'submitAddress' },
+    label: 'Address',
+    button: 'Store',
+    operation: 'submitAddress',
     inputs: {
       cep: { label: 'CEP', hint: 'eight digits fill in the known fields' },
-      ...{ logradouro: 'Street', numero: 'Number', complemento: 'Complement' },
-      ...{ bairro: 'District', cidade: 'City', estado: 'State' },
+      logradouro: 'Street',
+      numero: 'Number',
+      complemento: 'Complement',
+      bairro: 'District',
+      cidade: 'City',
+      estado: 'State',
     },
   },
   documents: {
-    ...{ label: 'Documents', button: 'Upload', operation: 'submitDocument' },
+    label: 'Documents',
+    button: 'Upload',
+    operation: 'submitDocument',
     inputs: {
       tipo_documento: {
-        ...{ label: 'Kind', choices: documentKinds },
+        label: 'Kind',
+        choices: documentKinds,
         hint: '← →; needed: RG or CNH, proof of residence, selfie',
       },
       arquivo: { label: 'Path of the file', hint: 'a PDF, JPEG or PNG' },
     },
   },
   proposal: {
-    ...{ label: 'Proposal', button: 'Ask for the account', operation: 'submitProposal' },
+    label: 'Proposal',
+    button: 'Ask for the account',
+    operation: 'submitProposal',
     inputs: { tipo: 'Product', observacoes: 'Remarks', valor_solicitado: 'Amount in R$' },
   },
   electronic_validation: {
-    ...{ label: 'Electronic validation', button: 'Send the code' },
+    label: 'Electronic validation',
+    button: 'Send the code',
     operation: 'requestElectronicValidation',
     inputs: { tipo: 'Kind' },
   },
   electronic_validation_confirm: {
-    ...{ label: 'Confirm the code', button: 'Confirm' },
+    label: 'Confirm the code',
+    button: 'Confirm',
     operation: 'confirmElectronicValidation',
     inputs: { codigo: 'Code', tipo: 'Kind' },
   },
   prova_vida: {
-    ...{ label: 'Proof of life', button: 'Begin', operation: 'startProvaVida' },
+    label: 'Proof of life',
+    button: 'Begin',
+    operation: 'startProvaVida',
     words: 'The service answers with the address of a page. Open it in a browser.',
   },
   kyc: {
-    ...{ label: 'Decision (KYC)', button: 'Request', operation: 'getKyc' },
+    label: 'Decision (KYC)',
+    button: 'Request',
+    operation: 'getKyc',
     words: 'Requests the decision, once all steps before it are done.',
   },
 };
 
 const synchronisation: StepForm = {
-  ...{ label: 'Try again what is not done', button: 'Try again' },
+  label: 'Try again what is not done',
+  button: 'Try again',
   operation: 'syncOnboarding',
   words: 'Repeats every submitted step that is not done.',
 };

@@ -19,29 +19,45 @@ export interface OperatorList {
 
 function eventList(name: string, state: string): OperatorList {
   return {
-    ...{ name, rows: 'events', none: `There is no event in state ${state}.` },
-    ...{ command: ['webhook', 'list', '--state', state], details: ['webhook', 'show'] },
-    ...{ columns: ['id', 'receivedAt', 'processedAt', 'outcomes'], action: 'replay' },
+    name,
+    rows: 'events',
+    none: `There is no event in state ${state}.`,
+    command: ['webhook', 'list', '--state', state],
+    details: ['webhook', 'show'],
+    columns: ['id', 'receivedAt', 'processedAt', 'outcomes'],
+    action: 'replay',
   };
 }
 
 export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
   {
-    ...{ name: 'queue', rows: 'counts', none: 'The queue is empty.', details: null, action: null },
+    name: 'queue',
+    rows: 'counts',
+    none: 'The queue is empty.',
+    details: null,
+    action: null,
     command: ['jobs', 'stats'],
     columns: ['kind', 'state', 'jobs', 'lapsed', 'oldestAt', 'nextDueAt'],
   },
   {
-    ...{ name: 'dead jobs', rows: 'jobs', none: 'There is no dead job.', details: null },
-    ...{ command: ['jobs', 'list', '--state', 'dead'], action: 'retry' },
+    name: 'dead jobs',
+    rows: 'jobs',
+    none: 'There is no dead job.',
+    details: null,
+    command: ['jobs', 'list', '--state', 'dead'],
+    action: 'retry',
     columns: ['id', 'kind', 'attempts', 'finishedAt', 'lastError'],
   },
   eventList('parked', 'parked'),
   eventList('orphaned', 'orphaned'),
   eventList('anomalies', 'anomaly'),
   {
-    ...{ name: 'stuck', rows: 'transactions', none: 'There is no stuck payment.', action: null },
-    ...{ command: ['pix', 'list', '--stuck'], details: ['pix', 'show'] },
+    name: 'stuck',
+    rows: 'transactions',
+    none: 'There is no stuck payment.',
+    action: null,
+    command: ['pix', 'list', '--stuck'],
+    details: ['pix', 'show'],
     columns: ['id', 'createdAt', 'amount', 'userId', 'phase', 'endToEnd'],
   },
 ];

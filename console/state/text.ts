@@ -86,9 +86,18 @@ export function moreText(above: number, below: number): string {
 }
 
 const statusColours: Readonly<Record<string, Colour>> = {
-  ...{ COMPLETED: 'good', ACTIVE: 'good', APPROVED: 'good', done: 'good' },
-  ...{ FAILED: 'bad', REJECTED: 'bad', BLOCKED: 'bad', failed: 'bad', dead: 'bad' },
-  ...{ PROCESSING: 'doubtful', PENDING: 'doubtful', UNDER_ANALYSIS: 'doubtful' },
+  COMPLETED: 'good',
+  ACTIVE: 'good',
+  APPROVED: 'good',
+  done: 'good',
+  FAILED: 'bad',
+  REJECTED: 'bad',
+  BLOCKED: 'bad',
+  failed: 'bad',
+  dead: 'bad',
+  PROCESSING: 'doubtful',
+  PENDING: 'doubtful',
+  UNDER_ANALYSIS: 'doubtful',
   queued: 'doubtful',
 };
 

@@ -89,8 +89,14 @@ export async function keepAccountOfLogin(
 ): Promise<AccountOfApplication | null> {
   const { userId, agency, accountNumber, document, companyId, clientToken } = account;
   const [application] = await db.query<AccountOfApplication>(keepOfLogin, [
-    ...[userId, agency, accountNumber, document, companyId, clientToken],
-    ...[clock.now(), account.mayReplaceLocal],
+    userId,
+    agency,
+    accountNumber,
+    document,
+    companyId,
+    clientToken,
+    clock.now(),
+    account.mayReplaceLocal,
   ]);
   return application ?? null;
 }

@@ -78,7 +78,10 @@ export async function recordSecurityEvent(
   { kind, userId, email, clientAddress }: NewSecurityEvent,
 ): Promise<void> {
   await insertSecurityEvent(context, {
-    ...{ at: context.clock.now(), kind, userId, identity: digestEmail(context, email) },
+    at: context.clock.now(),
+    kind,
+    userId,
+    identity: digestEmail(context, email),
     address: clientAddress === null ? null : digestText(context, clientAddress),
   });
 }

@@ -157,8 +157,13 @@ export async function renewSession(
 ): Promise<string | null> {
   const { newId, userId, sealedToken, tokenExpiresAt, passwordHash, addressDigest } = renewal;
   const [session] = await db.query<{ id: string }>(sessionStatements.renew, [
-    ...[newId, userId, sealedToken, tokenExpiresAt, clock.now()],
-    ...[passwordHash, addressDigest],
+    newId,
+    userId,
+    sealedToken,
+    tokenExpiresAt,
+    clock.now(),
+    passwordHash,
+    addressDigest,
   ]);
   return session?.id ?? null;
 }

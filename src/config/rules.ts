@@ -67,8 +67,19 @@ function* clientCertificateBreaches(values: Partial<Values>): Generator<Breach> 
 
 /** Headers that the provider's client sends itself, or that belong to the connection. */
 const ownHeaders: ReadonlySet<string> = new Set([
-  ...['accept', 'authorization', 'content-type', 'content-length', 'x-request-id', 'traceparent'],
-  ...['host', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'keep-alive', 'te'],
+  'accept',
+  'authorization',
+  'content-type',
+  'content-length',
+  'x-request-id',
+  'traceparent',
+  'host',
+  'connection',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'keep-alive',
+  'te',
 ]);
 
 function* apiKeyHeaderBreaches({

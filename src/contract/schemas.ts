@@ -19,8 +19,19 @@ const addFormats = addFormatsModule as unknown as typeof addFormatsModule.defaul
 
 /** Keywords of OpenAPI 3.1 beside JSON Schema's; strict mode refuses any other unknown keyword. */
 const OPENAPI_WORDS = [
-  ...['openapi', 'info', 'servers', 'paths', 'components', 'security', 'tags', 'webhooks'],
-  ...['jsonSchemaDialect', 'externalDocs', 'discriminator', 'xml', 'example'],
+  'openapi',
+  'info',
+  'servers',
+  'paths',
+  'components',
+  'security',
+  'tags',
+  'webhooks',
+  'jsonSchemaDialect',
+  'externalDocs',
+  'discriminator',
+  'xml',
+  'example',
 ];
 
 /**

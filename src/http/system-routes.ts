@@ -73,9 +73,20 @@ function metricsRoute(context: Context, admit: (exchange: Exchange) => void): Sy
 
 /** Headers that proxies add to forwarded requests. */
 const proxyHeaders: readonly string[] = [
-  ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
-  ...['x-forwarded-port', 'x-forwarded-server', 'x-original-host', 'x-real-ip', 'x-client-ip'],
-  ...['x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fly-client-ip'],
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-original-host',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fly-client-ip',
 ];
 
 /**

@@ -338,5 +338,12 @@ function periodicKey(kind: string): string {
 
 /** @public For the tests of plans and of the simulation. */
 export const jobStatements = {
-  ...{ enqueue, claim, releaseLapsed, renew, finish, requeue, bringForward, ensurePeriodic },
+  enqueue,
+  claim,
+  releaseLapsed,
+  renew,
+  finish,
+  requeue,
+  bringForward,
+  ensurePeriodic,
 };

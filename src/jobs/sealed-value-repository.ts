@@ -48,14 +48,20 @@ function sealedPlace({ name, from, table, key, owner, sealed, set, where }: Plac
 export const sealedPlaces: readonly SealedPlace[] = [
   sealedPlace({
     name: 'sessions',
-    ...{ from: 'banking_sessions', table: 'banking_sessions' },
-    ...{ key: 'id::text', owner: `'user:' || user_id`, sealed: 'sealed_token' },
+    from: 'banking_sessions',
+    table: 'banking_sessions',
+    key: 'id::text',
+    owner: `'user:' || user_id`,
+    sealed: 'sealed_token',
     set: 'sealed_token = $3',
   }),
   sealedPlace({
     name: 'codes',
-    ...{ from: 'onboarding_applications', table: 'onboarding_applications' },
-    ...{ key: 'id::text', owner: `'onboarding:' || id`, sealed: 'sealed_code' },
+    from: 'onboarding_applications',
+    table: 'onboarding_applications',
+    key: 'id::text',
+    owner: `'onboarding:' || id`,
+    sealed: 'sealed_code',
     set: 'sealed_code = $3',
   }),
   sealedPlace({
@@ -69,8 +75,10 @@ export const sealedPlaces: readonly SealedPlace[] = [
   }),
   sealedPlace({
     name: 'client-tokens',
-    ...{ from: 'accounts', table: 'accounts' },
-    ...{ key: `to_char(user_id, 'FM0000000000')`, owner: `'client-token:' || user_id` },
+    from: 'accounts',
+    table: 'accounts',
+    key: `to_char(user_id, 'FM0000000000')`,
+    owner: `'client-token:' || user_id`,
     sealed: `decode(substr(provider_client_token, 8), 'base64')`,
     set: `provider_client_token = 'sealed:' || encode($3::bytea, 'base64')`,
     where: `provider_client_token like 'sealed:%'`,

@@ -58,7 +58,9 @@ export async function openProviderAccount(
 ): Promise<Application> {
   const { applicant, clientToken } = application;
   await storeProviderAccount(inUnit(context, em), {
-    ...{ userId: applicant.id, document: applicant.document, clientToken },
+    userId: applicant.id,
+    document: applicant.document,
+    clientToken,
     ...account,
   });
   return { ...accountOpened(application, context.clock.now()), ...account };

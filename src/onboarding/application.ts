@@ -100,7 +100,11 @@ export async function insertApplication(
   const { id, applicant, personType } = application;
   const now = context.clock.now();
   await em.insert(await applications(), {
-    ...{ id, user: applicant.id, personType, createdAt: now, updatedAt: now },
+    id,
+    user: applicant.id,
+    personType,
+    createdAt: now,
+    updatedAt: now,
     ...toColumns(application),
   });
   await queueReadySteps(context, em, { before: newProgress(), after: application });

@@ -80,7 +80,9 @@ async function forward(
 function personDocument(context: Context, key: DocumentKey, document: StoredDocument) {
   const { tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
   return {
-    ...{ tipoDocumento, contentType, sizeBytes },
+    tipoDocumento,
+    contentType,
+    sizeBytes,
     content: () => readContent(context, key, { sizeBytes, chunkCount, contentHash }),
   };
 }

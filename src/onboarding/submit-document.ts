@@ -199,8 +199,13 @@ function completeDocument(context: LocalContext, document: NewDocument): Change 
       await documents(),
       { id, status: 'receiving' },
       {
-        ...{ tipoDocumento, contentType, sizeBytes, chunkCount, contentHash },
-        ...{ status: 'stored', storedAt: context.clock.now() },
+        tipoDocumento,
+        contentType,
+        sizeBytes,
+        chunkCount,
+        contentHash,
+        status: 'stored',
+        storedAt: context.clock.now(),
       },
     );
     if (stored !== 1) throw new Error('a document was removed during its upload');

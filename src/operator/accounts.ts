@@ -35,7 +35,8 @@ interface StatusChange {
 export const blockAccount: Op<AccountStatusInput, AccountStatusSet> = {
   run: (context, input, { operator }) =>
     change(context, input, {
-      ...{ operator, command: 'account block' },
+      operator,
+      command: 'account block',
       from: 'ACTIVE',
       to: 'BLOCKED',
       rule: 'only an ACTIVE account can be blocked',
@@ -49,7 +50,8 @@ export const blockAccount: Op<AccountStatusInput, AccountStatusSet> = {
 export const unblockAccount: Op<AccountStatusInput, AccountStatusSet> = {
   run: (context, input, { operator }) =>
     change(context, input, {
-      ...{ operator, command: 'account unblock' },
+      operator,
+      command: 'account unblock',
       from: 'BLOCKED',
       to: 'ACTIVE',
       rule: 'only a BLOCKED account can be unblocked',

@@ -52,7 +52,10 @@ export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> 
 export function toJobView(job: ListedJob, now: Date): JobView {
   const { id, kind, status, attempts, lastError, eventId } = job;
   return {
-    ...{ id, kind, state: status, attempts },
+    id,
+    kind,
+    state: status,
+    attempts,
     dueAt: job.runAt.toISOString(),
     leasedUntil: job.leasedUntil?.toISOString() ?? null,
     lapsed: job.leasedUntil !== null && job.leasedUntil < now,
@@ -182,7 +185,9 @@ function toJobCount({ kind, status, jobs, oldestAt, lapsed }: JobNumbers, now: D
   const ageMs = Math.max(0, now.getTime() - oldestAt.getTime());
   const isLater = status === 'queued' && oldestAt > now;
   return {
-    ...{ kind, state: status, jobs },
+    kind,
+    state: status,
+    jobs,
     oldestAt: oldestAt.toISOString(),
     nextDueAt: isLater ? oldestAt.toISOString() : null,
     oldestAgeSeconds: Math.floor(ageMs / 1_000),

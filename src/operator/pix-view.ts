@@ -34,7 +34,15 @@ export interface PixView {
 export function viewOfPix(pix: InspectedPix): PixView {
   const { id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd } = pix;
   return {
-    ...{ id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd },
+    id,
+    userId,
+    operation,
+    status,
+    phase,
+    outcome,
+    failureCode,
+    amount,
+    endToEnd,
     clientRequestId: pix.idempotencyKey,
     transactionIdentification: pix.transactionIdentification,
     providerTxid: pix.providerTxid,

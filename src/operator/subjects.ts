@@ -64,7 +64,9 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     if (!identity) throw new OpError('NOT_FOUND', `there is no user ${user}`);
     const values = valuesOf(identity);
     const erasure = {
-      ...{ userId: id, values, identity: digestEmail(context, email) },
+      userId: id,
+      values,
+      identity: digestEmail(context, email),
       eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
     };
     const action = { operator, command: 'subject erase', reason: reason.trim() };

@@ -40,7 +40,10 @@ export const identifyUser: Op<UserReference, FoundUser> = {
 export const disableUser: Op<UserReference, UserStatusSet> = {
   run: (context, { user }, { operator, reason }) =>
     changeStatus(context, user, {
-      ...{ operator, reason, command: 'user disable', status: 'DISABLED' },
+      operator,
+      reason,
+      command: 'user disable',
+      status: 'DISABLED',
     }),
 };
 
@@ -51,7 +54,10 @@ export const disableUser: Op<UserReference, UserStatusSet> = {
 export const enableUser: Op<UserReference, UserStatusSet> = {
   run: (context, { user }, { operator, reason }) =>
     changeStatus(context, user, {
-      ...{ operator, reason, command: 'user enable', status: 'ACTIVE' },
+      operator,
+      reason,
+      command: 'user enable',
+      status: 'ACTIVE',
     }),
 };
 
@@ -70,7 +76,8 @@ async function changeStatus(
   const { id, email } = await findUser(context, reference);
   const changed = await changeUser(context, {
     ...action,
-    ...{ kind: status === 'ACTIVE' ? 'user_enabled' : 'user_disabled', user: { id, email } },
+    kind: status === 'ACTIVE' ? 'user_enabled' : 'user_disabled',
+    user: { id, email },
     change: (unit) => setUserStatus(unit, id, status),
   });
   if (!changed) {
@@ -183,8 +190,11 @@ export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
     const { id, email } = await findUser(context, user);
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
-      ...{ operator, reason, command: 'user reset-password' },
-      ...{ kind: 'password_reset', user: { id, email } },
+      operator,
+      reason,
+      command: 'user reset-password',
+      kind: 'password_reset',
+      user: { id, email },
       change: (unit) => setPasswordHash(unit, id, hash),
     });
     if (!changed) throw new OpError('NOT_FOUND', `there is no user ${user}`);

@@ -164,7 +164,10 @@ function packageFile(path: string, file: URL): SystemRoute {
   const headers = pageHeaders(ownPolicy);
   const load = () => readFile(file);
   return {
-    ...{ kind: 'system', name: 'page', method: 'GET', path },
+    kind: 'system',
+    name: 'page',
+    method: 'GET',
+    path,
     answer: staticAnswer({ type: mediaType(file), load, headers }),
   };
 }

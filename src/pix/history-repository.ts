@@ -126,7 +126,14 @@ export async function readPage(
   { operation, status, from, before, limit }: PageRequest,
 ): Promise<Page> {
   const rows = await db.query<PageRow | { readonly id: null }>(pageOfUser, [
-    ...[sessionId, userId, clock.now(), from, before.createdAt, before.id, operation, status],
+    sessionId,
+    userId,
+    clock.now(),
+    from,
+    before.createdAt,
+    before.id,
+    operation,
+    status,
     // One more shows that the list goes on.
     limit + 1,
   ]);

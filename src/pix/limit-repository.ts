@@ -84,9 +84,15 @@ export async function changeLimits(
   const { day, night, nightHour } = changed;
   await db.query(store, [
     userId,
-    ...[toDecimal(day.value), toDecimal(day.next), day.nextAt],
-    ...[toDecimal(night.value), toDecimal(night.next), night.nextAt],
-    ...[nightHour.value, nightHour.next, nightHour.nextAt],
+    toDecimal(day.value),
+    toDecimal(day.next),
+    day.nextAt,
+    toDecimal(night.value),
+    toDecimal(night.next),
+    night.nextAt,
+    nightHour.value,
+    nightHour.next,
+    nightHour.nextAt,
   ]);
   return changed;
 }

@@ -18,7 +18,9 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
     const { kind, key } = normalisePixKey(input.body.pix_key);
     await countLookUp(context, userId, key);
     const call = context.provider.lookUpKey({
-      ...{ session, payerId: document, key },
+      session,
+      payerId: document,
+      key,
       ...request.callOptions,
     });
     const owner = await readFromProvider(call).catch(async (error: unknown) => {

@@ -150,9 +150,20 @@ export async function moveTransaction(
 ): Promise<PixTransaction | null> {
   const row = moveRow(id, change);
   const [moved] = await db.query<PixTransactionRow>(move, [
-    ...[id, row.from_phases, row.phase, row.status, row.end_to_end, row.outcome, row.failure_code],
-    ...[row.provider_txid, row.qr_code, row.copy_paste, row.claimed_until, clock.now()],
-    ...[JSON.stringify(row.timeline), change.timeline[0]?.eventId ?? null],
+    id,
+    row.from_phases,
+    row.phase,
+    row.status,
+    row.end_to_end,
+    row.outcome,
+    row.failure_code,
+    row.provider_txid,
+    row.qr_code,
+    row.copy_paste,
+    row.claimed_until,
+    clock.now(),
+    JSON.stringify(row.timeline),
+    change.timeline[0]?.eventId ?? null,
   ]);
   return moved ? toTransaction(moved) : null;
 }

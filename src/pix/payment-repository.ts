@@ -164,8 +164,15 @@ async function takeStep(
   const { claimedUntil = null, at = clock.now(), owner } = given;
   const notesResolved = send.phase === 'RESERVED';
   const parameters = [
-    ...[send.id, to, endToEnd, providerTxid, notesResolved, at],
-    ...[claimedUntil, attempt, owner ? JSON.stringify(owner) : null],
+    send.id,
+    to,
+    endToEnd,
+    providerTxid,
+    notesResolved,
+    at,
+    claimedUntil,
+    attempt,
+    owner ? JSON.stringify(owner) : null,
   ];
   return (await db.query(step, parameters)).length > 0;
 }

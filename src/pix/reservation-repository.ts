@@ -317,7 +317,10 @@ export async function reserveSend(
   const { sessionId, userId } = token;
   const now = context.clock.now();
   const parameters = [
-    ...[sessionId, userId, now, reservation.id],
+    sessionId,
+    userId,
+    now,
+    reservation.id,
     ...termsOf(reservation),
     claimUntil(context),
     context.config.provider.stub,
@@ -424,5 +427,8 @@ export async function takeOverTransaction(
 
 /** @public For the tests of plans and of the simulation. */
 export const reservationStatements = {
-  ...{ reserve, reserveForSession, reserveWithinLimits, takeOver },
+  reserve,
+  reserveForSession,
+  reserveWithinLimits,
+  takeOver,
 };

@@ -48,8 +48,12 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
     const claim = await claimSend(context, token, {
-      ...{ id: randomUUIDv7(), idempotencyKey: clientRequestId },
-      ...{ pixKey, amountCents, description, fingerprint: termsFingerprint(terms) },
+      id: randomUUIDv7(),
+      idempotencyKey: clientRequestId,
+      pixKey,
+      amountCents,
+      description,
+      fingerprint: termsFingerprint(terms),
     });
     const { transaction } = claim;
     if (claim.result === 'replay') return pixReply(transaction, { replayed: true });

@@ -114,9 +114,23 @@ function withoutSign(amount: unknown): unknown {
 
 /** The plain names of the fields with the direction and the kind of a line. */
 const directionNames = [
-  ...['direction', 'type', 'transactiontype', 'operation', 'operationtype', 'movementtype'],
-  ...['tipo', 'tipooperacao', 'tipotransacao', 'natureza', 'nature', 'creditdebit', 'debitcredit'],
-  ...['category', 'subtype', 'entity', 'event'],
+  'direction',
+  'type',
+  'transactiontype',
+  'operation',
+  'operationtype',
+  'movementtype',
+  'tipo',
+  'tipooperacao',
+  'tipotransacao',
+  'natureza',
+  'nature',
+  'creditdebit',
+  'debitcredit',
+  'category',
+  'subtype',
+  'entity',
+  'event',
 ];
 
 /** `other`: a hold, a schedule or a fee, but no payment. */

@@ -207,17 +207,25 @@ function readRefundItem({ index, name, word, parts, stated }: RefundItem): Webho
   const rest = { index, name, payee: noPayee, ...readTime(parts.all) };
   if (typeof reading === 'string' || byStatus !== null) {
     return {
-      ...{ ...rest, kind: 'ignored', status: isPixStatus(status) ? status : null, ids },
-      ...{ amountCents: null, reason: readFailureReason(parts) },
+      ...rest,
+      kind: 'ignored',
+      status: isPixStatus(status) ? status : null,
+      ids,
+      amountCents: null,
+      reason: readFailureReason(parts),
       ignoredBecause: typeof reading === 'string' ? reading : byStatus,
     };
   }
   const { endToEnd, returnId, amountCents } = reading;
   return {
-    ...{ ...rest, kind: 'refund', status: 'COMPLETED', amountCents },
+    ...rest,
+    kind: 'refund',
+    status: 'COMPLETED',
+    amountCents,
     ids: { ...noIds, endToEnd, providerTxid: ids.providerTxid },
     refund: { returnId, direction: word.direction ?? null },
-    ...{ reason: null, ignoredBecause: null },
+    reason: null,
+    ignoredBecause: null,
   };
 }
 

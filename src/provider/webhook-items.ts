@@ -209,8 +209,16 @@ export function findParties(objects: readonly Fields[]): Fields[] {
 
 /** The names of the payment's time, then those of the event's time. */
 const timeNames = [
-  ...['horario', 'datahora', 'paidat', 'completedat', 'confirmedat', 'settledat'],
-  ...['transactiondate', 'datetime', 'timestamp', 'createdat'],
+  'horario',
+  'datahora',
+  'paidat',
+  'completedat',
+  'confirmedat',
+  'settledat',
+  'transactiondate',
+  'datetime',
+  'timestamp',
+  'createdat',
 ];
 
 /** A time without its offset from UTC could be hours off. */

@@ -4,8 +4,15 @@ import { join } from 'node:path';
 
 /** The entries that the service and its commands create in the data folder. */
 const ownEntries: ReadonlySet<string> = new Set([
-  ...['postgres', 'lock', 'lock-journal', 'control', 'jwt-private.pem', 'jwt-public.pem'],
-  ...['encryption.key', 'simulated-bank.jsonl', 'sandbox-bank.jsonl'],
+  'postgres',
+  'lock',
+  'lock-journal',
+  'control',
+  'jwt-private.pem',
+  'jwt-public.pem',
+  'encryption.key',
+  'simulated-bank.jsonl',
+  'sandbox-bank.jsonl',
 ]);
 
 /**

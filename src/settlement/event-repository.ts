@@ -126,9 +126,17 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
     sought?.ids ?? noIds;
   for (let attempt = 0; attempt < mostStores; attempt += 1) {
     const rows = await db.query<StoredWithCandidate>(storeWebhookEvent, [
-      ...[randomUUIDv7(), hash, payload, receivedAt],
-      ...[place?.worker ?? null, place?.leasedUntil ?? null, failedEndToEnd],
-      ...[endToEnd, clientRequestId, transactionIdentification, providerTxid],
+      randomUUIDv7(),
+      hash,
+      payload,
+      receivedAt,
+      place?.worker ?? null,
+      place?.leasedUntil ?? null,
+      failedEndToEnd,
+      endToEnd,
+      clientRequestId,
+      transactionIdentification,
+      providerTxid,
     ]);
     const [stored] = rows;
     if (stored && stored.event_id !== null) {
@@ -141,7 +149,10 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
 }
 
 const noIds: WebhookItem['ids'] = {
-  ...{ endToEnd: null, clientRequestId: null, transactionIdentification: null, providerTxid: null },
+  endToEnd: null,
+  clientRequestId: null,
+  transactionIdentification: null,
+  providerTxid: null,
 };
 
 /** One event. Parameters, batched: id. */
@@ -333,9 +344,16 @@ export async function finishAttempt(
 ): Promise<StoredAttempt> {
   const { eventId, endedJob, moves } = attempt;
   const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    ...[eventId, attempt.status, JSON.stringify(attempt.items), clock.now()],
-    ...[JSON.stringify([...attempt.waits]), attempt.queueAt, attempt.waitingSince.toISOString()],
-    ...[endedJob?.id ?? null, endedJob?.worker ?? null, attempt.attemptedBefore],
+    eventId,
+    attempt.status,
+    JSON.stringify(attempt.items),
+    clock.now(),
+    JSON.stringify([...attempt.waits]),
+    attempt.queueAt,
+    attempt.waitingSince.toISOString(),
+    endedJob?.id ?? null,
+    endedJob?.worker ?? null,
+    attempt.attemptedBefore,
     JSON.stringify(attempt.settledIds),
     JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
     attempt.attemptedAt,

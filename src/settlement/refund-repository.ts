@@ -130,8 +130,16 @@ export async function storeRefund(
 ): Promise<StoredRefund | null> {
   const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;
   const [row] = await db.query<RefundRow>(recordRefund, [
-    ...[randomUUIDv7(), originalId, operation, decimalFromCents(amountCents), returnId],
-    ...[providerTxid, clock.now(), eventId, at, endToEnd],
+    randomUUIDv7(),
+    originalId,
+    operation,
+    decimalFromCents(amountCents),
+    returnId,
+    providerTxid,
+    clock.now(),
+    eventId,
+    at,
+    endToEnd,
   ]);
   if (!row) return null;
   const { stored_id: storedId, known_id: knownId, is_same: isSame, fits } = row;

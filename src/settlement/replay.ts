@@ -177,6 +177,9 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
     repeated: false,
-    ...{ idempotency_key: null, transaction_identification: null, qr_code: null, copy_paste: null },
+    idempotency_key: null,
+    transaction_identification: null,
+    qr_code: null,
+    copy_paste: null,
   };
 }

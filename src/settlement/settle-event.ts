@@ -248,7 +248,11 @@ async function store(
   const status = eventStatus(items);
   const movedNow = new Set(moved.map(({ index }) => index));
   const stored = await finishAttempt(context, {
-    ...{ eventId, status, items, attemptedAt, waitingSince },
+    eventId,
+    status,
+    items,
+    attemptedAt,
+    waitingSince,
     attemptedBefore: event.attemptedAt,
     waits: waitsOf(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,

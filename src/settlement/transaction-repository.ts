@@ -162,11 +162,16 @@ export async function readFacts(
   const namesPayee = Object.values(payee).some((identifier) => identifier !== null);
   const [candidates, payees] = await Promise.all([
     db.query<CandidateRow>(findCandidates, [
-      ...[endToEnd, clientRequestId, transactionIdentification, providerTxid],
+      endToEnd,
+      clientRequestId,
+      transactionIdentification,
+      providerTxid,
     ]),
     kind === 'received' && namesPayee
       ? db.query<PayeeRow>(findPayees, [
-          ...[document, agency, accountNumber],
+          document,
+          agency,
+          accountNumber,
           key === null ? null : normalisePixKey(key).key,
           config.provider.stub,
         ])
@@ -267,8 +272,15 @@ export async function storeReceived(
 ): Promise<string | null> {
   const { userId, amountCents, pixKey, endToEnd, providerTxid, at } = received;
   const [row] = await db.query<{ id: string }>(recordReceived, [
-    ...[randomUUIDv7(), userId, decimalFromCents(amountCents), pixKey, endToEnd, providerTxid],
-    ...[clock.now(), eventId, at],
+    randomUUIDv7(),
+    userId,
+    decimalFromCents(amountCents),
+    pixKey,
+    endToEnd,
+    providerTxid,
+    clock.now(),
+    eventId,
+    at,
   ]);
   return row?.id ?? null;
 }

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import type { Comment, Source } from './source.ts';
 
 const skipped = new Set([
-  ...['node_modules', '.git', '.data', 'coverage', '.env', 'package-lock.json'],
+  'node_modules',
+  '.git',
+  '.data',
+  'coverage',
+  '.env',
+  'package-lock.json',
   // What generators make of the contract.
   'generated',
 ]);

@@ -57,7 +57,8 @@ function sendOne(url: string): void {
   open += 1;
   const kind = kinds[sent % kinds.length] ?? kinds[0];
   const { method, path, body, isSlow } = {
-    ...{ body: undefined, isSlow: false },
+    body: undefined,
+    isSlow: false,
     ...kind(),
   };
   const headers = {

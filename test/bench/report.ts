@@ -39,7 +39,16 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 const head = [
-  ...['case', 'server', 'req/s', 'p50 ms', 'p99 ms', 'CPU µs', 'db µs', 'log B', 'MB', 'loop ms'],
+  'case',
+  'server',
+  'req/s',
+  'p50 ms',
+  'p99 ms',
+  'CPU µs',
+  'db µs',
+  'log B',
+  'MB',
+  'loop ms',
 ];
 
 /** The servers by the names that are printed. */
@@ -62,8 +71,15 @@ function cells(one: Measurement): string[] {
 }
 
 const ratioHead = [
-  ...['requests/s', 'plain', 'grouped', 'Ponte', 'Ponte/plain', 'Ponte/grouped'],
-  ...['CPU plain', 'CPU grouped', 'CPU Ponte'],
+  'requests/s',
+  'plain',
+  'grouped',
+  'Ponte',
+  'Ponte/plain',
+  'Ponte/grouped',
+  'CPU plain',
+  'CPU grouped',
+  'CPU Ponte',
 ];
 
 /** One line for each case: rates, ratios, and CPU of the server + PostgreSQL. */

@@ -65,9 +65,15 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
 
   const environment: Environment = {
     ...serverEnvironment(),
-    ...{ DATABASE_URL: proxy.url, DATA_DIR: folder, LOG_LEVEL: 'fatal' },
-    ...{ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: sandbox.url, WEBHOOK_SECRET },
-    ...{ PROVIDER_TIMEOUT_MS: '1000', PROVIDER_RETRIES: '1', JOB_LEASE_SECONDS: '3' },
+    DATABASE_URL: proxy.url,
+    DATA_DIR: folder,
+    LOG_LEVEL: 'fatal',
+    PROVIDER_STUB: 'false',
+    PROVIDER_BASE_URL: sandbox.url,
+    WEBHOOK_SECRET,
+    PROVIDER_TIMEOUT_MS: '1000',
+    PROVIDER_RETRIES: '1',
+    JOB_LEASE_SECONDS: '3',
   };
   const database = new Database(cluster.url);
   await ponte(environment, 'migrate up');

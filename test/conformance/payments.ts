@@ -13,7 +13,8 @@ export function paymentsConform(open: Open): void {
       const second = await provider.lookUpKey({ session, ...lookUp('maria@example.com') });
       const { endToEnd: id, ...owner } = first;
       assert.deepEqual(owner, {
-        ...{ name: 'Recebedor de Teste', document: '12345678909' },
+        name: 'Recebedor de Teste',
+        document: '12345678909',
         ispb: '11165756',
       });
       assert.match(id, /^E11165756202605241200\w{11}$/);

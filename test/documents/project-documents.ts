@@ -12,9 +12,16 @@ export interface Document {
 }
 
 export const documents: readonly Document[] = [
-  ...['README.md', 'contract/README.md', 'bin/README.md', 'src/README.md', 'test/README.md'],
-  ...['src/operator/README.md', 'src/provider/README.md', 'test/bench/README.md'],
-  ...['migrations/README.md', 'contract/decisions/README.md'],
+  'README.md',
+  'contract/README.md',
+  'bin/README.md',
+  'src/README.md',
+  'test/README.md',
+  'src/operator/README.md',
+  'src/provider/README.md',
+  'test/bench/README.md',
+  'migrations/README.md',
+  'contract/decisions/README.md',
 ].map((path) => {
   const text = readFileSync(join(root, path), 'utf8');
   return { path, text, sections: sectionsOf(text) };

@@ -27,7 +27,10 @@ const TEXTS = [
   ),
   ...'\0|a\0b|\ud800|\udfff\ud800|\u202eabc|\u200b|\ufeff|\u0085|\u001b[2J|a\r\nX-In: 1'.split('|'),
   ...'0000-00-00|2026-02-30|9999-12-31|+5511987654321|000.000.000-00|; drop table users'.split('|'),
-  ...['a'.repeat(255), 'ã'.repeat(256), '9'.repeat(400), '\u0301'.repeat(200)],
+  'a'.repeat(255),
+  'ã'.repeat(256),
+  '9'.repeat(400),
+  '\u0301'.repeat(200),
 ];
 
 /** As they stand in JSON, which also writes numbers that no double is. */
@@ -46,7 +49,8 @@ const HEADER_TEXTS = [
   ),
   ...'pt;q=0.5,en;q=x|pt-BR|en;q=0|respond-async, wait=1|00-0-0-0|1.2.3.4, ::1, x|gzip'.split('|'),
   ...'identity|chunked|100-continue|bytes=0-1|close|upgrade|h2c|a b|k'.split('|'),
-  ...['pt,'.repeat(500), `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`],
+  'pt,'.repeat(500),
+  `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
   ...[128, 129, 5_000].map((length) => 'x'.repeat(length)),
 ];
 
@@ -71,13 +75,18 @@ const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY'.sp
 const SEGMENTS = [
   ...'|.|..|%2e%2e|%00|%|%zz|%ff|%2F|;x=1|*|~|%F0%9F%98%80|null|01310100'.split('|'),
   ...'00000000-0000-0000-0000-000000000000|3F0C1F8E-5D0B-4B5C-9A51-0F6F3C1F2A77'.split('|'),
-  ...['urn:uuid:3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77', 'a'.repeat(300), '%61'.repeat(100)],
+  'urn:uuid:3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77',
+  'a'.repeat(300),
+  '%61'.repeat(100),
 ];
 
 const QUERIES = [
   ...'? ?start_date=2026-05-01&end_date=2026-05-24 ?start_date=0000-01-01 ?a=%00 ?% #x'.split(' '),
   ...'?start_date=&end_date= ?start_date=2026-05-24&start_date=x ?end_date=9999-12-31'.split(' '),
-  ...['?&&&', '?start_date[]=2026-05-01', '?__proto__=1', `?${'a=1&'.repeat(2_000)}`],
+  '?&&&',
+  '?start_date[]=2026-05-01',
+  '?__proto__=1',
+  `?${'a=1&'.repeat(2_000)}`,
 ];
 
 function drawn<T>(chance: Chance, list: readonly T[]): T {
@@ -304,7 +313,13 @@ function forged(token: string, chance: Chance): string {
     jwt({ ...own, jku: 'http://127.0.0.1/keys', jwk: { kty: 'oct', k: '' } }, claims, ''),
     `${head}.${payload}.${'A'.repeat(8_000)}`,
     `${head}..${signature}`,
-    ...['', '.', '..', 'a.b.c', 'null', `${token}.${token}`, token.slice(0, -6)],
+    '',
+    '.',
+    '..',
+    'a.b.c',
+    'null',
+    `${token}.${token}`,
+    token.slice(0, -6),
   ]);
 }
 

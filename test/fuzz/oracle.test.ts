@@ -11,8 +11,13 @@ const { operations } = await readServedContract();
 const oracle = new Oracle(document);
 
 const customer: Customer = {
-  ...{ email: 'ana@example.com', password: 'x', token: 'a.b.c' },
-  ...{ transactions: [], endToEnds: [], applications: [], keys: [] },
+  email: 'ana@example.com',
+  password: 'x',
+  token: 'a.b.c',
+  transactions: [],
+  endToEnds: [],
+  applications: [],
+  keys: [],
 };
 
 const usual = {

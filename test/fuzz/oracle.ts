@@ -16,9 +16,20 @@ const UNREAD_STATUSES = new Set([400, 408, 413, 431]);
 
 /** Beside the contract's own; RFC 9110 gives them their meaning. */
 const USUAL_HEADERS = new Set([
-  ...['x-request-id', 'cache-control', 'x-content-type-options', 'referrer-policy', 'date'],
-  ...['content-type', 'content-length', 'content-language', 'connection', 'keep-alive', 'vary'],
-  ...['www-authenticate', 'retry-after', 'allow'],
+  'x-request-id',
+  'cache-control',
+  'x-content-type-options',
+  'referrer-policy',
+  'date',
+  'content-type',
+  'content-length',
+  'content-language',
+  'connection',
+  'keep-alive',
+  'vary',
+  'www-authenticate',
+  'retry-after',
+  'allow',
 ]);
 
 const ALWAYS = {

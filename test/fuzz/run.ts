@@ -114,8 +114,13 @@ class Run {
     this.#lanes = emails.map((email) => ({
       line: new Line(service.port),
       customer: {
-        ...{ email, password, token: '' },
-        ...{ transactions: [], endToEnds: [], applications: [], keys: [] },
+        email,
+        password,
+        token: '',
+        transactions: [],
+        endToEnds: [],
+        applications: [],
+        keys: [],
       },
     }));
   }

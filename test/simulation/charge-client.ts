@@ -85,7 +85,8 @@ export class ChargeClient {
       const principal = await findPrincipal(context, token);
       if (!principal) throw new AppError('UNAUTHENTICATED');
       const body = {
-        ...{ type, amount: amountCents / 100 },
+        type,
+        amount: amountCents / 100,
         ...(pixKey !== null && { key: pixKey }),
         ...(seconds !== null && { expiration_qr: seconds }),
       };

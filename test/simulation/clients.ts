@@ -92,7 +92,11 @@ export class Client {
     this.owner = this.phone.owner;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, profile, charges });
     this.#confirming = new LookUpClient({
-      ...{ phone: this.phone, customer, scheduler, lookUps, confirmations },
+      phone: this.phone,
+      customer,
+      scheduler,
+      lookUps,
+      confirmations,
       violated: (text) => oracle.violated(text),
     });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
@@ -239,7 +243,8 @@ export class Client {
     if (lookUp) lookUps.requested(customer, key, lookUp);
     return this.#call(key, 'send', async (context, token) => {
       const body = {
-        ...{ pix_key: pixKey, amount: amountCents / 100 },
+        pix_key: pixKey,
+        amount: amountCents / 100,
         ...(lookUp && { lookup_id: lookUp.id }),
       };
       const headers = { 'Idempotency-Key': key };

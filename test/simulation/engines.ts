@@ -87,7 +87,9 @@ function databaseOn(query: Query, transaction: Transaction): Database {
   };
   return {
     kind: 'postgresql',
-    ...{ orm: missing, em: missing, migrating: missing },
+    orm: missing,
+    em: missing,
+    migrating: missing,
     query: query as Database['query'],
     transaction,
     connections: () => ({ busy: 0, idle: 0, waiting: 0 }),

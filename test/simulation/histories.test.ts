@@ -55,16 +55,37 @@ test('the seeds bring what they are there for', () => {
     for (const { status, phase } of rows) ends.add(`${status} ${phase}`);
   }
   const troubles = [
-    ...['deaths', 'stops', 'races lost', 'server_error after', 'silence after'],
-    ...['outages', 'outages of one process', 'read-only windows', 'full disks', 'failovers'],
-    ...['statements: 40P01', 'statements: done after the time-out', 'batches that failed'],
-    ...['batches of 2 to 5 calls', 'clock jumps', 'freezes of 600 s'],
+    'deaths',
+    'stops',
+    'races lost',
+    'server_error after',
+    'silence after',
+    'outages',
+    'outages of one process',
+    'read-only windows',
+    'full disks',
+    'failovers',
+    'statements: 40P01',
+    'statements: done after the time-out',
+    'batches that failed',
+    'batches of 2 to 5 calls',
+    'clock jumps',
+    'freezes of 600 s',
   ];
   const verbs = [
-    ...['charge answered 200', 'charges paid', 'charges paid with another amount'],
-    ...['receipt identified', 'receipt not identified', 'log-outs', 'days passed'],
-    ...['accounts blocked', 'accounts unblocked', 'event replayed', 'event preview'],
-    ...['payments resolved as completed', 'payments resolved as failed'],
+    'charge answered 200',
+    'charges paid',
+    'charges paid with another amount',
+    'receipt identified',
+    'receipt not identified',
+    'log-outs',
+    'days passed',
+    'accounts blocked',
+    'accounts unblocked',
+    'event replayed',
+    'event preview',
+    'payments resolved as completed',
+    'payments resolved as failed',
   ];
   for (const word of [...troubles, ...verbs]) assert.ok((tally.get(word) ?? 0) > 0, word);
   const expected = ['COMPLETED SETTLED', 'FAILED REJECTED', 'FAILED SETTLED', 'PROCESSING UNKNOWN'];

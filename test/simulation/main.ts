@@ -148,7 +148,8 @@ async function mutate(): Promise<boolean> {
     killers: known,
     seeds: wholeNumber('seeds', seeds ?? '60'),
     workers: wholeNumber('workers', values.workers),
-    ...{ only, doubts },
+    only,
+    doubts,
   };
   const { problems, killers, summary } = await judgeMutants(options, write);
   const others = Object.entries(known).filter(([name]) => !name.startsWith(only));

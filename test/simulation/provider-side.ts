@@ -48,15 +48,24 @@ export class ProviderSide {
     });
     const { postRefund, postExpiry } = options;
     this.refunders = new Refunders({
-      ...{ scheduler, ledger, policy, ids: common.ids, postRefund, postExpiry },
+      scheduler,
+      ledger,
+      policy,
+      ids: common.ids,
+      postRefund,
+      postExpiry,
       later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
     this.payers = new Payers({
-      ...{ scheduler, collections },
+      scheduler,
+      collections,
       later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
     this.bank = new Bank({
-      ...{ ...common, collections, statementLagMs, post },
+      ...common,
+      collections,
+      statementLagMs,
+      post,
       executed: (payment) => {
         executed(payment);
         this.#settleLater(payment);

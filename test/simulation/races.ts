@@ -109,7 +109,10 @@ function withoutEvent([row]: readonly Row[]): Row[] {
 function withoutTransaction(rows: readonly Row[]): Row[] {
   return rows.map((row) => ({
     ...row,
-    ...{ id: null, phase: null, status: null, reserved: null },
+    id: null,
+    phase: null,
+    status: null,
+    reserved: null,
   }));
 }
 

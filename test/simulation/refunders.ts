@@ -54,7 +54,11 @@ export class Refunders {
     if (this.#options.ledger.payments.some((one) => one.endToEnd === endToEnd)) return;
     this.#refund(amountCents, (returnId, cents) => [
       {
-        ...{ customer, endToEnd, returnId, amountCents: cents, originalCents: amountCents },
+        customer,
+        endToEnd,
+        returnId,
+        amountCents: cents,
+        originalCents: amountCents,
         direction: 'out',
       },
     ]);

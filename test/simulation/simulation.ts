@@ -89,7 +89,13 @@ export class Simulation {
     this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
     const oracles = new Oracles({
-      ...{ ledger, policy, hazards, names, scheduler, limits, sealer: store.sealer },
+      ledger,
+      policy,
+      hazards,
+      names,
+      scheduler,
+      limits,
+      sealer: store.sealer,
       profile: this.#profile,
     });
     const { evidence, receipts, charges, oracle, refunds, expiries } = oracles;
@@ -103,7 +109,13 @@ export class Simulation {
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
-      ...{ store, names, scheduler, profile, kind, evidence, oracle },
+      store,
+      names,
+      scheduler,
+      profile,
+      kind,
+      evidence,
+      oracle,
       observed: (row) => {
         if (oracle.observed(row)) this.forgedEvents.contradict(row);
       },
@@ -111,15 +123,25 @@ export class Simulation {
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({
-      ...{ scheduler, profile, size },
+      scheduler,
+      profile,
+      size,
       create: (owner) => this.#createService(owner),
       buried: (owner) => this.statements.forget(owner),
     });
     const intake = deviation.intake ?? receiveProviderWebhook;
     const { processes } = this;
     this.webhooks = new Webhooks({
-      ...{ processes, intake, names, evidence, receipts, refunds, expiries },
-      ...{ policy, scheduler, profile },
+      processes,
+      intake,
+      names,
+      evidence,
+      receipts,
+      refunds,
+      expiries,
+      policy,
+      scheduler,
+      profile,
     });
     this.forgedEvents = new ForgedEvents({ oracle, webhooks: this.webhooks, scheduler, profile });
     this.clients = this.#makeClients();
@@ -194,7 +216,10 @@ export class Simulation {
   #openProvider(): ProviderSide {
     const { policy, ledger, names, scheduler } = this;
     return new ProviderSide({
-      ...{ policy, ledger, names, scheduler },
+      policy,
+      ledger,
+      names,
+      scheduler,
       statementLagMs: () => this.#profile.statementLagMs,
       post: (notice) => this.webhooks.post(notice),
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
@@ -207,7 +232,9 @@ export class Simulation {
   #createService(owner: Owner): Service {
     const { scheduler, store, chance, bank, oracle, evidence, names } = this;
     const dispatcher = wireOf(owner, {
-      ...{ bank, scheduler, profile: () => this.#profile },
+      bank,
+      scheduler,
+      profile: () => this.#profile,
       watch: watchPayments({
         customers: store.customers,
         oracle,
@@ -219,7 +246,10 @@ export class Simulation {
     const db = this.statements.databaseOf(owner);
     const deviation = this.#deviation;
     return new Service({
-      ...{ name: owner.name, store, chance, dispatcher },
+      name: owner.name,
+      store,
+      chance,
+      dispatcher,
       clock: scheduler.clockOf(owner),
       whenAwake: () =>
         scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
@@ -242,18 +272,17 @@ export class Simulation {
     return customers.slice(0, count).map(
       (customer) =>
         new Client({
-          ...{
-            customer,
-            customers,
-            send,
-            processes,
-            oracle,
-            charges,
-            scheduler,
-            sharesKeys,
-            leftOut,
-          },
-          ...{ lookUps, confirmations },
+          customer,
+          customers,
+          send,
+          processes,
+          oracle,
+          charges,
+          scheduler,
+          sharesKeys,
+          leftOut,
+          lookUps,
+          confirmations,
           profile: () => this.#profile,
         }),
     );

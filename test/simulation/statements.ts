@@ -81,7 +81,9 @@ export class Statements {
       failedOver: () => this.#failOver(),
     });
     this.faults = new DatabaseFaults({
-      ...{ scheduler, profile, isOnServer: kind === 'postgresql' },
+      scheduler,
+      profile,
+      isOnServer: kind === 'postgresql',
       reconnected: (process) => this.#reconnected(process),
     });
   }
@@ -215,7 +217,10 @@ export class Statements {
       return isDone ? 'done' : 'not done';
     };
     scheduler.submit({
-      ...{ owner, label: `${owner.name} db transaction`, isOutside: kind === 'postgresql', run },
+      owner,
+      label: `${owner.name} db transaction`,
+      isOutside: kind === 'postgresql',
+      run,
     });
     return ended.promise;
   }

@@ -78,8 +78,15 @@ begin
 end $$`;
 
 const catalogs = [
-  ...['pg_class', 'pg_attribute', 'pg_constraint', 'pg_index', 'pg_trigger', 'pg_proc'],
-  ...['pg_namespace', 'pg_db_role_setting', 'schema_migrations'],
+  'pg_class',
+  'pg_attribute',
+  'pg_constraint',
+  'pg_index',
+  'pg_trigger',
+  'pg_proc',
+  'pg_namespace',
+  'pg_db_role_setting',
+  'schema_migrations',
 ];
 
 /** The newest row of the catalogs and of the migrations, and how many there are. */

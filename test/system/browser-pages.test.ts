@@ -156,17 +156,18 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#login').waitFor();
     assert.match(await page.innerText('#login-reason'), /You are logged out/);
     for (const place of [
-      ...[
-        'who',
-        'account-facts',
-        'balance',
-        'overview-balance',
-        'latest',
-        'send-outcome',
-        'send-status',
-        'send-receipt',
-      ],
-      ...['charge-result', 'statement-items', 'receipt', 'key-list'],
+      'who',
+      'account-facts',
+      'balance',
+      'overview-balance',
+      'latest',
+      'send-outcome',
+      'send-status',
+      'send-receipt',
+      'charge-result',
+      'statement-items',
+      'receipt',
+      'key-list',
     ]) {
       assert.equal(await page.textContent(`#${place}`), '', place);
     }

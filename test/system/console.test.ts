@@ -50,9 +50,13 @@ describe('ponte console', () => {
       const service = startService(t, settled);
       const url = await service.ready();
       const terminal = new PseudoTerminal(makeTerminal, 'sh bin/ponte console', {
-        ...{ columns: 80, rows: 24, cwd: root },
+        columns: 80,
+        rows: 24,
+        cwd: root,
         environment: {
-          ...{ ...unset, ...settled, PORT: new URL(url).port },
+          ...unset,
+          ...settled,
+          PORT: new URL(url).port,
           PATH: process.env['PATH'] ?? '',
         },
       });
@@ -95,7 +99,9 @@ describe('ponte console', () => {
         makeTerminal,
         `sh bin/ponte console --url ${service.url}`,
         {
-          ...{ columns: 80, rows: 24, cwd: root },
+          columns: 80,
+          rows: 24,
+          cwd: root,
           environment: { ...unset, APP_ENV: 'local', PATH: process.env['PATH'] ?? '' },
         },
       );

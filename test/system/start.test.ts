@@ -95,9 +95,16 @@ describe('a start that is refused', () => {
     assert.deepEqual(
       lines.map((line) => /^ {2}([A-Z_]+) (?:must|is required)/.exec(line)?.[1]),
       [
-        ...['PORT', 'DATABASE_URL', 'PROVIDER_STUB', 'WEBHOOK_SECRET', 'JWT_PRIVATE_KEY'],
-        ...['JWT_PUBLIC_KEYS', 'ENCRYPTION_KEY', 'THROTTLE_LOGIN_PER_MINUTE'],
-        ...['THROTTLE_ADDRESS_PER_MINUTE', 'TRUST_PROXY_HOPS'],
+        'PORT',
+        'DATABASE_URL',
+        'PROVIDER_STUB',
+        'WEBHOOK_SECRET',
+        'JWT_PRIVATE_KEY',
+        'JWT_PUBLIC_KEYS',
+        'ENCRYPTION_KEY',
+        'THROTTLE_LOGIN_PER_MINUTE',
+        'THROTTLE_ADDRESS_PER_MINUTE',
+        'TRUST_PROXY_HOPS',
       ],
     );
   });

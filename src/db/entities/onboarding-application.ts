@@ -62,7 +62,9 @@ export const OnboardingApplication = defineEntity({
       body: announcing({
         id: "'onboarding_' || new.user_id",
         type: "'onboarding.' || lower(new.status)",
-        ...{ transactionId: 'null', operation: 'null', at: 'new.updated_at' },
+        transactionId: 'null',
+        operation: 'null',
+        at: 'new.updated_at',
       }),
     },
   ],

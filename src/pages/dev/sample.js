@@ -5,8 +5,12 @@ export function samplePerson() {
   const base = String(100_000_000 + Math.floor(Math.random() * 899_999_999));
   const password = 'correct horse';
   return {
-    ...{ name: 'Carla Dias', email: `carla.${base}@example.com`, phone: '+55 11 98765-4321' },
-    ...{ password, password_confirmation: password, document: withCheckDigits(base) },
+    name: 'Carla Dias',
+    email: `carla.${base}@example.com`,
+    phone: '+55 11 98765-4321',
+    password,
+    password_confirmation: password,
+    document: withCheckDigits(base),
   };
 }
 

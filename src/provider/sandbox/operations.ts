@@ -145,7 +145,11 @@ function writeLogin({ token, account }: BankLogin): Reply<'login'> {
 function readPayment(body: RequestBody<'pay'>): PaymentOrder {
   const { endToEnd, clientRequestId, key, amount, description = null, debitParty } = body;
   return {
-    ...{ endToEnd, clientRequestId, key, amountCents: readCents(amount), description },
+    endToEnd,
+    clientRequestId,
+    key,
+    amountCents: readCents(amount),
+    description,
     txid: body.transactionIdentification ?? null,
     payer: readAccount(debitParty),
   };

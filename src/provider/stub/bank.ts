@@ -89,7 +89,11 @@ export class Bank {
     this.#accounts = accounts;
     this.#refunds = new Refunds({ state, webhooks, clock, ispb });
     this.#payments = new Payments({
-      ...{ state, webhooks, clock, ispb, settleMs },
+      state,
+      webhooks,
+      clock,
+      ispb,
+      settleMs,
       refunds: this.#refunds,
     });
     this.#charges = new Charges({ state, accounts, webhooks, clock, settleMs });

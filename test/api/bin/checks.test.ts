@@ -26,7 +26,8 @@ after(async () => {
 type Environment = Readonly<Record<string, string>>;
 
 const healthy: Environment = {
-  ...{ APP_ENV: 'test', DATA_DIR: database.dataDir },
+  APP_ENV: 'test',
+  DATA_DIR: database.dataDir,
   ...(database.databaseUrl !== undefined && { DATABASE_URL: database.databaseUrl }),
 };
 
@@ -56,12 +57,22 @@ describe('ponte doctor', () => {
     assert.deepEqual(
       report.findings.map(({ name, state, todo }) => [name, state, todo]),
       [
-        ...['configuration', 'data folder', 'database'],
+        'configuration',
+        'data folder',
+        'database',
         // Of the embedded database there is nothing to set.
         ...(database.databaseUrl === undefined ? [] : ['durability']),
-        ...['migrations', "clock and the database's"],
-        ...['due jobs', 'dead jobs', 'anomalies', 'orphaned events', 'unknown payments'],
-        ...['provider', 'signing key', 'encryption key', 'webhook secret'],
+        'migrations',
+        "clock and the database's",
+        'due jobs',
+        'dead jobs',
+        'anomalies',
+        'orphaned events',
+        'unknown payments',
+        'provider',
+        'signing key',
+        'encryption key',
+        'webhook secret',
       ].map((name) => [name, 'ok', null]),
     );
     const { stdout } = await type(['doctor']);

@@ -46,8 +46,13 @@ describe('a table', () => {
 
   it('becomes a paragraph for each row where cutting is not enough', () => {
     assert.deepEqual(layout(15), [
-      ...['ID      a1', 'NAME    Maria Aparecida da Conceição', 'AMOUNT  7', ''],
-      ...['ID      b2', 'NAME    João', 'AMOUNT  1234'],
+      'ID      a1',
+      'NAME    Maria Aparecida da Conceição',
+      'AMOUNT  7',
+      '',
+      'ID      b2',
+      'NAME    João',
+      'AMOUNT  1234',
     ]);
   });
 

@@ -9,12 +9,22 @@ const paymentId = '01a1fc38-f5e5-7517-8ecb-a7d299a5dbba';
 const at = '2026-11-21T03:49:13.829Z';
 
 const event = {
-  ...{ id: eventId, state: 'parked', receivedAt: at, processedAt: at, payloadBytes: 104 },
+  id: eventId,
+  state: 'parked',
+  receivedAt: at,
+  processedAt: at,
+  payloadBytes: 104,
   outcomes: { parked: 1 },
 };
 const payment = {
-  ...{ id: paymentId, userId: 7, operation: 'SEND', status: 'PROCESSING', phase: 'UNKNOWN' },
-  ...{ amount: '77.70', endToEnd: 'E11165756202611210349AZI8BYWKo82', createdAt: at },
+  id: paymentId,
+  userId: 7,
+  operation: 'SEND',
+  status: 'PROCESSING',
+  phase: 'UNKNOWN',
+  amount: '77.70',
+  endToEnd: 'E11165756202611210349AZI8BYWKo82',
+  createdAt: at,
 };
 
 const timeline = Array.from({ length: 20 }, (_, index) => `${at}  UNKNOWN  ${index}`).join('\n');
@@ -29,7 +39,11 @@ const printed: Readonly<Record<string, unknown>> = {
   'jobs list --state dead --json': {
     jobs: [
       {
-        ...{ id: '4711', kind: 'settle-webhook', state: 'dead', attempts: 8, finishedAt: at },
+        id: '4711',
+        kind: 'settle-webhook',
+        state: 'dead',
+        attempts: 8,
+        finishedAt: at,
         lastError: 'TypeError',
       },
     ],

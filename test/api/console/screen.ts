@@ -72,7 +72,9 @@ export class Screen {
   constructor({ url, columns = 60, rows = 20, ...props }: ScreenOptions) {
     this.#app = render(
       createElement(App, {
-        ...{ api: new Api(url), operate: null, hasColours: true },
+        api: new Api(url),
+        operate: null,
+        hasColours: true,
         login: { email: '', password: '' },
         ...props,
       }),

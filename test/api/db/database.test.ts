@@ -38,7 +38,13 @@ test('values are read as they were written: instants as dates, amounts and long 
   assert.deepEqual(
     { ...(row as object) },
     {
-      ...{ at, amount, id, bytes, texts, missing, text },
+      at,
+      amount,
+      id,
+      bytes,
+      texts,
+      missing,
+      text,
       json: { a: [1] },
       yes: true,
     },

@@ -45,8 +45,17 @@ test(
     await holder.execute('select from jobs where id = 1 for update');
     const none = [null, null, null, null] as const;
     const moved = db.query(moveStatements.move, [
-      ...[transaction, '{PAYING}', 'ACCEPTED', 'PROCESSING', null, 'accepted', ...none, null, at],
-      ...['[]', null],
+      transaction,
+      '{PAYING}',
+      'ACCEPTED',
+      'PROCESSING',
+      null,
+      'accepted',
+      ...none,
+      null,
+      at,
+      '[]',
+      null,
     ]);
     await waitingForLocks(1);
     const finished = events.map(({ id, job }) => {

@@ -51,7 +51,8 @@ function startTraffic(): () => Promise<Answer[]> {
   };
   const send = () => request('/pix/send', { pix_key: 'ana@example.com', amount: 1 });
   const callers = [
-    ...[send, send],
+    send,
+    send,
     () => request('/accounts/statement'),
     () => request('/accounts/balance'),
     () => request('/webhooks/provider', { endToEndId: randomUUID(), status: 'CONFIRMED' }),

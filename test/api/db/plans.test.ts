@@ -47,8 +47,11 @@ const caller = { sessionId: nilUuid, userId: 1 } as Parameters<typeof readPage>[
 const receipt = await statementOf((store) => readReceipt(store, caller, nilUuid));
 const page = await statementOf((store) =>
   readPage(store, caller, {
-    ...{ operation: null, status: null, limit: 1 },
-    ...{ from: new Date(0), before: { createdAt: new Date(0), id: nilUuid } },
+    operation: null,
+    status: null,
+    limit: 1,
+    from: new Date(0),
+    before: { createdAt: new Date(0), id: nilUuid },
   }),
 );
 
@@ -187,8 +190,17 @@ test('accepting a payment changes nothing that an index of its row names', async
   assert.deepEqual(
     named.map(({ column }) => column),
     [
-      ...['created_at', 'end_to_end', 'expires_at', 'id', 'idempotency_key', 'operation'],
-      ...['original_id', 'qr_code', 'status', 'transaction_identification', 'user_id'],
+      'created_at',
+      'end_to_end',
+      'expires_at',
+      'id',
+      'idempotency_key',
+      'operation',
+      'original_id',
+      'qr_code',
+      'status',
+      'transaction_identification',
+      'user_id',
     ],
   );
 });

@@ -4,21 +4,31 @@ import { test } from 'node:test';
 import { call, rawConnection, startWire } from './wire.ts';
 
 const foreign = [
-  ...['attacker.example', 'attacker.example:3000', 'localhost.attacker.example', 'notlocalhost'],
-  ...['127.0.0.1.attacker.example', '127.0.0.1@attacker.example', '[::1].attacker.example'],
-  ...['2130706433', '0x7f000001', '127.1'],
+  'attacker.example',
+  'attacker.example:3000',
+  'localhost.attacker.example',
+  'notlocalhost',
+  '127.0.0.1.attacker.example',
+  '127.0.0.1@attacker.example',
+  '[::1].attacker.example',
+  '2130706433',
+  '0x7f000001',
+  '127.1',
 ];
 
 const own = [
-  ...[
-    'localhost',
-    'LOCALHOST:8080',
-    'localhost.',
-    'app.localhost:3000',
-    '127.0.0.1',
-    '127.9.9.9:1',
-  ],
-  ...['[::1]:3000', '192.168.1.20:3000', '10.0.2.2:3000', '[fe80::1]', 'Phone.Lan:3000', 'bank'],
+  'localhost',
+  'LOCALHOST:8080',
+  'localhost.',
+  'app.localhost:3000',
+  '127.0.0.1',
+  '127.9.9.9:1',
+  '[::1]:3000',
+  '192.168.1.20:3000',
+  '10.0.2.2:3000',
+  '[fe80::1]',
+  'Phone.Lan:3000',
+  'bank',
 ];
 
 test('in local a name of others is 421, for pages, for the API and for health alike', async (t) => {

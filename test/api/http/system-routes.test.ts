@@ -26,14 +26,16 @@ test('ready is 200 with the version and the checks, or 503 with those that fail'
   const good = await call(wire, { path: '/health/ready' });
   assert.equal(good.status, 200);
   assert.deepEqual(good.json, {
-    ...{ status: 'ok', version: '1.2.3' },
+    status: 'ok',
+    version: '1.2.3',
     checks: { database: true, jobs: true },
   });
   ready = false;
   const bad = await call(wire, { path: '/health/ready' });
   assert.equal(bad.status, 503);
   assert.deepEqual(bad.json, {
-    ...{ status: 'unavailable', version: '1.2.3' },
+    status: 'unavailable',
+    version: '1.2.3',
     checks: { database: false, jobs: true },
   });
 });
@@ -162,8 +164,13 @@ test('metrics are text for loopback callers', async (t) => {
 test('metrics do not exist for a caller behind a proxy', async (t) => {
   const wire = await startWire(t);
   const proxied = [
-    ...['X-Forwarded-For', 'Forwarded', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP'],
-    ...['Via', 'True-Client-IP'],
+    'X-Forwarded-For',
+    'Forwarded',
+    'X-Forwarded-Host',
+    'X-Forwarded-Proto',
+    'X-Real-IP',
+    'Via',
+    'True-Client-IP',
   ].map((name) => ({ [name]: '127.0.0.1' }));
   for (const headers of [...proxied, { Host: 'api.bank.example' }, { Host: '192.0.2.7:3000' }]) {
     const answer = await call(wire, { path: '/metrics', headers });

@@ -122,8 +122,11 @@ test('a run that fails for the last time is not the end of a job that was reques
 
 test('a job that killed its process eight times is run again after a request meanwhile', async (t) => {
   await queueJob(app, 'work', {
-    ...{ unique_key: 'work:1', status: 'running', attempts: 8 },
-    ...{ leased_by: 'the-dead', leased_until: inMs(1) },
+    unique_key: 'work:1',
+    status: 'running',
+    attempts: 8,
+    leased_by: 'the-dead',
+    leased_until: inMs(1),
   });
   await ask();
   await clock.advance(2);

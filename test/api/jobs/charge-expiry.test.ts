@@ -65,10 +65,12 @@ test("the provider's word ends an unpaid charge", async () => {
   const again = await app.receive(expired(charge, { comment: 'again' }));
   assert.deepEqual(results(again), ['already']);
   const receipt = await app.call(`/pix/${charge.id}/receipt`, {
-    ...{ token: caller.token, headers: { 'Accept-Language': 'pt-BR' } },
+    token: caller.token,
+    headers: { 'Accept-Language': 'pt-BR' },
   });
   assert.deepEqual(receipt.body.failure, {
-    ...{ code: 'CHARGE_EXPIRED', message: 'A cobrança expirou antes de ser paga.' },
+    code: 'CHARGE_EXPIRED',
+    message: 'A cobrança expirou antes de ser paga.',
   });
 });
 

@@ -106,7 +106,9 @@ test('the end of a send is posted once, signed with both secrets, with ids only'
       timestamp: app.clock.now().toISOString(),
       data: {
         user_id: app.customer.id,
-        ...{ transaction_id: send.id, transaction_type: 'SEND', status: 'COMPLETED' },
+        transaction_id: send.id,
+        transaction_type: 'SEND',
+        status: 'COMPLETED',
       },
     });
   }

@@ -86,8 +86,11 @@ test('a periodic job that processes died in again and again is never dead', asyn
   const sweep = minutely(recorder());
   const lapsed = new Date(app.clock.now().getTime() - 1);
   await queueJob(app, 'sweep', {
-    ...{ unique_key: 'every:sweep', status: 'running', attempts: 20 },
-    ...{ leased_by: 'the-dead', leased_until: lapsed },
+    unique_key: 'every:sweep',
+    status: 'running',
+    attempts: 20,
+    leased_by: 'the-dead',
+    leased_until: lapsed,
   });
   const process = watched(app);
   await startLoop(t, process, { jobs: { sweep } });

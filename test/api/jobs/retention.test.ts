@@ -46,8 +46,12 @@ beforeEach(async () => {
 test('the duties run in turn at every instance, and none of them at the start', async (t) => {
   const duties = Object.fromEntries(Object.entries(jobs).filter(([, { canWait }]) => canWait));
   assert.deepEqual(Object.keys(duties), [
-    ...['expire-sessions', 'purge-throttle', 'apply-retention'],
-    ...['remove-unfinished-uploads', 'expire-onboarding', 'vacuum-embedded'],
+    'expire-sessions',
+    'purge-throttle',
+    'apply-retention',
+    'remove-unfinished-uploads',
+    'expire-onboarding',
+    'vacuum-embedded',
   ]);
   for (let start = 0; start < 2; start += 1) await startLoop(t, watched(app), { jobs: duties });
   const queued = await app.rows<{ kind: string; run_at: Date; attempts: number }>(
@@ -115,7 +119,8 @@ test('an event without its payload stays as it is, and a duplicate of it is reco
   const payload = confirmed({ endToEnd: 'E-of-old', amount: 1, status: 'PERHAPS' });
   const { eventId, items, status } = await app.receive(payload);
   await app.rows('update webhook_events set received_at = $2 where id = $1', [
-    ...[eventId, agoMs(31 * dayMs)],
+    eventId,
+    agoMs(31 * dayMs),
   ]);
   await run(applyRetention);
   const again = await app.call('/webhooks/provider', { method: 'POST', body: payload });

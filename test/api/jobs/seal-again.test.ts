@@ -51,11 +51,9 @@ test('after a run the new key alone opens every value, and no session has ended'
   );
   for (const place of [0, 1, 2]) {
     await app.rows('insert into onboarding_document_chunks values ($1, $2, $3)', [
-      ...[
-        documentId,
-        place,
-        sealer.seal('chunk', `document:${applicationId}:${documentId}:${place}`),
-      ],
+      documentId,
+      place,
+      sealer.seal('chunk', `document:${applicationId}:${documentId}:${place}`),
     ]);
   }
   const before = await sealedValues();

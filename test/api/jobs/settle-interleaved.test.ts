@@ -51,10 +51,16 @@ const chargePayloads: Payloads = {
     pix: [{ txid: txid.slice(0, 25), endToEndId: endToEnd, valor: '10.50' }],
   }),
   paidByProvider: ({ provider, endToEnd }: Ids) => ({
-    ...{ event: 'CHARGE_COMPLETED', id: provider, endToEnd, amount: 10.5 },
+    event: 'CHARGE_COMPLETED',
+    id: provider,
+    endToEnd,
+    amount: 10.5,
   }),
   wrongAmount: ({ txid, endToEnd }: Ids) => ({
-    ...{ event: 'PIX_RECEIVED', txid, endToEnd, amount: 1050 },
+    event: 'PIX_RECEIVED',
+    txid,
+    endToEnd,
+    amount: 1050,
   }),
   reversed: ({ endToEnd }: Ids) => ({ event: 'REVERSAL', endToEnd, status: 'CONFIRMED' }),
 };
@@ -132,7 +138,8 @@ async function outcomesOf(delivered: ReadonlyMap<string, string>): Promise<Outco
   return events.flatMap(({ id, results }) =>
     results.map(({ result, reason }) => ({
       report: delivered.get(id) ?? '',
-      ...{ result, ...(reason !== undefined && { reason }) },
+      result,
+      ...(reason !== undefined && { reason }),
     })),
   );
 }

@@ -96,7 +96,10 @@ test('a batch is parked while one item waits; the others are neither recorded no
     { event: 'CONTA_CRIADA' },
   ]);
   const outcome = [
-    ...['applied', 'anomaly: amount_mismatch', 'parked: no_match', 'ignored: conta_criada'],
+    'applied',
+    'anomaly: amount_mismatch',
+    'parked: no_match',
+    'ignored: conta_criada',
   ];
   assert.deepEqual([settlement.status, results(settlement)], ['anomaly', outcome]);
   assert.equal(delayOf(settlement), 1_000);

@@ -61,7 +61,10 @@ async function postpone(eventId: string): Promise<void> {
 }
 
 const unknown: Move = {
-  ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+  from: ['PAYING'],
+  to: 'UNKNOWN',
+  status: 'PROCESSING',
+  outcome: 'unknown',
   timeline: [{ phase: 'UNKNOWN' }],
 };
 
@@ -146,7 +149,10 @@ test('a failure reported during PAYING contradicts a payment that the response a
   const paying = await givenPaying();
   const { eventId } = await receive(failed({ endToEnd: paying.endToEnd }));
   await moveTransaction(context, paying.id, {
-    ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
+    from: ['PAYING'],
+    to: 'SETTLED',
+    status: 'COMPLETED',
+    outcome: 'accepted',
     timeline: [{ phase: 'ACCEPTED' }, { phase: 'SETTLED', note: 'COMPLETED' }],
   });
   assert.deepEqual(results(await settle(eventId)), ['anomaly: contradicts_final_status']);

@@ -333,7 +333,11 @@ test('a PIX is received once, however often it is reported, even at the same tim
   await app.listEmail(payee);
   const endToEnd = newEndToEnd();
   const event = (n: number) => ({
-    ...{ event: 'PIX_RECEIVED', endToEnd, amount: 5, key: payee.email, n },
+    event: 'PIX_RECEIVED',
+    endToEnd,
+    amount: 5,
+    key: payee.email,
+    n,
   });
   const ids = [];
   for (let nth = 0; nth < 4; nth += 1) ids.push(await app.deliver(event(nth)));

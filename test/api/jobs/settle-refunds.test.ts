@@ -41,7 +41,11 @@ async function refundedAmount(id: string): Promise<string | null> {
 /** A refund that comes back to the payer, as the flat format has it. */
 function refundIn(endToEnd: string, amount: number, id = returnId()) {
   return {
-    ...{ event: 'PIX_REFUND_IN', endToEnd, returnId: id, amount, status: 'CONFIRMED' },
+    event: 'PIX_REFUND_IN',
+    endToEnd,
+    returnId: id,
+    amount,
+    status: 'CONFIRMED',
     id: `provider-${id}`,
   };
 }
@@ -73,8 +77,12 @@ test('a refund of a send is a transaction of its own, and the send stays COMPLET
   assert.deepEqual(
     { ...row, id: '' },
     {
-      ...{ id: '', operation: 'REFUND_IN', status: 'COMPLETED', amount: '10.50' },
-      ...{ end_to_end: refund.returnId, user_id: customer.id },
+      id: '',
+      operation: 'REFUND_IN',
+      status: 'COMPLETED',
+      amount: '10.50',
+      end_to_end: refund.returnId,
+      user_id: customer.id,
     },
   );
   assert.equal((await app.stored(send.id)).status, 'COMPLETED');
@@ -177,7 +185,10 @@ test('a refund of an unknown payment waits a day, and is orphaned', async () => 
 test('a refund of a payment that has failed is an anomaly', async () => {
   const send = await app.givenSend();
   await app.receive({
-    ...{ event: 'PIX_PAYMENT_OUT', status: 'ERROR', endToEnd: send.end_to_end, amount: 10.5 },
+    event: 'PIX_PAYMENT_OUT',
+    status: 'ERROR',
+    endToEnd: send.end_to_end,
+    amount: 10.5,
   });
   const refund = await app.receive(refundIn(send.end_to_end, 10.5));
   assert.deepEqual(results(refund), ['anomaly: contradicts_final_status']);
@@ -204,7 +215,10 @@ test('a refund without a direction between two customers is recorded for both', 
     account.document,
   ]);
   const incoming = await app.receive({
-    ...{ event: 'PIX_RECEIVED', endToEnd: send.end_to_end, amount: 9, status: 'CONFIRMED' },
+    event: 'PIX_RECEIVED',
+    endToEnd: send.end_to_end,
+    amount: 9,
+    status: 'CONFIRMED',
     receiver: account,
   });
   assert.deepEqual(results(incoming), ['applied']);
@@ -231,10 +245,16 @@ test('a refund without a direction between two customers is recorded for both', 
 test("the refunds in the central bank's list of a PIX are recorded", async () => {
   const endToEndId = app.newEndToEnd();
   const devolucao = (rtrId: string, valor: string, status: string) => ({
-    ...{ id: 'x', rtrId, valor, status, horario: { solicitacao: '2026-05-24T12:00:00.000Z' } },
+    id: 'x',
+    rtrId,
+    valor,
+    status,
+    horario: { solicitacao: '2026-05-24T12:00:00.000Z' },
   });
   const pix = app.pix({
-    ...{ endToEndId, chave: customer.email, valor: '20.00' },
+    endToEndId,
+    chave: customer.email,
+    valor: '20.00',
     devolucoes: [
       devolucao(returnId(), '5.00', 'DEVOLVIDO'),
       devolucao(returnId(), '6.00', 'EM_PROCESSAMENTO'),
@@ -243,7 +263,10 @@ test("the refunds in the central bank's list of a PIX are recorded", async () =>
   });
   const settled = await app.receive(pix);
   assert.deepEqual(results(settled), [
-    ...['applied', 'applied', 'ignored: processing', 'ignored: not_refunded'],
+    'applied',
+    'applied',
+    'ignored: processing',
+    'ignored: not_refunded',
   ]);
   const [row, ...others] = await refundsOf(settled.items[0]?.transactionId ?? '');
   assert.deepEqual([row?.operation, row?.amount, others.length], ['REFUND_OUT', '5.00', 0]);
@@ -273,7 +296,10 @@ test('listing, statement and receipt show a refund beside its payment', async ()
   const { items } = await get('/accounts/statement');
   const inStatement = { ...shown, original_transaction_id: send.id, return_id: refund.returnId };
   assert.deepEqual(items.refunds[0], {
-    ...{ id, ...inStatement, provider_txid: refund.id, created_at: createdAt },
+    id,
+    ...inStatement,
+    provider_txid: refund.id,
+    created_at: createdAt,
   });
   const types = new Set(items.local.map(({ type }: { type: string }) => type));
   assert.ok([...types].every((type) => !String(type).includes('REFUND')));

@@ -72,8 +72,12 @@ test('what has become possible since an event was orphaned is shown, and then do
     statusAfter: 'processed',
     items: [
       {
-        ...{ index: 0, name: 'PIX_PAYMENT_OUT', result: 'applied' },
-        ...{ transactionId: send.id, from: 'PROCESSING', to: 'COMPLETED' },
+        index: 0,
+        name: 'PIX_PAYMENT_OUT',
+        result: 'applied',
+        transactionId: send.id,
+        from: 'PROCESSING',
+        to: 'COMPLETED',
       },
     ],
   });
@@ -110,7 +114,10 @@ test('a preview of many items finds each as a replay does', async () => {
   const key = randomUUID();
   const send = await app.givenSend(key);
   const others = Array.from({ length: 25 }, (_, nth) => ({
-    ...{ event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: nth + 1, key: customer.email },
+    event: 'PIX_RECEIVED',
+    endToEnd: newEndToEnd(),
+    amount: nth + 1,
+    key: customer.email,
   }));
   const eventId = await deliver([...others, confirmed({ clientRequestId: key, amount: 10.5 })]);
   const previewed = shown(await preview(eventId));

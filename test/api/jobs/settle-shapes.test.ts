@@ -82,7 +82,8 @@ for (const { title, payload, event } of cases()) {
     assert.deepEqual([parked.status, results(parked)], ['parked', ['parked: no_match']]);
     const dueSince = () =>
       app.rows<{ run_at: Date }>('select run_at from jobs where unique_key = $1 and run_at <= $2', [
-        ...[`webhook:${parked.eventId}`, clock.now()],
+        `webhook:${parked.eventId}`,
+        clock.now(),
       ]);
     await app.rows('update jobs set run_at = $1', [parked.retryAt]);
     const id = await makeMeant(event);

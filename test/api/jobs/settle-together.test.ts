@@ -120,7 +120,9 @@ test('an item whose send is settled meanwhile is decided again, and the others s
   assert.deepEqual(settlement?.items, [
     { index: 0, result: 'applied', transactionId: first.id },
     {
-      ...{ index: 1, result: 'anomaly', reason: 'contradicts_final_status' },
+      index: 1,
+      result: 'anomaly',
+      reason: 'contradicts_final_status',
       transactionId: second.id,
     },
   ]);

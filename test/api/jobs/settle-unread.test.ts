@@ -107,7 +107,9 @@ test('a failure of a received payment is an anomaly, that of another attempt is 
   const { id, txid } = await givenCharge();
   const [endToEnd, other] = [newEndToEnd(), newEndToEnd()];
   const failed = (ids: Record<string, unknown>) => ({
-    ...{ event: 'PIX_RECEIVED', status: 'ERROR', ...ids },
+    event: 'PIX_RECEIVED',
+    status: 'ERROR',
+    ...ids,
   });
   assert.deepEqual(results(await receive(failed({ txid, endToEnd }))), ['ignored: not_received']);
   await receive({ event: 'PIX_RECEIVED', txid, endToEnd, amount: 10.5 });

@@ -53,7 +53,9 @@ test('the shapes that providers use are settled alike', async () => {
     }),
     (EndToEndId: string) => ({
       RequestBody: {
-        ...{ TransactionType: 'PAYMENT', EndToEndId, Amount: '10.50' },
+        TransactionType: 'PAYMENT',
+        EndToEndId,
+        Amount: '10.50',
         StatusCode: { StatusId: 2 },
       },
     }),

@@ -51,7 +51,8 @@ async function park(t: TestContext, payload: unknown): Promise<string> {
 async function parked(eventId: string): Promise<void> {
   await eventually(async () => {
     const [event] = await app.rows('select 1 from webhook_events where id = $1 and status = $2', [
-      ...[eventId, 'parked'],
+      eventId,
+      'parked',
     ]);
     const { status, run_at: runAt } = await jobOf(eventId);
     return event && status === 'queued' && runAt > clock.now();
@@ -272,7 +273,10 @@ test('a PIX whose record a failover has taken back is recorded again, and its ev
     [customer.id],
   );
   const eventId = await deliver({
-    ...{ event: 'PIX_RECEIVED', endToEnd, amount: 25.5, status: 'CONFIRMED' },
+    event: 'PIX_RECEIVED',
+    endToEnd,
+    amount: 25.5,
+    status: 'CONFIRMED',
     payee: { document: account?.document },
   });
   const { db } = app.context;

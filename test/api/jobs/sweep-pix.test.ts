@@ -41,8 +41,12 @@ async function leftIn(
   const { id } = await givenSend(user);
   const at = new Date(clock.now().getTime() - agoMs);
   const columns = {
-    ...{ phase, created_at: at, updated_at: at },
-    ...{ outcome: null, provider_txid: null, claimed_until: null },
+    phase,
+    created_at: at,
+    updated_at: at,
+    outcome: null,
+    provider_txid: null,
+    claimed_until: null,
     ...changes,
   };
   const assignments = Object.keys(columns).map((column, index) => `${column} = $${index + 2}`);
@@ -61,7 +65,10 @@ async function givenLost(user: TestUser, amount = 10.5): Promise<StoredPix> {
 }
 
 const standing = ({ status, phase, outcome, failure_code: code }: StoredPix) => [
-  ...[status, phase, outcome, code],
+  status,
+  phase,
+  outcome,
+  code,
 ];
 
 const customer = await givenCustomer(app);

@@ -51,8 +51,10 @@ async function reserve({ context, customer }: SettlingApp, ids: Ids): Promise<Re
   const { id } = transaction;
   const move = (changes: Partial<Move>): Promise<unknown> =>
     moveTransaction(context, id, {
-      ...{ from: ['RESERVED', 'RESOLVED', 'PAYING', 'UNKNOWN'], status: 'PROCESSING' },
-      ...{ to: 'PAYING', timeline: [] },
+      from: ['RESERVED', 'RESOLVED', 'PAYING', 'UNKNOWN'],
+      status: 'PROCESSING',
+      to: 'PAYING',
+      timeline: [],
       ...changes,
     });
   return {
@@ -60,7 +62,9 @@ async function reserve({ context, customer }: SettlingApp, ids: Ids): Promise<Re
     pay: (endToEnd) => move({ from: ['RESERVED'], to: 'PAYING', endToEnd }),
     accept: (providerTxid) =>
       move({
-        ...{ to: 'ACCEPTED', outcome: 'accepted', providerTxid },
+        to: 'ACCEPTED',
+        outcome: 'accepted',
+        providerTxid,
         timeline: [{ phase: 'ACCEPTED' }],
       }),
     giveUp: () => move({ to: 'SETTLED', status: 'FAILED', outcome: 'not_sent' }),

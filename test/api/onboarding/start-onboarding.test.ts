@@ -192,7 +192,12 @@ describe('POST /onboarding/pf', () => {
       const answer = await app.call('/onboarding/pf', { method: 'POST', body });
       assert.equal(answer.status, 422);
       assert.deepEqual(Object.keys(answer.body.errors).sort(), [
-        ...['document', 'email', 'name', 'password', 'password_confirmation', 'phone'],
+        'document',
+        'email',
+        'name',
+        'password',
+        'password_confirmation',
+        'phone',
       ]);
     }
   });

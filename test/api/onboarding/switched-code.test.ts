@@ -58,8 +58,11 @@ async function waitingCode(
   await settled(app, application);
   mock.restore();
   assert.deepEqual(await codeOf(app, application.id), {
-    ...{ status: 'failed', error: 'PROVIDER_UNAVAILABLE' },
-    ...{ failures: wrongBefore, locked: false, kept: true },
+    status: 'failed',
+    error: 'PROVIDER_UNAVAILABLE',
+    failures: wrongBefore,
+    locked: false,
+    kept: true,
   });
   return { app, application, id: application.id };
 }
@@ -78,7 +81,11 @@ test('the right code passes, though an old one would have been the fifth wrong o
   const answer = await confirm(app, id, 'ABC123');
   assert.equal(answer.status, 202, JSON.stringify(answer.body));
   assert.deepEqual(await codeOf(app, id), {
-    ...{ status: 'done', error: null, failures: 0, locked: false, kept: false },
+    status: 'done',
+    error: null,
+    failures: 0,
+    locked: false,
+    kept: false,
   });
 });
 
@@ -99,7 +106,11 @@ test('an old code that cannot be opened blocks no change, and is submitted again
   await damageCode(app, id);
   assert.equal((await give(app, id, { step: 'address', body: addressBody })).status, 201);
   assert.deepEqual(await codeOf(app, id), {
-    ...{ status: 'failed', error: 'CONTENT_MISSING', failures: 1, locked: false, kept: false },
+    status: 'failed',
+    error: 'CONTENT_MISSING',
+    failures: 1,
+    locked: false,
+    kept: false,
   });
   assert.equal((await confirm(app, id, 'ABC123')).status, 202);
   assert.equal((await codeOf(app, id)).status, 'done');
@@ -111,6 +122,10 @@ test('a code that does not open gives way to the next one for the provider', asy
   assert.equal((await confirm(app, id, 'ABC123')).status, 202);
   await settled(app, application);
   assert.deepEqual(await codeOf(app, id), {
-    ...{ status: 'done', error: null, failures: 0, locked: false, kept: false },
+    status: 'done',
+    error: null,
+    failures: 0,
+    locked: false,
+    kept: false,
   });
 });

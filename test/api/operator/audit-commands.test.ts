@@ -29,8 +29,11 @@ const said = ({ operator, command, target, reason, outcome }: ActionView) =>
 describe('a change by an operator', () => {
   it('of a user is recorded: create, disable, enable, reset-password, session revoke', async () => {
     const person = {
-      ...{ name: 'Maria da Silva', email: 'audited@example.com', document: '111.444.777-35' },
-      ...{ phone: '(11) 98765-4321', password },
+      name: 'Maria da Silva',
+      email: 'audited@example.com',
+      document: '111.444.777-35',
+      phone: '(11) 98765-4321',
+      password,
     };
     const { id } = await createUser.run(context, person, unwatched);
     await disableUser.run(context, { user: String(id) }, unwatched);

@@ -17,11 +17,13 @@ test('a Pix comes, and a charge is paid', async () => {
   const received = await runPonte(local, ['bank', 'receive', email, '42.50', '--json']);
   assert.deepEqual(
     [received.code, JSON.parse(received.stdout)],
-    [...[0, { status: 200, message: 'The bank has done it.' }]],
+    [0, { status: 200, message: 'The bank has done it.' }],
   );
   assert.equal(await balanceOf(token), 10_042.5);
   const { body } = await local.call('/pix/charge', {
-    ...{ token, key: 'charge', body: { type: 'static', amount: 7.5 } },
+    token,
+    key: 'charge',
+    body: { type: 'static', amount: 7.5 },
   });
   const paid = await runPonte(local, ['bank', 'pay-charge', body.copy_paste]);
   assert.equal(paid.code, 0, paid.stderr);

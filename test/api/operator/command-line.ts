@@ -22,7 +22,9 @@ export function runPonte(
     ...(answer !== undefined && { typing: [[/\?/, answer]] }),
     clock: app.clock,
     environment: {
-      ...{ APP_ENV: 'test', DATA_DIR: dataDir, PORT: new URL(app.url).port },
+      APP_ENV: 'test',
+      DATA_DIR: dataDir,
+      PORT: new URL(app.url).port,
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...environment,
     },

@@ -83,7 +83,12 @@ describe('jobs stats', () => {
     const counted = counts.filter(({ kind }) => kind.startsWith('counted'));
     assert.deepEqual(
       counted.map(({ kind, state, jobs, oldestAgeSeconds, nextDueAt, lapsed }) => [
-        ...[kind, state, jobs, oldestAgeSeconds, nextDueAt, lapsed],
+        kind,
+        state,
+        jobs,
+        oldestAgeSeconds,
+        nextDueAt,
+        lapsed,
       ]),
       [
         ['counted', 'queued', 2, 90, null, 0],

@@ -50,10 +50,13 @@ test('limit set with --json prints the limits', async () => {
   const words = ['--night', '0', '--reason', 'ticket 7', '--yes', '--json'];
   const { stdout } = await limit('set', email, ...words);
   assert.deepEqual(JSON.parse(stdout), {
-    ...{ id, email, areOn: true },
+    id,
+    email,
+    areOn: true,
     day: { amount: '100.00', isDefault: true, next: null },
     night: { amount: '0.00', isDefault: false, next: null },
-    ...{ nightHour: 20, nextNightHour: null },
+    nightHour: 20,
+    nextNightHour: null,
   });
 });
 

@@ -13,7 +13,8 @@ after(() => database.drop());
 const { ownerUrl: databaseUrl, dataDir } = database;
 
 const environment = {
-  ...{ APP_ENV: 'test', DATA_DIR: dataDir },
+  APP_ENV: 'test',
+  DATA_DIR: dataDir,
   ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
 };
 

@@ -103,7 +103,8 @@ async function everythingThatHappens(): Promise<void> {
   await app.receive(confirmed({ endToEnd: `E${'0'.repeat(31)}` }));
   await app.deliver({ event: 'NEWS' });
   await queueJob(app, 'test', {
-    ...{ status: 'running', leased_by: randomUUID() },
+    status: 'running',
+    leased_by: randomUUID(),
     leased_until: new Date(app.clock.now().getTime() + 30_000),
   });
   await app.clock.advance(2 * minuteMs);
@@ -428,7 +429,8 @@ const breaks: readonly Break[] = [
     prepare: async () =>
       event(
         await queueJob(app, 'test', {
-          ...{ status: 'running', leased_by: randomUUID() },
+          status: 'running',
+          leased_by: randomUUID(),
           leased_until: new Date(app.clock.now().getTime() - 2 * minuteMs),
         }),
       ),

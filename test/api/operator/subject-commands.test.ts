@@ -84,7 +84,11 @@ test('an export has all that is stored, and no secret', async () => {
   const lower = { user: user.email, reason, day: 90_000 };
   await setLimits.run(app.context, lower, unwatched);
   const { code, stdout, stderr } = await runPonte(app, [
-    ...['subject', 'export', user.email, '--reason', reason],
+    'subject',
+    'export',
+    user.email,
+    '--reason',
+    reason,
   ]);
   assert.equal(code, 0, stderr);
   const { subject } = JSON.parse(stdout);

@@ -37,8 +37,14 @@ async function canLogIn(email: string, typed = password): Promise<boolean> {
 }
 
 const maria = [
-  ...['--name', ' Maria  da Silva ', '--email', 'maria@example.com'],
-  ...['--document', '111.444.777-35', '--phone', '(11) 98765-4321'],
+  '--name',
+  ' Maria  da Silva ',
+  '--email',
+  'maria@example.com',
+  '--document',
+  '111.444.777-35',
+  '--phone',
+  '(11) 98765-4321',
 ];
 
 describe('ponte user create', () => {

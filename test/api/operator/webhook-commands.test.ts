@@ -154,7 +154,8 @@ describe('webhook replay', () => {
     const { eventId, send } = await givenOrphan();
     const before = await app.rows('select * from webhook_events where id = $1', [eventId]);
     const { events, total, next } = await replay({
-      ...{ eventIds: [eventId], dryRun: true },
+      eventIds: [eventId],
+      dryRun: true,
       counting: true,
     });
     assert.equal(total, 1);

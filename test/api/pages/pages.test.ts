@@ -109,8 +109,11 @@ describe('in local', () => {
 
   it('a file that is not one of the pages is not served', async () => {
     for (const path of [
-      ...['/dev/assets/index.ts', '/dev/assets/..%2f..%2fapp.ts', '/dev/nothing'],
-      ...['/dev/assets/frame.html', '/dev/assets/account.html'],
+      '/dev/assets/index.ts',
+      '/dev/assets/..%2f..%2fapp.ts',
+      '/dev/nothing',
+      '/dev/assets/frame.html',
+      '/dev/assets/account.html',
     ]) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }
@@ -151,7 +154,9 @@ describe('the other side of the simulated bank', () => {
     const { token } = await givenCustomer(local);
     const before = await balanceOf(token);
     const charge = await local.call('/pix/charge', {
-      ...{ token, key: 'charge', body: { type: 'dynamic', amount: 20 } },
+      token,
+      key: 'charge',
+      body: { type: 'dynamic', amount: 20 },
     });
     const code = String(charge.body.copy_paste);
     assert.equal((await act('pay-charge', { code: ` ${code}\n` })).status, 200);
@@ -215,7 +220,8 @@ describe('the other side of the simulated bank', () => {
     assert.deepEqual(
       { status, errors },
       {
-        ...{ status: 422, errors: { amount: ['Is more than what is left to return.'] } },
+        status: 422,
+        errors: { amount: ['Is more than what is left to return.'] },
       },
     );
     assert.equal((await act('return', { transaction })).status, 200);
@@ -260,7 +266,11 @@ describe('anywhere else', () => {
 
   it('there are no pages, whatever the method', async () => {
     for (const path of [
-      ...[...pages, '/', '/dev/assets/api.js', '/docs/assets/reference.js', '/dev/about.json'],
+      ...pages,
+      '/',
+      '/dev/assets/api.js',
+      '/docs/assets/reference.js',
+      '/dev/about.json',
       '/dev/changes',
       ...['pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
         (act) => `/dev/bank/${act}`,

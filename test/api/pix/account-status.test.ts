@@ -175,7 +175,12 @@ describe('an account that is blocked before the payment is sent', () => {
               $4, $5, $5, case operation when 'CHARGE' then $7 end
          from pix_transactions where id = $6`,
       [
-        ...[id, phase, endToEnd, claimedUntil, now, living.body.transaction_id],
+        id,
+        phase,
+        endToEnd,
+        claimedUntil,
+        now,
+        living.body.transaction_id,
         newTransactionIdentification(),
       ],
     );

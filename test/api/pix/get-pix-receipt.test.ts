@@ -20,12 +20,16 @@ const user = await givenHolder(anaDocument);
 
 /** The institution of the simulated bank's accounts is the configured one. */
 const anaShown = {
-  ...{ name: 'Ana Souza', document: '***.444.777-**', institution: { ispb: '11165756' } },
+  name: 'Ana Souza',
+  document: '***.444.777-**',
+  institution: { ispb: '11165756' },
 } as const;
 
 /** The owner of every key at the simulated bank, as its directory says. */
 const ownerShown = {
-  ...{ name: 'Recebedor de Teste', document: '***.456.789-**', institution: { ispb: '11165756' } },
+  name: 'Recebedor de Teste',
+  document: '***.456.789-**',
+  institution: { ispb: '11165756' },
 } as const;
 
 function receipt({ token }: TestUser, id: string, headers = {}): Promise<TestAnswer> {
@@ -48,9 +52,15 @@ test('a send shows who paid which key, before and after it is settled', async ()
   const at = app.clock.now().toISOString();
   const { id, endToEnd } = await givenSend('bruno@example.com', { description: 'Aluguel' });
   const shown = {
-    ...{ transaction_id: id, type: 'PIX_SEND', amount: 150.5, currency: 'BRL', created_at: at },
-    ...{ end_to_end: endToEnd, description: 'Aluguel' },
-    ...{ payer: anaShown, payee: { ...ownerShown, key: 'bruno@example.com' } },
+    transaction_id: id,
+    type: 'PIX_SEND',
+    amount: 150.5,
+    currency: 'BRL',
+    created_at: at,
+    end_to_end: endToEnd,
+    description: 'Aluguel',
+    payer: anaShown,
+    payee: { ...ownerShown, key: 'bruno@example.com' },
   };
   assert.deepEqual(await receiptOf(id), { ...shown, status: 'PROCESSING', issued_at: at });
   await app.clock.advance(2_000);
@@ -59,7 +69,9 @@ test('a send shows who paid which key, before and after it is settled', async ()
   const settledAt = app.clock.now().toISOString();
   await app.clock.advance(60_000);
   assert.deepEqual(await receiptOf(id), {
-    ...{ ...shown, status: 'COMPLETED', settled_at: settledAt },
+    ...shown,
+    status: 'COMPLETED',
+    settled_at: settledAt,
     issued_at: app.clock.now().toISOString(),
   });
 });
@@ -130,9 +142,15 @@ test('a received Pix shows its payee, and no payer', async () => {
     [id, user.id, anaDocument, `E-${id}`, at],
   );
   assert.deepEqual(await receiptOf(id), {
-    ...{ transaction_id: id, type: 'PIX_RECEIVED', status: 'COMPLETED', amount: 75 },
-    ...{ currency: 'BRL', created_at: at.toISOString(), settled_at: at.toISOString() },
-    ...{ end_to_end: `E-${id}`, payee: { ...anaShown, key: '***.444.777-**' } },
+    transaction_id: id,
+    type: 'PIX_RECEIVED',
+    status: 'COMPLETED',
+    amount: 75,
+    currency: 'BRL',
+    created_at: at.toISOString(),
+    settled_at: at.toISOString(),
+    end_to_end: `E-${id}`,
+    payee: { ...anaShown, key: '***.444.777-**' },
     issued_at: app.clock.now().toISOString(),
   });
 });

@@ -46,7 +46,8 @@ const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
   CHARGE: (service, key, amountCents) =>
     claimTransaction(service, {
       ...reservation(key, amountCents),
-      ...{ userId: customer.id, operation: 'CHARGE' },
+      userId: customer.id,
+      operation: 'CHARGE',
       transactionIdentification: newTransactionIdentification(),
     }),
 };

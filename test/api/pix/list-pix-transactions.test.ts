@@ -58,11 +58,17 @@ async function given(user: TestUser, row: GivenRow): Promise<string> {
             settled_at)
      values ($1, $2, $3, $4, $5, $6, $7, 10.5, $8, $9, $10, $11, $11, $12)`,
     [
-      ...[id, user.id, operation],
+      id,
+      user.id,
+      operation,
       ...(operation === 'RECEIVED' ? [null, null] : [id, Buffer.from('x')]),
-      ...[status, isOpen ? 'ACCEPTED' : 'SETTLED'],
-      ...[operation === 'CHARGE' ? id.replaceAll('-', '').slice(0, 26) : null, qrCode ?? null],
-      ...[`E-${id}`, new Date(at), isOpen ? null : new Date(at)],
+      status,
+      isOpen ? 'ACCEPTED' : 'SETTLED',
+      operation === 'CHARGE' ? id.replaceAll('-', '').slice(0, 26) : null,
+      qrCode ?? null,
+      `E-${id}`,
+      new Date(at),
+      isOpen ? null : new Date(at),
     ],
   );
   return id;
@@ -97,12 +103,18 @@ test('a send and a charge have the fields of the contract, the newest first', as
   assert.deepEqual(items, [
     {
       transaction_id: charged.body.transaction_id,
-      ...{ type: 'PIX_CHARGE', amount: 20, status: 'PROCESSING', created_at: now.toISOString() },
-      ...{ qr_code: qrCode, copy_paste: copyPaste },
+      type: 'PIX_CHARGE',
+      amount: 20,
+      status: 'PROCESSING',
+      created_at: now.toISOString(),
+      qr_code: qrCode,
+      copy_paste: copyPaste,
     },
     {
       transaction_id: sent.body.transaction_id,
-      ...{ type: 'PIX_SEND', amount: 12.34, status: 'PROCESSING' },
+      type: 'PIX_SEND',
+      amount: 12.34,
+      status: 'PROCESSING',
       created_at: new Date(now.getTime() - 1).toISOString(),
     },
   ]);

@@ -21,7 +21,9 @@ type Values = readonly unknown[];
 test('a payment that the provider has failed is not called accepted while that is not stored', async (t) => {
   const user = await givenCustomer(app);
   t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => ({
-    ...{ ...order, providerTxid: null, status: 'FAILED' },
+    ...order,
+    providerTxid: null,
+    status: 'FAILED',
   }));
   t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
     if (statement.name === 'pix-move') throw new Error('connection lost');
@@ -85,7 +87,10 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
         { ...app.context, db: { ...app.context.db, query } },
         String(values[0]),
         {
-          ...{ from: ['PAYING'], to: 'UNKNOWN', status: 'PROCESSING', outcome: 'unknown' },
+          from: ['PAYING'],
+          to: 'UNKNOWN',
+          status: 'PROCESSING',
+          outcome: 'unknown',
           timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
         },
       );
@@ -182,7 +187,10 @@ test('a payment that was not sent, and that an operator has called paid, is an a
   );
   const id = send?.id ?? assert.fail('the send is stored');
   await moveTransaction(app.context, id, {
-    ...{ from: ['PAYING'], to: 'SETTLED', status: 'COMPLETED', outcome: 'accepted' },
+    from: ['PAYING'],
+    to: 'SETTLED',
+    status: 'COMPLETED',
+    outcome: 'accepted',
     timeline: [{ phase: 'SETTLED', note: 'ticket 7' }],
   });
   await app.clock.advance(10_000);
@@ -208,7 +216,9 @@ test('a payment that was not sent fails no send that a failover has given anothe
   t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
     other = await giveOtherEndToEnd(order.endToEnd);
     throw new ProviderError({
-      ...{ outcome: 'not_sent', code: 'PROVIDER_UNAVAILABLE', statusClass: 'stopped' },
+      outcome: 'not_sent',
+      code: 'PROVIDER_UNAVAILABLE',
+      statusClass: 'stopped',
     });
   });
   const sent = await app.send(user, body);
@@ -231,7 +241,10 @@ test('a payment that was accepted is an anomaly of the send that a failover has 
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
   assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
   assert.deepEqual(await app.timeline(sent.body.transaction_id), [
-    ...['RESERVED', 'RESOLVED', 'PAYING 1', 'ANOMALY other_end_to_end'],
+    'RESERVED',
+    'RESOLVED',
+    'PAYING 1',
+    'ANOMALY other_end_to_end',
   ]);
   assert.equal(await app.anomalies(), anomalies + 1);
 });

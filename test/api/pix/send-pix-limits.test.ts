@@ -137,7 +137,8 @@ test('sends of one user at a time do not exceed the limit together', async () =>
       const answers = await Promise.all(
         cents.map((one, index) =>
           (index % 2 === 0 ? app : other).call('/pix/send', {
-            ...{ token, key: `${index}` },
+            token,
+            key: `${index}`,
             body: { pix_key: 'ana@example.com', amount: one / 100 },
           }),
         ),

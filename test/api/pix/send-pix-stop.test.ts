@@ -33,7 +33,8 @@ async function givenPaying(t: { mock: typeof test.mock }, app: PixApp) {
     method: 'POST',
     signal: client.signal,
     headers: {
-      ...{ authorization: `Bearer ${user.token}`, 'idempotency-key': 'hung-up' },
+      authorization: `Bearer ${user.token}`,
+      'idempotency-key': 'hung-up',
       'content-type': 'application/json',
     },
     body: JSON.stringify({ pix_key: 'ana@example.com', amount: 10 }),

@@ -96,7 +96,9 @@ test('a step to PAYING', async () => {
   const endToEndOf = (send: PixTransaction) => send.endToEnd ?? `E-${send.id}`;
   const narrow: Step = (send) => beginPaying(context, send, { endToEnd: endToEndOf(send) });
   const general = moves((send) => ({
-    ...{ from: ['RESERVED', 'RESOLVED'], to: 'PAYING', status: 'PROCESSING' },
+    from: ['RESERVED', 'RESOLVED'],
+    to: 'PAYING',
+    status: 'PROCESSING',
     endToEnd: endToEndOf(send),
     claimedUntil: claimUntil(context),
     timeline: [
@@ -130,8 +132,11 @@ test('a payment that the provider accepts', async () => {
   for (const providerTxid of [null, 'T-of-the-provider']) {
     const narrow: Step = (send) => acceptPayment(context, send, { providerTxid, attempt: 2 });
     const general = moves(() => ({
-      ...{ from: ['PAYING', 'UNKNOWN'], to: 'ACCEPTED', status: 'PROCESSING' },
-      ...{ outcome: 'accepted', providerTxid },
+      from: ['PAYING', 'UNKNOWN'],
+      to: 'ACCEPTED',
+      status: 'PROCESSING',
+      outcome: 'accepted',
+      providerTxid,
       timeline: [{ phase: 'ACCEPTED', providerStatus: '2xx', attempt: 2 }],
     }));
     assert.deepEqual(await takenBoth(narrow, general), [

@@ -31,8 +31,14 @@ const send: CandidateRow = {
 
 const charge: CandidateRow = {
   ...send,
-  ...{ id: 'charge', operation: 'CHARGE', idempotency_key: 'charge-key', pix_key: null },
-  ...{ end_to_end: null, transaction_identification: txid, qr_code: 'qr', provider_txid: null },
+  id: 'charge',
+  operation: 'CHARGE',
+  idempotency_key: 'charge-key',
+  pix_key: null,
+  end_to_end: null,
+  transaction_identification: txid,
+  qr_code: 'qr',
+  provider_txid: null,
 };
 
 const ended = { phase: 'SETTLED' } as const;
@@ -42,7 +48,10 @@ const failed = { ...ended, status: 'FAILED' } as const;
 const record: CandidateRow = {
   ...send,
   ...completed,
-  ...{ id: 'record', operation: 'RECEIVED', idempotency_key: null, provider_txid: null },
+  id: 'record',
+  operation: 'RECEIVED',
+  idempotency_key: null,
+  provider_txid: null,
 };
 
 const ana: PayeeRow = { user_id: 1, agrees: true };

@@ -123,7 +123,11 @@ test('of identical deliveries at once one is stored and all are acknowledged', a
 
 test('any JSON object or array is taken, whether or not it can be an event', async () => {
   const bodies = [
-    ...['{}', '[]', '{"pix":[]}', '[[]]', '{"a":{"b":[null,"ã",1e300]}}'],
+    '{}',
+    '[]',
+    '{"pix":[]}',
+    '[[]]',
+    '{"a":{"b":[null,"ã",1e300]}}',
     '['.repeat(50_000) + ']'.repeat(50_000),
   ];
   for (const body of bodies) assert.equal((await post(body)).status, 200, body.slice(0, 40));
@@ -218,8 +222,11 @@ test('wrong secrets and signatures of an address are throttled, right ones never
   ] as const) {
     const throttled = await startTestApp({
       environment: {
-        ...{ JOBS: 'off', TRUST_PROXY_HOPS: '1', THROTTLE_ADDRESS_PER_MINUTE: '3' },
-        ...{ WEBHOOK_SECRET: 'the-right-secret', [setting]: settingOf(setting, signingSecret) },
+        JOBS: 'off',
+        TRUST_PROXY_HOPS: '1',
+        THROTTLE_ADDRESS_PER_MINUTE: '3',
+        WEBHOOK_SECRET: 'the-right-secret',
+        [setting]: settingOf(setting, signingSecret),
       },
     });
     const send = (headers: Record<string, string>, address = '203.0.113.7') =>
@@ -246,7 +253,8 @@ function signatureOf(body: unknown, secret: string, on: TestApp): Record<string,
   const signed = `msg_1.${timestamp}.${JSON.stringify(body)}`;
   const signature = createHmac('sha256', secret).update(signed).digest('base64');
   return {
-    ...{ 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp },
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${signature}`,
   };
 }
@@ -266,7 +274,11 @@ test('with secrets configured', async (t) => {
 
   await t.test('a wrong one is 401 and nothing is stored', async () => {
     const wrong = [
-      ...['', 'the', 'the-old-secre', 'the-old-secret2', 'THE-OLD-SECRET'],
+      '',
+      'the',
+      'the-old-secre',
+      'the-old-secret2',
+      'THE-OLD-SECRET',
       'the-old-secret,the-new-secret',
     ];
     for (const secret of wrong) {

@@ -215,7 +215,10 @@ export class Bank {
     const isHidden = !policy.lateFailures || asked.isHiddenRepeat;
     if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
     const payment = ledger.execute({
-      ...{ customer, endToEnd, clientRequestId, amountCents },
+      customer,
+      endToEnd,
+      clientRequestId,
+      amountCents,
       bankId: `bank-${ids.next()}`,
       payee: ledger.customers.find((one) => one !== customer && hasKey(one, key)) ?? null,
       end: key === pixKeys.returned ? 'reversed' : 'completed',

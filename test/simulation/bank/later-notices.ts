@@ -27,7 +27,10 @@ const flat: Shape<Refund> = {
   hasOwnWords: false,
   write: ({ direction, endToEnd, returnId, amountCents }, { status }) => ({
     event: direction === 'in' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
-    ...{ endToEnd, returnId, amount: amountCents / 100, status: status.completed },
+    endToEnd,
+    returnId,
+    amount: amountCents / 100,
+    status: status.completed,
   }),
 };
 

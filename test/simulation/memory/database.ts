@@ -73,7 +73,9 @@ export class MemoryDatabase {
       session,
       command: session.nextCommand(),
       parameters: values,
-      ...{ tuples: [], versions: [], kept: [] },
+      tuples: [],
+      versions: [],
+      kept: [],
     };
     try {
       const tuples = rows(frame);

@@ -127,7 +127,10 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     return limited(sorted(keyed, order), bounds, frame).map(({ tuple }) => tuple);
   };
   return {
-    ...{ columns, uses: scope.free, retype, rows },
+    columns,
+    uses: scope.free,
+    retype,
+    rows,
     exists: (frame) => rows(frame).length > 0,
   };
 }

@@ -117,7 +117,11 @@ function ofRows(scope: Scope, run: Run): OfRows {
   });
   return (...rows) =>
     run({
-      ...{ session, command: 0, parameters: [], versions: [], kept: [] },
+      session,
+      command: 0,
+      parameters: [],
+      versions: [],
+      kept: [],
       tuples: rows.map((row) => row ?? []),
     });
 }

@@ -46,7 +46,13 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
   const groups = (body.groupClause ?? []).map((node) => groupOf(node, scope, targets));
   const isGrouped = groups.length > 0 || aggregates.length > 0 || having !== null;
   const plan: Plan = {
-    ...{ scope, from, targets, order, groups, having, aggregates },
+    scope,
+    from,
+    targets,
+    order,
+    groups,
+    having,
+    aggregates,
     walk: from.walk(scope.own),
     distinct: distinctOf(body.distinctClause, scope, targets),
     locked: lockedBy(body.lockingClause, scope),

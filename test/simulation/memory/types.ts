@@ -49,8 +49,24 @@ export function typeNamed(name: string): Type {
 }
 
 const known = new Set([
-  ...['bool', 'int4', 'int8', 'float8', 'numeric', 'text', 'uuid', 'bytea', 'void', 'trigger'],
-  ...['timestamptz', 'timestamp', 'interval', 'jsonb', 'json', 'record', 'regclass', 'unknown'],
+  'bool',
+  'int4',
+  'int8',
+  'float8',
+  'numeric',
+  'text',
+  'uuid',
+  'bytea',
+  'void',
+  'trigger',
+  'timestamptz',
+  'timestamp',
+  'interval',
+  'jsonb',
+  'json',
+  'record',
+  'regclass',
+  'unknown',
 ]);
 
 const numbers: readonly Type[] = ['int4', 'int8', 'numeric', 'float8'];

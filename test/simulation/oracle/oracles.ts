@@ -53,7 +53,14 @@ export class Oracles {
     this.expiries = new Expiries({ scheduler, lost });
     const { expiries } = this;
     this.charges = new Charges({
-      ...{ ledger, names, scheduler, violated, receipts, expiries, accounts, lost },
+      ledger,
+      names,
+      scheduler,
+      violated,
+      receipts,
+      expiries,
+      accounts,
+      lost,
     });
   }
 }

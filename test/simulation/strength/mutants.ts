@@ -33,22 +33,39 @@ import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** What a send, a charge, an event and a job run each time, and what the sweep runs. */
 const hotStatements: readonly Statement[] = [
-  ...[reservationStatements.reserveForSession, paymentStatements.step, paymentStatements.repeat],
+  reservationStatements.reserveForSession,
+  paymentStatements.step,
+  paymentStatements.repeat,
   reservationStatements.reserveWithinLimits,
-  ...[moveStatements.move, reservationStatements.reserve, reservationStatements.takeOver],
-  ...[identifyPayment, recordReceived, transactionStatements.storeAnomaly],
-  ...[storeWebhookEvent, finishWebhookEvent, findCandidates, recordRefund],
-  ...[sweepStatements.findStale, sweepStatements.findUnconfirmed],
-  ...[sweepStatements.touchUnconfirmed, sweepStatements.findExpired],
-  ...[jobs.claim, jobs.finish, jobs.requeue, jobs.releaseLapsed, jobs.renew],
+  moveStatements.move,
+  reservationStatements.reserve,
+  reservationStatements.takeOver,
+  identifyPayment,
+  recordReceived,
+  transactionStatements.storeAnomaly,
+  storeWebhookEvent,
+  finishWebhookEvent,
+  findCandidates,
+  recordRefund,
+  sweepStatements.findStale,
+  sweepStatements.findUnconfirmed,
+  sweepStatements.touchUnconfirmed,
+  sweepStatements.findExpired,
+  jobs.claim,
+  jobs.finish,
+  jobs.requeue,
+  jobs.releaseLapsed,
+  jobs.renew,
 ];
 
 /** Conditions that cover for each other: only without all of them there is something to notice. */
 const covering: readonly (readonly [Statement, ...string[]])[] = [
   [
     paymentStatements.repeat,
-    ...['t.settled_at is null', "t.phase = 'PAYING'"],
-    ...['t.claimed_until = $2', 't.claimed_until > $3'],
+    't.settled_at is null',
+    "t.phase = 'PAYING'",
+    't.claimed_until = $2',
+    't.claimed_until > $3',
   ],
 ];
 

@@ -69,8 +69,18 @@ const bothFinished: Scene = {
     const settled = [JSON.stringify([ended]), JSON.stringify([open])];
     const both = <Value>(value: Value): Value[] => [value, value];
     await askTogether(
-      ...[ids, ['processed', 'parked'], both('[]'), [now, later], both('[]'), both(null)],
-      ...[both(now), jobs, both('me'), both(null), settled, both('[]')],
+      ids,
+      ['processed', 'parked'],
+      both('[]'),
+      [now, later],
+      both('[]'),
+      both(null),
+      both(now),
+      jobs,
+      both('me'),
+      both(null),
+      settled,
+      both('[]'),
       [now, later],
     );
     const events = await found('select status from webhook_events order by id');
@@ -126,18 +136,19 @@ const finish = (says: string, how: Finished): Scene => ({
     const settledIds = [...payment, ...(lostId === undefined ? [] : [lostId])];
     const waits = JSON.stringify(['first', 'third']);
     const [answered] = await answers(
-      ...[
-        ids[0],
-        'parked',
-        '[]',
-        now,
-        waits,
-        jobAt,
-        now,
-        status === 'running' ? job : null,
-        worker,
-      ],
-      ...[attempted, JSON.stringify(settledIds), '[]', now],
+      ids[0],
+      'parked',
+      '[]',
+      now,
+      waits,
+      jobAt,
+      now,
+      status === 'running' ? job : null,
+      worker,
+      attempted,
+      JSON.stringify(settledIds),
+      '[]',
+      now,
     );
     const rows =
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
@@ -183,21 +194,27 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
     }
     const each = <Value>(value: Value): Value[] => moves.map(() => value);
     const columns = [
-      ...[ids, each('processed'), each('[]'), moves.map((_, at) => (at ? later : now)), each('[]')],
-      ...[
-        each(null),
-        each(now),
-        events.map(([, job]) => job),
-        each('me'),
-        each(how.attempted ?? null),
-      ],
+      ids,
+      each('processed'),
+      each('[]'),
+      moves.map((_, at) => (at ? later : now)),
+      each('[]'),
+      each(null),
+      each(now),
+      events.map(([, job]) => job),
+      each('me'),
+      each(how.attempted ?? null),
       each('[]'),
       moves.map((ofEvent) =>
         JSON.stringify(
           ofEvent.map(([place, changes]) => ({
-            ...{ id: transactions[place], from_phases: '{UNKNOWN}', phase: 'SETTLED' },
-            ...{ status: 'COMPLETED', provider_txid: 'bank-1', end_to_end: null },
-            ...{ timeline: [{ phase: 'SETTLED', note: 'COMPLETED' }, { phase: 'SETTLED' }] },
+            id: transactions[place],
+            from_phases: '{UNKNOWN}',
+            phase: 'SETTLED',
+            status: 'COMPLETED',
+            provider_txid: 'bank-1',
+            end_to_end: null,
+            timeline: [{ phase: 'SETTLED', note: 'COMPLETED' }, { phase: 'SETTLED' }],
             ...changes,
           })),
         ),
@@ -258,7 +275,8 @@ export const eventScenes: readonly Scene[] = [
   finish('an event whose payment is open is not finished', { settled: unknown }),
   finish('an event whose payment has ended is', { settled: done }),
   finish('an event is not finished while one of its two recorded rows is lost', {
-    ...{ settled: done, lostId: freeId },
+    settled: done,
+    lostId: freeId,
   }),
   finish('a job whose lease is another’s does not end', { worker: 'you' }),
   finish('a job that was asked for again is queued', { wanted: true }),
@@ -293,16 +311,25 @@ export const eventScenes: readonly Scene[] = [
     moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],
   }),
   settle('the event that waits for the key of a send is woken by its move', {
-    ...{ open: [unknown], moves: [[[0]]], waitsFor: key, waitsItself: true },
+    open: [unknown],
+    moves: [[[0]]],
+    waitsFor: key,
+    waitsItself: true,
   }),
   settle('the event that waits for the key of a charge is not woken by its move', {
-    ...{ open: [{ ...charge, ...unknown }], moves: [[[0]]], waitsFor: key },
+    open: [{ ...charge, ...unknown }],
+    moves: [[[0]]],
+    waitsFor: key,
   }),
   settle('an event that has ended meanwhile is not finished', {
-    ...{ open: [unknown], moves: [[[0]]], attempted: earlier },
+    open: [unknown],
+    moves: [[[0]]],
+    attempted: earlier,
   }),
   settle('an event that a failover has lost moves nothing', {
-    ...{ open: [unknown], moves: [[[0]]], isLost: true },
+    open: [unknown],
+    moves: [[[0]]],
+    isLost: true,
   }),
   bothFinished,
   bothStored,

@@ -50,7 +50,7 @@ const together: readonly Scene[] = [
     says: 'of two jobs that are put back at once each is as its own call says',
     async play(stage) {
       const ids = [...(await two(stage, false))];
-      await stage.askTogether(...[ids, ['me', 'me'], [later, now], [1, 2], ['E', 'F'], [now, now]]);
+      await stage.askTogether(ids, ['me', 'me'], [later, now], [1, 2], ['E', 'F'], [now, now]);
       return stage.found('select attempts, last_error from jobs order by id');
     },
   },

@@ -43,7 +43,9 @@ const send = (says: string, how: Limited): Scene => ({
       const status = { operation: 'SEND', status: 'PROCESSING', phase: 'RESERVED' };
       const dated = { updated_at: now };
       await row('pix_transactions', {
-        ...{ id, fingerprint, user_id: user },
+        id,
+        fingerprint,
+        user_id: user,
         ...good,
         ...status,
         ...dated,
@@ -53,8 +55,23 @@ const send = (says: string, how: Limited): Scene => ({
     if (own) await row('pix_limits', { user_id: user, ...own });
     const [first, second] = isNight;
     const rows = await answers(
-      ...[session, user, now, freeId, 'key', Buffer.from('fingerprint'), '5.00', 'a@b.c', null],
-      ...[later, false, day, night, first, began[0], second, began[1]],
+      session,
+      user,
+      now,
+      freeId,
+      'key',
+      Buffer.from('fingerprint'),
+      '5.00',
+      'a@b.c',
+      null,
+      later,
+      false,
+      day,
+      night,
+      first,
+      began[0],
+      second,
+      began[1],
     );
     const columns = ['reserved', 'is_counted', 'night_hour', 'limit_amount', 'spent'];
     const answered = rows.map((one) => columns.map((column) => one[column]));
@@ -78,14 +95,17 @@ export const limitScenes: readonly Scene[] = [
   send('a night from 22 has not begun', { own: { night_hour: 22 }, isNight: [true, false] }),
   send('a night from 20 has begun', { own: { night_hour: 20 }, isNight: [true, false] }),
   send('a period of nights from 22 counts from its own begin', {
-    ...{ own: { night_hour: 22 }, began: [earlier, made] },
+    own: { night_hour: 22 },
+    began: [earlier, made],
     sent: [{ created_at: earlier }],
   }),
   send('another hour applies when its time has come', {
-    ...{ own: { night_hour_next: 22, night_hour_next_at: now }, isNight: [true, false] },
+    own: { night_hour_next: 22, night_hour_next_at: now },
+    isNight: [true, false],
   }),
   send('another hour waits', {
-    ...{ own: { night_hour_next: 22, night_hour_next_at: later }, isNight: [true, false] },
+    own: { night_hour_next: 22, night_hour_next_at: later },
+    isNight: [true, false],
   }),
   send('an own limit of the day applies', { own: { day: '4.99' } }),
   send('an own limit of the night applies', { own: { night: '5.00' }, isNight: [true, true] }),
@@ -94,10 +114,12 @@ export const limitScenes: readonly Scene[] = [
     own: { day: '1.00', day_next: '9.00', day_next_at: now },
   }),
   send('a raise of the night waits', {
-    ...{ own: { night: '1.00', night_next: '9.00', night_next_at: later }, isNight: [true, true] },
+    own: { night: '1.00', night_next: '9.00', night_next_at: later },
+    isNight: [true, true],
   }),
   send('a raise of the night has come', {
-    ...{ own: { night: '1.00', night_next: '9.00', night_next_at: now }, isNight: [true, true] },
+    own: { night: '1.00', night_next: '9.00', night_next_at: now },
+    isNight: [true, true],
   }),
   send('each send counts the row', { own: { version: 7 } }),
 ];

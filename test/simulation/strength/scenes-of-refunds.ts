@@ -44,7 +44,16 @@ const refund = (says: string, facts: Facts): Scene => ({
     await stage.row('webhook_events', { received_at: earlier });
     const eventId = facts.hasEvent === false ? freeId : event;
     const rows = await stage.answers(
-      ...[freeId, ids[0], operation, amount, returnId, 'bank-1', now, eventId, at, endToEnd],
+      freeId,
+      ids[0],
+      operation,
+      amount,
+      returnId,
+      'bank-1',
+      now,
+      eventId,
+      at,
+      endToEnd,
     );
     const answered = rows.map((row) => [
       row['stored_id'] === freeId,
@@ -82,8 +91,15 @@ const together: Scene = {
     const event = await stage.row('webhook_events', { received_at: later });
     const both = <Value>(value: Value): Value[] => [value, value];
     await stage.askTogether(
-      ...[[freeId, otherFreeId], ids, both('REFUND_IN'), both('4.00')],
-      ...[[returnId, returnId.replace('D', 'D1')], both(null), both(now), both(event), both(null)],
+      [freeId, otherFreeId],
+      ids,
+      both('REFUND_IN'),
+      both('4.00'),
+      [returnId, returnId.replace('D', 'D1')],
+      both(null),
+      both(now),
+      both(event),
+      both(null),
       [endToEnd, otherEndToEnd],
     );
     return stored(stage);

@@ -19,10 +19,14 @@ const key = 'key';
 const under = (phase: string): Columns => ({ phase, end_to_end: endToEnd, idempotency_key: key });
 const settled = {
   ...under('SETTLED'),
-  ...{ status: 'COMPLETED', outcome: 'accepted', settled_at: now },
+  status: 'COMPLETED',
+  outcome: 'accepted',
+  settled_at: now,
 };
 const charge = {
-  ...{ operation: 'CHARGE', transaction_identification: 'a'.repeat(26), idempotency_key: key },
+  operation: 'CHARGE',
+  transaction_identification: 'a'.repeat(26),
+  idempotency_key: key,
 };
 const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
 
@@ -106,8 +110,19 @@ const move = (
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
     const moved = await ask(
-      ...[id, phases, status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED', status, endToEnd, 'unknown'],
-      ...[null, 'bank-1', null, null, null, now, '[{"phase": "UNKNOWN"}, {"phase": "SETTLED"}]'],
+      id,
+      phases,
+      status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED',
+      status,
+      endToEnd,
+      'unknown',
+      null,
+      'bank-1',
+      null,
+      null,
+      null,
+      now,
+      '[{"phase": "UNKNOWN"}, {"phase": "SETTLED"}]',
       event,
     );
     const noted = await found('select phase, provider_txid from pix_timeline');

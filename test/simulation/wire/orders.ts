@@ -53,7 +53,9 @@ function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Or
   const customer = customers.find((one) => one.account.accountNumber === account);
   if (!customer) throw new Error('a payment from an account that nobody has');
   return {
-    ...{ customer, endToEnd: String(endToEnd) },
-    ...{ clientRequestId: String(clientRequestId), pixKey: String(key) },
+    customer,
+    endToEnd: String(endToEnd),
+    clientRequestId: String(clientRequestId),
+    pixKey: String(key),
   };
 }

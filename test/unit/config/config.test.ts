@@ -35,7 +35,9 @@ describe('the configuration of an empty environment', () => {
       stubSettleMs: 1500,
       stubJournal: true,
       allowedHosts: [],
-      ...{ webhookSecrets: [], webhookSigningSecrets: [], webhookAllowedAddresses: [] },
+      webhookSecrets: [],
+      webhookSigningSecrets: [],
+      webhookAllowedAddresses: [],
       appEvents: null,
       onboardingLocalOnly: true,
       jwt: {

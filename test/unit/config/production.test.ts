@@ -183,7 +183,8 @@ const cases: readonly Case[] = [
   {
     what: 'lifted throttles',
     changes: {
-      ...{ THROTTLE_LOGIN_PER_MINUTE: '0', THROTTLE_ADDRESS_PER_MINUTE: '0' },
+      THROTTLE_LOGIN_PER_MINUTE: '0',
+      THROTTLE_ADDRESS_PER_MINUTE: '0',
       THROTTLE_USER_PER_MINUTE: '0',
     },
     faults: {
@@ -200,8 +201,11 @@ const cases: readonly Case[] = [
   {
     what: 'each limit as far as it goes',
     changes: {
-      ...{ THROTTLE_LOGIN_PER_MINUTE: '60', THROTTLE_ADDRESS_PER_MINUTE: '6000' },
-      ...{ JWT_TTL_SECONDS: '86400', TRUST_PROXY_HOPS: '0', LOG_LEVEL: 'fatal' },
+      THROTTLE_LOGIN_PER_MINUTE: '60',
+      THROTTLE_ADDRESS_PER_MINUTE: '6000',
+      JWT_TTL_SECONDS: '86400',
+      TRUST_PROXY_HOPS: '0',
+      LOG_LEVEL: 'fatal',
     },
     faults: {},
   },
@@ -242,17 +246,15 @@ const cases: readonly Case[] = [
     what: 'a first configuration with many mistakes',
     base: {},
     changes: {
-      ...{ APP_ENV: 'production', PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'http://bank' },
-      ...{
-        DATABASE_URL: 'postgres://db/ponte',
-        WEBHOOK_SECRET: 'x',
-        ONBOARDING_LOCAL_ONLY: 'true',
-      },
-      ...{
-        ENCRYPTION_KEY: base64('0'.repeat(32)),
-        LOG_LEVEL: 'silent',
-        JWT_TTL_SECONDS: '9999999',
-      },
+      APP_ENV: 'production',
+      PROVIDER_STUB: 'false',
+      PROVIDER_BASE_URL: 'http://bank',
+      DATABASE_URL: 'postgres://db/ponte',
+      WEBHOOK_SECRET: 'x',
+      ONBOARDING_LOCAL_ONLY: 'true',
+      ENCRYPTION_KEY: base64('0'.repeat(32)),
+      LOG_LEVEL: 'silent',
+      JWT_TTL_SECONDS: '9999999',
     },
     faults: {
       DATABASE_URL: lacksTls,
@@ -401,7 +403,9 @@ describe('ponte user create-dev', () => {
   for (const APP_ENV of ['staging', 'production']) {
     it(`is refused in ${APP_ENV}, before the database is opened: exit 1`, async () => {
       const environment = {
-        ...{ ...production, APP_ENV, PROVIDER_EMAIL: 'dev@ponte.test' },
+        ...production,
+        APP_ENV,
+        PROVIDER_EMAIL: 'dev@ponte.test',
         PROVIDER_PASSWORD: 'ponte-dev-password',
       };
       const { code, stdout, stderr } = await typePonte(['user', 'create-dev'], { environment });

@@ -119,7 +119,9 @@ const limits: Limit[] = [
   { schema: 'SendPixRequest', base: send, field: 'amount', ...amounts },
   { schema: 'ChargeRequest', base: charge, field: 'amount', ...amounts },
   {
-    ...{ schema: 'SendPixRequest', base: send, field: 'pix_key' },
+    schema: 'SendPixRequest',
+    base: send,
+    field: 'pix_key',
     accepted: [' ana@example.com ', '(11) 98765-4321', `${' '.repeat(240)}ana@example.com`],
     refused: ['ana', digits(256), `${' '.repeat(241)}ana@example.com`, 1, null],
   },

@@ -297,8 +297,14 @@ test('sends, charges, look-ups, lists, statements and PIX keys are throttled by 
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
-    ...['createCharge', 'createPixKey', 'deletePixKey', 'getStatement', 'listPixKeys'],
-    ...['listPixTransactions', 'lookUpPixKey', 'sendPix'],
+    'createCharge',
+    'createPixKey',
+    'deletePixKey',
+    'getStatement',
+    'listPixKeys',
+    'listPixTransactions',
+    'lookUpPixKey',
+    'sendPix',
   ]);
 });
 

@@ -29,13 +29,22 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 const person = (text: string) => ({
-  ...{ name: text, email: text, password: text, password_confirmation: text },
-  ...{ document: text, phone: text },
+  name: text,
+  email: text,
+  password: text,
+  password_confirmation: text,
+  document: text,
+  phone: text,
 });
 
 const address = (text: string) => ({
-  ...{ cep: text, logradouro: text, numero: text, complemento: text },
-  ...{ bairro: text, cidade: text, estado: text },
+  cep: text,
+  logradouro: text,
+  numero: text,
+  complemento: text,
+  bairro: text,
+  cidade: text,
+  estado: text,
 });
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {

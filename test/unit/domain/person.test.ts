@@ -70,8 +70,13 @@ describe('readPerson', () => {
   });
 
   for (const password of [
-    ...[person.email, person.email.toUpperCase(), 'aaaaaaaa', '🔒'.repeat(9)],
-    ...['Senha123', '１２３４５６７８', 'flamengo1'],
+    person.email,
+    person.email.toUpperCase(),
+    'aaaaaaaa',
+    '🔒'.repeat(9),
+    'Senha123',
+    '１２３４５６７８',
+    'flamengo1',
   ]) {
     it(`refuses the weak password ${password}`, () => {
       const { errors } = readPerson({ ...person, password, password_confirmation: password });

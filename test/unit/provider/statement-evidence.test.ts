@@ -70,8 +70,15 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     ),
     ...Object.fromEntries(
       [
-        ...['PIX_RECEIVED', 'CREDIT', 'Crédito', 'C', 'IN', 'PIX_PAYMENT_IN'],
-        ...['DEVOLUCAO', 'Estorno', 'pixRefund'],
+        'PIX_RECEIVED',
+        'CREDIT',
+        'Crédito',
+        'C',
+        'IN',
+        'PIX_PAYMENT_IN',
+        'DEVOLUCAO',
+        'Estorno',
+        'pixRefund',
       ].map(withType),
     ),
   },

@@ -22,7 +22,11 @@ function inWords({ kind, ids, refund, amountCents, ignoredBecause }: WebhookItem
 }
 
 const flat = (changes: object = {}) => ({
-  ...{ event: 'PIX_REFUND_IN', endToEnd, returnId, amount: 4, status: 'CONFIRMED' },
+  event: 'PIX_REFUND_IN',
+  endToEnd,
+  returnId,
+  amount: 4,
+  status: 'CONFIRMED',
   ...changes,
 });
 
@@ -60,8 +64,11 @@ const shapes: readonly (readonly [says: string, payload: unknown, expected: stri
     'a request body',
     {
       RequestBody: {
-        ...{ TransactionType: 'REVERTED', EndToEndId: endToEnd, ReturnIdentification: returnId },
-        ...{ Amount: 4, StatusCode: { StatusId: 2, Description: 'CONFIRMED' } },
+        TransactionType: 'REVERTED',
+        EndToEndId: endToEnd,
+        ReturnIdentification: returnId,
+        Amount: 4,
+        StatusCode: { StatusId: 2, Description: 'CONFIRMED' },
       },
     },
     'refund null 400',

@@ -54,9 +54,21 @@ describe('the form of a charge', () => {
   it('has every field, and says at each what is wrong with it', async () => {
     const { screen, charges } = await openCharge({ rows: 40 });
     for (const label of [
-      ...['Type', 'Amount in R$', 'Description', 'Key', 'Receiver name', 'City', 'CEP'],
-      ...['Expires after', 'Payer name', "Payer's CPF or CNPJ", 'Reusable', 'Category code'],
-      ...['Additional data 1, name', 'Additional data 1, value', 'Idempotency-Key'],
+      'Type',
+      'Amount in R$',
+      'Description',
+      'Key',
+      'Receiver name',
+      'City',
+      'CEP',
+      'Expires after',
+      'Payer name',
+      "Payer's CPF or CNPJ",
+      'Reusable',
+      'Category code',
+      'Additional data 1, name',
+      'Additional data 1, value',
+      'Idempotency-Key',
     ]) {
       await screen.focus(label);
     }
@@ -130,7 +142,9 @@ describe('beside the code of a charge', () => {
   it('stand its amount and its expiry, and a copy of the text is confirmed', async () => {
     const copied: string[] = [];
     const receiver = await openCharge({
-      ...{ columns: 80, rows: 24, copy: (text) => void copied.push(text) },
+      columns: 80,
+      rows: 24,
+      copy: (text) => void copied.push(text),
     });
     const { screen } = receiver;
     const { copy_paste: text } = await charged(receiver);

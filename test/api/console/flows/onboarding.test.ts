@@ -39,8 +39,12 @@ async function openOnboarding(): Promise<Screen> {
 async function begin(person: PersonBody = newPerson()): Promise<Screen> {
   const screen = await openOnboarding();
   await screen.fill({
-    ...{ Name: person.name, 'E-mail': person.email, CPF: person.document, Phone: person.phone },
-    ...{ 'Password *': person.password, 'Password again': person.password },
+    Name: person.name,
+    'E-mail': person.email,
+    CPF: person.document,
+    Phone: person.phone,
+    'Password *': person.password,
+    'Password again': person.password,
   });
   await screen.press('ctrl+s');
   await screen.until(/IN_PROGRESS .* 11 %[^]*› Address +pending/);
@@ -140,8 +144,12 @@ describe('an application', () => {
   it('does not start with invalid fields, which have their errors beside them', async () => {
     const screen = await openOnboarding();
     await screen.fill({
-      ...{ Name: 'Ana', 'E-mail': 'ana@', CPF: '52998224724', Phone: '119' },
-      ...{ 'Password *': 'short', 'Password again': 'other' },
+      Name: 'Ana',
+      'E-mail': 'ana@',
+      CPF: '52998224724',
+      Phone: '119',
+      'Password *': 'short',
+      'Password again': 'other',
     });
     await screen.press('ctrl+s');
     await screen.until(

@@ -11,7 +11,10 @@ const app = await startTestApp({ environment: { APP_ENV: 'local' } });
 /** Opens the console, and logs the customer in. */
 async function logIn({ email }: TestUser, copied: string[] = []): Promise<Screen> {
   const screen = await openScreen({
-    ...{ url: app.url, rows: 40, columns: 100, copy: (text) => void copied.push(text) },
+    url: app.url,
+    rows: 40,
+    columns: 100,
+    copy: (text) => void copied.push(text),
     login: { email, password },
   });
   await screen.type('l');

@@ -28,7 +28,8 @@ async function openSend(): Promise<Sender> {
   await screen.type('p');
   await screen.until(/Idempotency-Key \* [0-9a-f-]{36}/);
   return {
-    ...{ id: user.id, screen },
+    id: user.id,
+    screen,
     payments: () =>
       app.rows(
         'select status, amount from pix_transactions where user_id = $1 order by created_at, id',

@@ -65,12 +65,16 @@ describe('a request', () => {
   it('has each value where the contract wants it', () => {
     const values = { pix_key: 'k', amount: 1, 'Idempotency-Key': 'i' };
     assert.deepEqual(buildRequest(contractFields('sendPix', {}, {}), values), {
-      ...{ path: {}, query: {}, headers: { 'Idempotency-Key': 'i' } },
+      path: {},
+      query: {},
+      headers: { 'Idempotency-Key': 'i' },
       body: { pix_key: 'k', amount: 1 },
     });
     const resumed = { applicationId: 'a' };
     assert.deepEqual(buildRequest(contractFields('getOnboarding', {}, {}), resumed), {
-      ...{ path: { applicationId: 'a' }, query: {}, headers: {} },
+      path: { applicationId: 'a' },
+      query: {},
+      headers: {},
     });
     const days = { start_date: '2026-05-01' };
     const { query } = buildRequest(contractFields('getStatement', {}, {}), days);

@@ -16,7 +16,12 @@ import {
 } from '../../../../console/state/form.ts';
 
 const field = (name: string, rest: Partial<Field> = {}): Field => ({
-  ...{ name, in: 'body', label: name, kind: 'text', isRequired: false, isSecret: false },
+  name,
+  in: 'body',
+  label: name,
+  kind: 'text',
+  isRequired: false,
+  isSecret: false,
   ...rest,
 });
 
@@ -117,8 +122,10 @@ describe('the faults of a form', () => {
 
   it('block it when a required field is empty or a number cannot be read', () => {
     const numbers = [
-      ...[field('name', { isRequired: true }), field('amount', { kind: 'amount' })],
-      ...[field('other', { kind: 'amount' }), field('count', { kind: 'integer' })],
+      field('name', { isRequired: true }),
+      field('amount', { kind: 'amount' }),
+      field('other', { kind: 'amount' }),
+      field('count', { kind: 'integer' }),
     ];
     const state = fillIn(newForm(numbers), { amount: '1.000', other: '1.000,00', count: '1,5' });
     assert.deepEqual(blockingFaults(state, numbers), {
@@ -138,6 +145,8 @@ it('the values of a form leave out what is empty, and numbers are numbers', () =
     field('city'),
   ];
   assert.deepEqual(readValues(newForm(charged), charged), {
-    ...{ amount: 1234.5, expiration_qr: 600, reusable: true },
+    amount: 1234.5,
+    expiration_qr: 600,
+    reusable: true,
   });
 });

@@ -31,7 +31,17 @@ describe('an amount', () => {
   }
 
   const unreadable = [
-    ...['', ',5', '1,234', '1.234', '1.000.000', '1,234.56', '1e3', '1e-7', '0x1', '-5', 'dez'],
+    '',
+    ',5',
+    '1,234',
+    '1.234',
+    '1.000.000',
+    '1,234.56',
+    '1e3',
+    '1e-7',
+    '0x1',
+    '-5',
+    'dez',
   ];
   for (const text of unreadable) {
     it(`'${text}' is not read: it may mean two amounts, or none`, () => {
@@ -59,7 +69,11 @@ it('a day is read as people write it, and anything else stays', () => {
 it('a CPF or a CNPJ is written as people write it, and nothing else is changed', () => {
   const texts = ['11144477735', '11222333000181', '12ABC34501DE35', '***.444.777-**', '+551199'];
   assert.deepEqual(texts.map(formatTaxId), [
-    ...['111.444.777-35', '11.222.333/0001-81', '12.ABC.345/01DE-35', '***.444.777-**', '+551199'],
+    '111.444.777-35',
+    '11.222.333/0001-81',
+    '12.ABC.345/01DE-35',
+    '***.444.777-**',
+    '+551199',
   ]);
 });
 

@@ -71,9 +71,14 @@ function serve(answer: (request: IncomingMessage) => Promise<Answer>): Server {
       const length = ['Content-Length', String(Buffer.byteLength(text))];
       response.writeHead(status, [
         ...headers,
-        ...['X-Request-Id', String(request.headers['x-request-id'] ?? randomUUID())],
-        ...['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'],
-        ...['Referrer-Policy', 'no-referrer'],
+        'X-Request-Id',
+        String(request.headers['x-request-id'] ?? randomUUID()),
+        'Cache-Control',
+        'no-store',
+        'X-Content-Type-Options',
+        'nosniff',
+        'Referrer-Policy',
+        'no-referrer',
         ...(body ? ['Content-Type', 'application/json; charset=utf-8', ...length] : []),
       ]);
       response.end(text);

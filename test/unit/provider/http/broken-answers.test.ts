@@ -171,7 +171,12 @@ describe('other answers that cannot be used:', () => {
       'a look-up',
       (provider) => provider.lookUpKey({ session, payerId: '1', key: 'maria@ponte.test' }),
       [
-        ...[{}, { key: 'k' }, { endToEnd: '' }, { endToEnd: ['E1'] }, { endToEnd: 1.5 }, []],
+        {},
+        { key: 'k' },
+        { endToEnd: '' },
+        { endToEnd: ['E1'] },
+        { endToEnd: 1.5 },
+        [],
         { endToEnd: 'E1', key: 'bruno@ponte.test' },
         { data: { endToEndId: 'E1', key: '+5511987654321' } },
       ],

@@ -40,10 +40,20 @@ reads('a registration:', register, [
 ]);
 
 understandsNone('a registration', register, [
-  ...['', '<!doctype html><title>Maintenance</title>', '[]', '"p-1"', 'null'],
-  ...[{}, { id: '' }, { id: '   ' }, { id: {} }, { id: 1.5 }, { id: 'x'.repeat(256) }],
+  '',
+  '<!doctype html><title>Maintenance</title>',
+  '[]',
+  '"p-1"',
+  'null',
+  {},
+  { id: '' },
+  { id: '   ' },
+  { id: {} },
+  { id: 1.5 },
+  { id: 'x'.repeat(256) },
   // As parts of a path they would lead elsewhere.
-  ...[{ id: '.' }, { id: '..' }],
+  { id: '.' },
+  { id: '..' },
 ]);
 
 reads('a liveness session:', startLiveness, [
@@ -62,7 +72,11 @@ reads('a liveness session:', startLiveness, [
 ]);
 
 understandsNone('a liveness session', startLiveness, [
-  ...[{}, { session_id: 's-1' }, { url_iframe: '' }, { url_iframe: '/s-1' }, { url_iframe: 7 }],
+  {},
+  { session_id: 's-1' },
+  { url_iframe: '' },
+  { url_iframe: '/s-1' },
+  { url_iframe: 7 },
   { url_iframe: 'javascript:alert(1)' },
   { url_iframe: 'data:text/html,x' },
   { url_iframe: 'file:///etc/passwd' },
@@ -97,9 +111,14 @@ reads('a decision:', decide, [
 ]);
 
 understandsNone('a decision', decide, [
-  ...['', '{}', '[]', '<html>'],
+  '',
+  '{}',
+  '[]',
+  '<html>',
   ...['SUCCESS', 'ACTIVE', 'NOT_APPROVED', 'APPROVED?', ''].map((status) => ({ status })),
-  ...[{ status: 1 }, { status: true }, { status: ['APPROVED'] }],
+  { status: 1 },
+  { status: true },
+  { status: ['APPROVED'] },
   // An outer field does not override the deepest one.
   { status: 'APPROVED', data: { status: 'UNDECIDED' } },
 ]);
@@ -133,7 +152,11 @@ reads('a postal code:', lookUp, [
 ]);
 
 understandsNone('a postal code', lookUp, [
-  ...[{}, [], { erro: true }, { estado: 'São Paulo' }, { ...known, cep: '99999999' }],
+  {},
+  [],
+  { erro: true },
+  { estado: 'São Paulo' },
+  { ...known, cep: '99999999' },
   { ...known, cep: {} },
 ]);
 

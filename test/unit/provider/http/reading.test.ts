@@ -174,7 +174,8 @@ reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
   [
     {
       data: {
-        ...{ endToEnd: 'E1', Account: { Participant: '11165756' } },
+        endToEnd: 'E1',
+        Account: { Participant: '11165756' },
         Owner: { Name: 'Maria', TaxIdNumber: '12345678909' },
       },
     },

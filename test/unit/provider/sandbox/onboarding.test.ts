@@ -215,8 +215,12 @@ describe('faults', () => {
     const steps = stepsOf(provider, id);
     const made = [
       () => provider.registerPerson(applicant),
-      ...[steps['address'], steps['selfie'], steps['proposal'], steps['validation']],
-      ...[steps['confirmation'], steps['liveness']],
+      steps['address'],
+      steps['selfie'],
+      steps['proposal'],
+      steps['validation'],
+      steps['confirmation'],
+      steps['liveness'],
       () => provider.kyc({ personId: id }),
       () => provider.lookUpCep({ cep: '01310100' }),
     ];

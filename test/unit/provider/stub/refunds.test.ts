@@ -24,7 +24,8 @@ async function paid(key = 'maria@example.com') {
 }
 
 const refusedWith = (reason: string, kind = 'rule') => ({
-  ...{ outcome: 'refused', refusal: { kind, reason } },
+  outcome: 'refused',
+  refusal: { kind, reason },
 });
 
 test('a payment is refunded in parts, up to its amount, each with its webhook', async () => {
