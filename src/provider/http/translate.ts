@@ -8,7 +8,7 @@ import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
-import { pngFrom, qrCodePng } from '../qr-code.ts';
+import { qrCodePng } from '../qr-code.ts';
 import type {
   ChargeCode,
   ChargeOrder,
@@ -180,8 +180,8 @@ export function staticChargeBody(order: ChargeOrder): wire.StaticCharge {
 
 /**
  * Reads a charge. `qrcode` is an image at some providers and the BR Code text at others, which
- * begins with `000201`: the image is drawn when there is no PNG. A static code has no room for the
- * whole id, so the provider may have replaced it.
+ * begins with `000201`: then the image is drawn. A static code has no room for the whole id, so the
+ * provider may have replaced it.
  */
 export function readChargeCode(
   json: unknown,
@@ -193,10 +193,12 @@ export function readChargeCode(
   if (kind === 'dynamic' && named.some((id) => id !== order.transactionIdentification)) {
     throw notUnderstood(new Error('a charge with another identification'));
   }
-  const image = textAt(places, ['qrcode', 'qrcodeimage', 'image']);
+  const code = textAt(places, ['qrcode', 'qrcodeimage', 'image']);
+  const isPayload = code?.startsWith('000201') ?? false;
   const text = textAt(places, ['copypaste', 'pixcopiaecola', 'emv', 'emvqrcps', 'payload']);
-  const copyPaste = text ?? (image?.startsWith('000201') ? image : null);
-  const qrCode = pngFrom(image) ?? (copyPaste && qrCodePng(copyPaste));
+  const copyPaste = text ?? (isPayload ? code : null);
+  const image = isPayload ? null : (code?.replace(/^data:image\/png;base64,/, '') ?? null);
+  const qrCode = image ?? (copyPaste && qrCodePng(copyPaste));
   if (qrCode === null) throw notUnderstood(new Error('a charge without a code'));
   const providerTxid = firstId(findValues(['id', 'transactionid'], places));
   return { qrCode, copyPaste, providerTxid };

@@ -306,7 +306,7 @@ reads(
     ],
     [
       { qrcode: 'iVBO\uD800', emv: text },
-      { ...code, qrCode: text, copyPaste: text },
+      { ...code, qrCode: drawn, copyPaste: text },
     ],
   ],
 );
@@ -315,10 +315,9 @@ reads(
   'a static charge:',
   (provider) => provider.createStaticCharge({ session, order: chargeOrder() }),
   [
-    // Neither a PNG nor a code.
     [
-      { qrcode: '/9j/4AAQ', emv: text },
-      { ...code, qrCode: drawn, copyPaste: text },
+      { qrcode: png, emv: text },
+      { ...code, qrCode: png, copyPaste: text },
     ],
     [{ qrcode: `data:image/png;base64,${png}` }, { ...code, qrCode: png }],
     [{ emv: text }, { ...code, qrCode: drawn, copyPaste: text }],
