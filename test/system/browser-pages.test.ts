@@ -288,7 +288,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
     assert.equal(await page.inputValue('#send-key'), key);
     await page.unroute('**/api/v1/pix/send');
-    // A refusal says nothing about the payment before it, and the page asks before another key is used.
+    // A refusal says nothing about the payment before it: another key still needs a confirmation.
     const busy = { status: 429, json: { message: 'Too many attempts.' } };
     await page.route('**/api/v1/pix/send', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#send .actions button:first-child');
