@@ -85,7 +85,7 @@ export function findOutbox(
   return db.query<ListedEvent>(list, [state, limit]);
 }
 
-/** A dead job goes: the new one stands for it. */
+/** Removes a dead job: the new one replaces it. */
 const resend: Statement = {
   name: 'ops-app-events-resend',
   text: `

@@ -6,7 +6,7 @@
 /** The kind of the outermost value. */
 export type Outermost = 'object' | 'array' | 'scalar';
 
-/** The position that stands for a syntax error. */
+/** The position that represents a syntax error. */
 const NONE = -1;
 
 /**

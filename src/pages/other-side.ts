@@ -36,7 +36,7 @@ export interface OtherSide {
   failNextCall(email: string): void;
 }
 
-/** The header that a page of another origin cannot send without being asked about it first. */
+/** The header that a page of another origin cannot send without a CORS preflight. */
 const OWN_HEADER = 'x-ponte-bank';
 
 type Act = (bank: OtherSide, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;

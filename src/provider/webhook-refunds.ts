@@ -11,7 +11,7 @@
  * | `{pix: [{endToEndId, devolucoes: [{rtrId, valor, status}]}]}` (BACEN) | `rtrId` | `endToEndId`
  *   of the PIX | reais, a text |
  *
- * A return id has the form `D…`, wherever it stands; an end-to-end id never has. An item without
+ * A return id has the form `D…`, in any field; an end-to-end id never has. An item without
  * either cannot be tied to a payment.
  */
 import { isReturnId } from '../domain/pix.ts';

@@ -177,7 +177,7 @@ export const PixTransaction = defineEntity({
       expression: "expires_at is null or operation = 'CHARGE'",
     },
     {
-      // The return id stands in end_to_end, which is unique for each operation.
+      // The return id is in end_to_end, which is unique for each operation.
       name: 'pix_transactions_refund_identified',
       expression: `(${oneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or end_to_end is not null)`,
     },

@@ -11,7 +11,7 @@ import { offerScenarios } from './scenarios.js';
 /** The key of the last payment while it may have been made without its end being known. */
 let doubtfulKey = null;
 
-/** A key that was typed in place of the doubtful one, and about which the person was asked. */
+/** A key that replaces the doubtful one, after the person has confirmed it. */
 let askedAbout = null;
 
 offerKeys({

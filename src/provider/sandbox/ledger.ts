@@ -30,7 +30,7 @@ export interface RefusedPayment extends Omit<LedgerPayment, 'status'> {
   readonly code: string;
 }
 
-/** A charge that somebody has paid; the amount is in reais. */
+/** A paid charge; the amount is in reais. */
 export interface LedgerReceipt {
   readonly at: string;
   readonly endToEnd: string;

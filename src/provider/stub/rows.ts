@@ -58,7 +58,7 @@ export interface Receipt {
 /** Money that went back to the payer of a transfer. */
 export interface Refund {
   readonly row: 'refund';
-  /** The return id: it stands where other transfers have their end-to-end id. */
+  /** The return id, in the field where other transfers have their end-to-end id. */
   readonly endToEnd: string;
   readonly email: string;
   readonly id: string;
