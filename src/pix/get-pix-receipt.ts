@@ -50,7 +50,7 @@ function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 
   };
 }
 
-/** The ids, and how much was refunded. The id of a refund is in the field where others have their own. */
+/** The ids, and the refunded amount. A refund has its return id as its end-to-end id. */
 function refundPart({ endToEnd, originalId, originalEndToEnd, refundedAmount }: ReceiptFacts) {
   const ofPayment = originalId === null ? endToEnd : originalEndToEnd;
   return {

@@ -1,5 +1,5 @@
 /**
- * The items of a webhook payload, and the objects that each is made of. What stands in them is read
+ * The items of a webhook payload, and the objects of each. Their fields are read
  * in `webhook-events.ts`.
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
