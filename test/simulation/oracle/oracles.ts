@@ -1,4 +1,4 @@
-/** All that holds a history against what is true. */
+/** The oracles of a history, composed. */
 import type { Ledger } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
 import type { Hazards } from '../hazards.ts';
