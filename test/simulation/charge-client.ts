@@ -34,7 +34,7 @@ export interface PlannedCharge {
   readonly expirationSeconds: number | null;
 }
 
-const mostRounds = 4;
+const maxRounds = 4;
 
 export class ChargeClient {
   readonly #options: ChargeClientOptions;
@@ -60,7 +60,7 @@ export class ChargeClient {
   async fulfil(plan: PlannedCharge): Promise<void> {
     const { scheduler, profile, phone } = this.#options;
     const { chance } = scheduler;
-    for (let round = 0; round < mostRounds; round += 1) {
+    for (let round = 0; round < maxRounds; round += 1) {
       const requests = [this.#viewOrRequest(plan)];
       while (chance.happens(profile().impatience)) requests.push(this.request(plan));
       if (chance.happens(profile().impatience / 10)) {

@@ -67,7 +67,7 @@ const transfers = 0.3;
 const secondDevices = 0.3;
 
 /** How often the app requests the same payment before the user gives up. */
-const mostRounds = 5;
+const maxRounds = 5;
 
 const refused = { outcome: null, pix: null } as const;
 
@@ -87,8 +87,8 @@ export class Client {
     this.#options = options;
     const { customer, processes, scheduler, profile, charges, oracle } = options;
     const { lookUps, confirmations } = options;
-    const outlived = (): void => oracle.outlived(customer);
-    this.phone = new Phone({ customer, processes, scheduler, profile, outlived });
+    const servedAfterLogOut = (): void => oracle.servedAfterLogOut(customer);
+    this.phone = new Phone({ customer, processes, scheduler, profile, servedAfterLogOut });
     this.owner = this.phone.owner;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, profile, charges });
     this.#confirming = new LookUpClient({
@@ -207,7 +207,7 @@ export class Client {
     const { scheduler, profile } = this.#options;
     const { chance } = scheduler;
     if (this.#leavesOut('send', plan)) return;
-    for (let round = 0; round < mostRounds; round += 1) {
+    for (let round = 0; round < maxRounds; round += 1) {
       const answers = await this.#round(plan);
       if (answers.some((answer) => answer?.status === 401) || chance.happens(profile().renewals)) {
         await this.phone.logIn();

@@ -43,7 +43,7 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
   return {
     reset: async () => memory.restore(first),
     db: databaseOn(
-      async (statement, parameters) => carryOut(memory, statement, parameters),
+      async (statement, parameters) => execute(memory, statement, parameters),
       (work) => inMemory(memory, work),
     ),
     snapshot: () => memory.snapshot(),
@@ -53,7 +53,7 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
 }
 
 /** A batched statement with one call has an array of one value as each parameter. */
-function carryOut(
+function execute(
   memory: MemoryDatabase,
   { text, batching }: Statement,
   parameters: readonly unknown[],
@@ -72,7 +72,7 @@ async function inMemory<Result>(
   work: (query: Database['query']) => Promise<Result>,
 ): Promise<Result> {
   const before = memory.snapshot();
-  const query: Query = async (statement, parameters) => carryOut(memory, statement, parameters);
+  const query: Query = async (statement, parameters) => execute(memory, statement, parameters);
   try {
     return await work(query as Database['query']);
   } catch (error) {
@@ -146,11 +146,11 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     }
   };
   const compare = async (
-    query: Database['query'],
+    queryReal: Database['query'],
     [statement, parameters]: Parameters<Query>,
   ): Promise<Row[]> => {
-    const expected = await ended(() => query<Row>(statement, parameters));
-    const answer = await ended(async () => carryOut(memory, statement, parameters));
+    const expected = await ended(() => queryReal<Row>(statement, parameters));
+    const answer = await ended(async () => execute(memory, statement, parameters));
     const change = isBatch(parameters) ? withoutSerials : asItIs;
     const difference = differenceOf(expected, answer, change);
     if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
@@ -164,8 +164,8 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   const query: Query = (...call) => compare(real.query, call);
   const transaction: Transaction = (work) =>
     inMemory(memory, () =>
-      real.transaction((query) =>
-        work(((...call: Parameters<Query>) => compare(query, call)) as Database['query']),
+      real.transaction((queryReal) =>
+        work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
       ),
     );
   const first = memory.snapshot();

@@ -75,8 +75,8 @@ export class Failover {
     await store.restore(standby);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
-    for (const row of changed) oracle.tookBack(row);
-    oracle.accounts.tookBack(await store.rows(readBlocked));
+    for (const row of changed) oracle.rolledBack(row);
+    oracle.accounts.rolledBack(await store.rows(readBlocked));
     failedOver();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that change a payment');

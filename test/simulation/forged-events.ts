@@ -17,7 +17,7 @@ export interface ForgedEventsOptions {
 }
 
 /** The most in one history: the service processes each many times. */
-const mostMismatches = 3;
+const maxMismatches = 3;
 
 const foreignEndToEnd = 'E99999999202605241200foreign0001';
 const foreignKey = 'a key that nobody uses';
@@ -51,7 +51,7 @@ export class ForgedEvents {
   mismatch(): void {
     const { oracle, scheduler, profile } = this.#options;
     const { chance } = scheduler;
-    if (this.#mismatches === mostMismatches || !chance.happens(profile().mismatches)) return;
+    if (this.#mismatches === maxMismatches || !chance.happens(profile().mismatches)) return;
     const [request] = chance.shuffled(oracle.requests());
     if (!request) return;
     this.#mismatches += 1;

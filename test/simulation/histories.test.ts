@@ -28,7 +28,7 @@ const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_5
 
 const verdicts = new Map<number, Verdict>();
 
-test('no payment is made twice, lost or misreported, whatever goes wrong', async (t) => {
+test('no payment is duplicated, lost or misreported under any fault', async (t) => {
   const summary = new Summary();
   for (const seed of seeds) {
     const verdict = await simulate(store, seed);
@@ -39,10 +39,10 @@ test('no payment is made twice, lost or misreported, whatever goes wrong', async
   t.diagnostic(summary.text());
 });
 
-test('a seed gives the same history again, whatever was run before it', async () => {
+test('a seed repeats its history, independent of earlier seeds', async () => {
   for (const seed of [3, 7, 11]) {
     const { trace } = await simulate(store, seed);
-    assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} went another way`);
+    assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} has another trace`);
   }
 });
 

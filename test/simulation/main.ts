@@ -18,7 +18,7 @@
  *                                                 strength/killers.json, which it updates
  *     npm run simulate -- --mutants --only webhook-store
  *                                                 the mutants with this prefix
- *     npm run simulate -- --mutants --seeds 500   and on up to 500 seeds if its own fails to
+ *     npm run simulate -- --mutants --seeds 500   and on up to 500 seeds if its own does not
  *     npm run simulate -- --mutants --doubts      also the mutants that have a reason to survive
  *     npm run simulate -- --scenes                rewrites strength/scenes.json
  *     npm run simulate -- --engine embedded       on the embedded database

@@ -93,11 +93,11 @@ export const mutationsOfLookUps: readonly Mutation[] = [
     deviation: readingLookUps(() => ({ expiresAtMs: Number.MAX_SAFE_INTEGER })),
   },
   {
-    name: 'a look-up of another key is paid',
+    name: 'a look-up of another PIX key is paid',
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
   },
   { name: 'a look-up of another user is paid', deviation: openedForAnyone },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
-  { name: 'one look-up is paid under two keys', deviation: paidUnderTwoKeys },
+  { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },
   { name: 'the second key of a look-up has no outcome', deviation: refusedWithoutOutcome },
 ];

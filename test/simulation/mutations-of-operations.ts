@@ -78,7 +78,7 @@ const lostRecords: Deviation = {
   }),
 };
 
-/** A send that is still before PAYING is not read again after its step was given up. */
+/** A send before PAYING is not read again after its step has timed out. */
 const lateStepNotAwaited: Deviation = {
   send: {
     ...sendPix,
@@ -106,14 +106,14 @@ export const mutationsOfOperations: readonly Mutation[] = [
     deviation: answering(findPayees, (rows) => rows.map((row) => ({ ...row, agrees: true }))),
   },
   {
-    name: 'a blocked account goes on paying',
+    name: 'a blocked account keeps paying',
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },
   {
-    name: 'a contradiction is not noted',
+    name: 'a contradiction is not recorded',
     deviation: answering(transactionStatements.storeAnomaly, () => null),
   },
   { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
@@ -133,10 +133,13 @@ export const mutationsOfOperations: readonly Mutation[] = [
     deviation: lostRecords,
     firstSeed: 302_609,
   },
-  { name: 'a given-up step to PAYING is not waited for', deviation: lateStepNotAwaited },
-  { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
+  { name: 'a timed-out step to PAYING is not awaited', deviation: lateStepNotAwaited },
   {
-    name: 'retention empties what was not settled',
+    name: 'a log-out does not end the session',
+    deviation: answering(sessionStatements.end, () => null),
+  },
+  {
+    name: 'retention empties unsettled events',
     deviation: replacing(retentionStatements.payloads, (text) =>
       text.replace('and status in', "and 'x' not in"),
     ),

@@ -61,7 +61,7 @@ const movedFromAnyPhase: Deviation = {
   profile: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
 };
 
-const forgottenBeforePaying = {
+const payingNotAwaited = {
   db: (db: Database): Database => ({
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
@@ -132,7 +132,7 @@ const unknownAsRejected = paying((provider) => async (request) => {
   }
 });
 
-const foreignReceiptsBelieved: Deviation = {
+const foreignReceiptsAccepted: Deviation = {
   wire: (wire) => ({
     ...wire,
     async pay(request) {
@@ -203,17 +203,20 @@ const neverSwept: Deviation = {
 
 export const mutations: readonly Mutation[] = [
   { name: 'an unknown outcome is stored as FAILED', deviation: failedOnTimeOut },
-  { name: 'an unknown outcome is answered as a refusal', deviation: unknownAsRejected },
-  { name: 'what the statement does not show is FAILED', deviation: missingInStatementFails },
+  { name: 'an unknown outcome is answered as rejected', deviation: unknownAsRejected },
+  {
+    name: 'a payment that the statement does not list is FAILED',
+    deviation: missingInStatementFails,
+  },
   { name: 'the key is looked up again after PAYING', deviation: lookedUpAgain },
-  { name: 'each attempt carries a new client request id', deviation: newKeyForEachAttempt },
-  { name: 'the payment leaves before PAYING is stored', deviation: forgottenBeforePaying },
+  { name: 'each attempt has a new client request id', deviation: newKeyForEachAttempt },
+  { name: 'the payment leaves before PAYING is stored', deviation: payingNotAwaited },
   { name: 'a key is claimed twice', deviation: claimedTwice },
-  { name: 'a move does not look at the phase that it leaves', deviation: movedFromAnyPhase },
-  { name: 'a receipt with foreign ids is believed', deviation: foreignReceiptsBelieved },
+  { name: 'a move ignores the current phase', deviation: movedFromAnyPhase },
+  { name: 'a receipt with foreign ids is accepted', deviation: foreignReceiptsAccepted },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
-  { name: 'nothing is swept', deviation: neverSwept },
+  { name: 'the sweep does nothing', deviation: neverSwept },
   ...mutationsOfOperations,
   ...mutationsOfLookUps,
 ];

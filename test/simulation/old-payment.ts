@@ -14,7 +14,7 @@ const endToEnd = 'E111657562026041412000000000old1';
  * Stores an old payment in some seeds. Its last update is recent, so that the sweep does not wait
  * for an hour between two look-ups of its outcome.
  */
-export async function leaveOldPayment({
+export async function storeOldPayment({
   store,
   ledger,
   scheduler,

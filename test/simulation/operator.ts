@@ -29,7 +29,7 @@ const counts = [0, 0, 2, 5, 12] as const;
 const longestPauseMs = 240_000;
 
 /** How often and how long the operator waits for the service to recover. */
-const mostTries = 200;
+const maxTries = 200;
 const triesPauseMs = 2_000;
 
 const decision = { reason: 'checked with the provider' } as const;
@@ -79,7 +79,7 @@ export class Operator {
 
   async unblockAll(): Promise<void> {
     const { oracle, scheduler } = this.#options;
-    for (let tries = 0; tries < mostTries && oracle.accounts.blocked.length > 0; tries += 1) {
+    for (let tries = 0; tries < maxTries && oracle.accounts.blocked.length > 0; tries += 1) {
       for (const id of oracle.accounts.blocked) {
         const input = { user: String(id), ...decision };
         await this.#call('unblocks an account', (context) =>

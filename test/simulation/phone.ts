@@ -19,7 +19,7 @@ export interface PhoneOptions {
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
   /** Called when a request succeeds although its session has ended. */
-  readonly outlived: () => void;
+  readonly servedAfterLogOut: () => void;
 }
 
 /** A request of the app. */
@@ -113,7 +113,7 @@ export class Phone {
     const answer = await service
       .serve((context) => run(context, this.#token(context, sessionId)))
       .catch(() => null);
-    if (isEnded && answer?.status === 200) this.#options.outlived();
+    if (isEnded && answer?.status === 200) this.#options.servedAfterLogOut();
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
     return answer && scheduler.chance.happens(profile().lostMessages / 2) ? lost() : answer;
   }

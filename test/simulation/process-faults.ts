@@ -14,7 +14,7 @@ const freezesMs = [3_000, 30_000, 150_000, 600_000] as const;
 const leastJumpMs = 60_000;
 
 /** The largest clock skew of a process, in milliseconds. */
-export function mostClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
+export function maxClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
   return clockJumps > 0 ? Math.max(leastJumpMs, clockSkewMs) : clockSkewMs;
 }
 
@@ -51,9 +51,9 @@ export class ProcessFaults {
 
   #setClock(process: Owner): void {
     const { scheduler, profile } = this.#options;
-    const mostMs = mostClockSkewMs(profile());
-    if (mostMs === 0) return;
-    const offsetMs = scheduler.chance.between(-mostMs, mostMs);
+    const maxMs = maxClockSkewMs(profile());
+    if (maxMs === 0) return;
+    const offsetMs = scheduler.chance.between(-maxMs, maxMs);
     scheduler.setClock(process, offsetMs);
     scheduler.note(`the clock of ${process.name} is ${offsetMs} ms ahead`);
   }

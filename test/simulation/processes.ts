@@ -1,5 +1,5 @@
 /** The processes of the service: their number, deaths, replacements and restarts. */
-import { mostClockSkewMs, ProcessFaults } from './process-faults.ts';
+import { maxClockSkewMs, ProcessFaults } from './process-faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Service } from './service.ts';
 import type { FaultProfile } from './fault-profile.ts';
@@ -34,7 +34,7 @@ export class Processes {
 
   constructor(options: ProcessesOptions) {
     this.#options = options;
-    this.clockSkewMs = mostClockSkewMs(options.profile());
+    this.clockSkewMs = maxClockSkewMs(options.profile());
     this.#faults = new ProcessFaults(options);
   }
 

@@ -3,7 +3,7 @@ import { nextTurn } from '../../src/clock.ts';
 import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
-import { leaveOldPayment } from './old-payment.ts';
+import { storeOldPayment } from './old-payment.ts';
 import { checkAtRest } from './oracle/invariants.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
@@ -24,10 +24,10 @@ export interface Verdict {
 }
 
 /** The most steps with faults. */
-const mostSteps = 2_500;
+const maxSteps = 2_500;
 
 /** The most steps without faults: a service that is not at rest by then never will be. */
-const mostQuietSteps = 20_000;
+const maxQuietSteps = 20_000;
 
 /** Enough time for leases to expire and for every loop to poll: dead jobs stay dead. */
 const untilOperatorMs = 95_000;
@@ -43,7 +43,7 @@ const doubtRestMs = 20 * 60_000;
 
 /** The first login after the faults may find the circuit breaker open. */
 const loginPauseMs = 15_000;
-const mostLogins = 10;
+const maxLogins = 10;
 
 export interface SimulateOptions {
   /** The hazards to draw from. */
@@ -102,7 +102,7 @@ async function runHistory(simulation: Simulation): Promise<readonly FinalRow[]> 
     logged: (line) => checkLog(simulation, line),
   });
   await openSessions(simulation);
-  await leaveOldPayment(simulation);
+  await storeOldPayment(simulation);
   await runWithFaults(simulation);
   const isAtRest = await comeToRest(simulation);
   if (!isAtRest) oracle.violated('the service did not come to rest');
@@ -131,7 +131,7 @@ async function openSessions({ store, bank, clients, scheduler }: Simulation): Pr
 
 async function runWithFaults(simulation: Simulation): Promise<void> {
   simulation.begin();
-  while (!simulation.isAtRest && simulation.scheduler.taken < mostSteps)
+  while (!simulation.isAtRest && simulation.scheduler.taken < maxSteps)
     await simulation.scheduler.step();
   simulation.endFaults();
 }
@@ -139,7 +139,7 @@ async function runWithFaults(simulation: Simulation): Promise<void> {
 /** @returns whether the history has come to rest. */
 async function comeToRest(simulation: Simulation): Promise<boolean> {
   const { scheduler } = simulation;
-  const lastStep = scheduler.taken + mostQuietSteps;
+  const lastStep = scheduler.taken + maxQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
@@ -166,7 +166,7 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
 /** Days later: final payments stay final. */
 async function goOn(simulation: Simulation): Promise<void> {
   const { scheduler, oracle } = simulation;
-  const lastStep = scheduler.taken + mostQuietSteps;
+  const lastStep = scheduler.taken + maxQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
@@ -207,7 +207,7 @@ async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
 
 async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
   for (const client of clients) {
-    for (let tries = 0; tries < mostLogins && !(await client.phone.logIn()); tries += 1) {
+    for (let tries = 0; tries < maxLogins && !(await client.phone.logIn()); tries += 1) {
       await scheduler.sleep(client.owner, loginPauseMs);
     }
   }

@@ -119,7 +119,7 @@ export class Simulation {
       observed: (row) => {
         if (oracle.observed(row)) this.forgedEvents.contradict(row);
       },
-      carriedOut: (statement) => accounts.carriedOut(statement),
+      statementExecuted: (statement) => accounts.statementExecuted(statement),
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({

@@ -13,7 +13,7 @@ import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './dat
 import { Failover } from './failover.ts';
 import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
-import type { CarriedOut } from './oracle/accounts.ts';
+import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { plainName, Races, type Row } from './races.ts';
@@ -26,13 +26,13 @@ export interface StatementsOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** `embedded`: the database dies with its one process. */
+  /** `embedded`: the database stops with its only process. */
   readonly kind: Database['kind'];
   readonly evidence: Evidence;
   /** Called for every transaction that a statement returns, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
   /** Called for every executed statement. */
-  readonly carriedOut: (statement: CarriedOut) => void;
+  readonly statementExecuted: (statement: ExecutedStatement) => void;
   readonly oracle: Oracle;
   /** Whether the service has begun. */
   readonly hasBegun: () => boolean;
@@ -193,9 +193,9 @@ export class Statements {
     const requestedAt = scheduler.taken;
     const ended = Promise.withResolvers<Result>();
     const query =
-      (carryOut: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
+      (execute: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
         const request = { owner, statement, calls: [parameters], sent: parameters, requestedAt };
-        return this.#run({ ...request, answer: Promise.withResolvers() }, carryOut).then(
+        return this.#run({ ...request, answer: Promise.withResolvers() }, execute).then(
           ({ rows }) => rows,
         );
       };
@@ -206,7 +206,7 @@ export class Statements {
       const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
       const result = isDone
         ? await store.db
-            .transaction((carryOut) => work(query(carryOut) as Database['query']))
+            .transaction((execute) => work(query(execute) as Database['query']))
             .then(
               (value) => () => ended.resolve(value),
               (thrown: unknown) => () => ended.reject(thrown),
@@ -271,10 +271,10 @@ export class Statements {
   /** @returns the rows for the process, and their description for the trace. */
   async #run(
     request: StatementRequest,
-    carryOut: Database['query'] = this.#options.store.db.query,
+    execute: Database['query'] = this.#options.store.db.query,
   ): Promise<{ rows: Row[]; summary: string }> {
-    const { observed, carriedOut, evidence } = this.#options;
-    const rows = await carryOut<Row>(request.statement, request.sent);
+    const { observed, statementExecuted, evidence } = this.#options;
+    const rows = await execute<Row>(request.statement, request.sent);
     const written = await this.#writtenBy(request, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (plainName(request.statement) === 'pix-step') {
@@ -285,7 +285,7 @@ export class Statements {
     }
     const { statement, calls } = request;
     const name = plainName(statement);
-    carriedOut({ name, calls, rows, written });
+    statementExecuted({ name, calls, rows, written });
     if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }

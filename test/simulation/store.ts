@@ -45,7 +45,7 @@ export interface Store {
   readonly sealer: Sealer;
   readonly customers: readonly StoredCustomer[];
   readonly time: HistoryTime;
-  /** Runs a statement of the simulation's own. */
+  /** Runs a statement of the simulation itself. */
   rows<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** Restores the initial contents; from now on `next` is notified. */
   reset(next: Watch): Promise<void>;
@@ -163,7 +163,7 @@ class HistoryTime {
     Date.now = () => beganMs + elapsedMs();
   }
 
-  /** Time stands still until the next history begins. */
+  /** Stops the clock until the next history begins. */
   end(): void {
     const endedMs = Date.now();
     Date.now = () => endedMs;
@@ -174,8 +174,8 @@ class HistoryTime {
   }
 }
 
-/** Each with a CPF. */
-const people = [
+/** The customers, each with a CPF. */
+const customersToInsert = [
   ['ana', '52998224725'],
   ['bia', '11144477735'],
   ['caio', '12345678909'],
@@ -184,7 +184,7 @@ const people = [
 async function insertCustomers(rows: Ask): Promise<StoredCustomer[]> {
   const customers: StoredCustomer[] = [];
   const passwordHash = 'none';
-  for (const [name, document] of people) {
+  for (const [name, document] of customersToInsert) {
     const email = `${name}@simulation.test`;
     const account = { agency: '0001', accountNumber: `10${customers.length}7`, document };
     const { agency, accountNumber } = account;

@@ -46,7 +46,7 @@ export function text(status: number, body: string, contentType = 'text/html'): A
   };
 }
 
-/** An answer of a call that moves no money, in the provider's wrapping. */
+/** A 200 in the provider's wrapping. */
 export function result(policy: Policy, body: object): Answer {
   return json(200, policy.wrapsAnswers ? { data: body } : body);
 }

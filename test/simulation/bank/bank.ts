@@ -22,7 +22,7 @@ import type { Policy } from './policy.ts';
 import { writeStatement } from './statement.ts';
 import { refusals } from './words.ts';
 
-/** A request as it has reached the bank. */
+/** A request, as the bank has received it. */
 export interface BankRequest {
   readonly method: string;
   readonly url: URL;
@@ -49,7 +49,7 @@ export interface BankOptions {
   readonly completed: (payment: Payment) => void;
 }
 
-/** Scripted keys make the bank refuse or return a payment; every other one is paid. */
+/** Scripted keys make the bank refuse or return a payment; it pays all others. */
 export const pixKeys = {
   paid: 'loja@example.com',
   returned: 'fail@ponte.test',

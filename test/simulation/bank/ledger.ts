@@ -1,7 +1,7 @@
 /** The ledger of the bank: the truth that the checks compare everything with. */
 import type { StoredCustomer } from '../store.ts';
 
-/** `under_way`: the money has left the account; `reversed`: it has come back. */
+/** `under_way`: the money has left the account; `reversed`: it was returned. */
 export type PaymentState = 'under_way' | 'completed' | 'reversed';
 
 /** A payment that the bank has executed. */

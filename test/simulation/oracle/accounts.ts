@@ -7,7 +7,7 @@ export interface AccountsOptions {
 }
 
 /** A statement that the database has executed. */
-export interface CarriedOut {
+export interface ExecutedStatement {
   readonly name: string;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
@@ -31,7 +31,7 @@ export class Accounts {
     return [...this.#blocked];
   }
 
-  carriedOut({ name, calls, rows, written }: CarriedOut): void {
+  statementExecuted({ name, calls, rows, written }: ExecutedStatement): void {
     const [first = []] = calls;
     if (name === 'ops-account-move-status' && rows.length > 0) {
       this.#moved(Number(first[0]), first[2] === 'BLOCKED');
@@ -51,7 +51,7 @@ export class Accounts {
   }
 
   /** A failover may have lost an operator's change. */
-  tookBack(blocked: readonly { readonly user_id: number }[]): void {
+  rolledBack(blocked: readonly { readonly user_id: number }[]): void {
     const { scheduler } = this.#options;
     for (const userId of this.#blocked) this.#unblockedAt.set(userId, scheduler.taken);
     this.#blocked.clear();

@@ -78,7 +78,7 @@ export class Charges {
         accounts.wasBlockedSince(request.customer.id, request.requestedAt);
       if (!isOther && !isBlocked) this.violated(`the charge ${name} was refused without a reason`);
     }
-    if (!charge || this.#isTakenBack) return;
+    if (!charge || this.#isRolledBack) return;
     const known = this.transactions.get(name) ?? charge.transactionId;
     if (known !== charge.transactionId) this.violated(`the charge ${name} has two transactions`);
     this.transactions.set(name, known);
@@ -86,7 +86,7 @@ export class Charges {
   }
 
   /** After a failover the rows of charges may differ, and so may the answers to the app. */
-  get #isTakenBack(): boolean {
+  get #isRolledBack(): boolean {
     return this.#options.lost.failedOverAt !== null;
   }
 
@@ -120,7 +120,7 @@ export class Charges {
       this.#checkRow(row, made);
       this.#checkEnd(row, made[0] ?? null);
     }
-    if (this.#isTakenBack) return;
+    if (this.#isRolledBack) return;
     for (const charge of ledger.charges) {
       if (charges.some((row) => belongs(charge, row))) continue;
       this.violated(`the bank has created a charge ${charge.bankId} that is in no transaction`);
@@ -141,7 +141,7 @@ export class Charges {
       [
         row.status !== 'FAILED' ||
           !this.#codeOf(row) ||
-          this.#isTakenBack ||
+          this.#isRolledBack ||
           made.some((one) => this.#options.expiries.mayHaveEnded(one)),
         'has FAILED after the app received its code',
       ],

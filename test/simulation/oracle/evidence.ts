@@ -140,7 +140,7 @@ export class Evidence {
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
-    const isOutcomeLost = this.lost.hasForgottenOutcome(endToEnd);
+    const isOutcomeLost = this.lost.hasLostOutcome(endToEnd);
     const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
     const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
     return {

@@ -15,7 +15,7 @@ import type { Webhooks } from '../webhooks.ts';
 import type { Charges } from './charges.ts';
 import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
-import { checkForgotten } from './forgotten-payments.ts';
+import { checkLostPayments } from './lost-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
@@ -82,12 +82,12 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
   const sends = rows.filter(({ operation }) => operation === 'SEND');
   const decided = decidedIds(timeline);
-  const payments = oracle.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
+  const payments = oracle.ledger.payments.filter((payment) => !lost.hasLostRecord(payment));
   for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
   for (const row of sends) checkKnown(rest, row);
   checkNothingVanished(rest, sends, payments);
   checkDebits(rest, sends, payments);
-  checkForgotten(rest, sends, events);
+  checkLostPayments(rest, sends, events);
   checkDecisions(rest, sends, { events, timeline });
   rest.receipts.learn(rows, events);
   rest.expiries.learn(new Set(events.map(({ hash }) => hash)));
@@ -101,7 +101,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     if (status === 'received') oracle.violated('an event was received and never processed');
     const isExpected =
       rest.isUntrue(hash) ||
-      isOfForgotten(rest, hash) ||
+      reportsLostPayment(rest, hash) ||
       isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
     if (status === 'anomaly' && !isExpected) oracle.violated('a true event is an anomaly');
@@ -173,7 +173,7 @@ function checkRow(
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
     [
-      !row.events.some((hash) => isUntrue(hash) && !isOfForgotten(rest, hash)),
+      !row.events.some((hash) => isUntrue(hash) && !reportsLostPayment(rest, hash)),
       'was moved by a false event',
     ],
     [
@@ -189,9 +189,9 @@ function isAbout(endToEnd: string | null, row: FinalRow): boolean {
 }
 
 /** An event may contradict the transaction that replaces a payment lost by a failover. */
-function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
+function reportsLostPayment({ webhooks, lost }: Rest, hash: string): boolean {
   const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
-  return endToEnd !== null && lost.hasForgotten({ endToEnd });
+  return endToEnd !== null && lost.hasLostRecord({ endToEnd });
 }
 
 /** A failure proves nothing about a payment that was repeated after an unknown result. */
@@ -208,7 +208,7 @@ function wasPaidBefore({ oracle, lost }: Rest, row: FinalRow): boolean {
       payment.customer.id === row.user_id &&
       payment.clientRequestId === row.idempotency_key &&
       payment.state === 'completed' &&
-      lost.hasForgotten(payment),
+      lost.hasLostRecord(payment),
   );
 }
 
@@ -275,11 +275,11 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const forgottenCents = oracle.ledger
+    const lostCents = oracle.ledger
       .paymentsOf(customer)
-      .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
+      .filter((payment) => payment.state !== 'reversed' && lost.hasLostRecord(payment))
       .reduce((sum, { amountCents }) => sum + amountCents, 0);
-    const debitedCents = oracle.ledger.sentCentsOf(customer) - forgottenCents;
+    const debitedCents = oracle.ledger.sentCentsOf(customer) - lostCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       oracle.violated(`${nameOf(customer, '')} was debited ${what}`);

@@ -68,11 +68,11 @@ export class LostCommits {
   }
 
   /** Whether no transaction records that this payment, or a repeat of it, may have left. */
-  hasForgotten({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
+  hasLostRecord({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
     return this.#payments.has(endToEnd) || this.#doubts.has(endToEnd);
   }
 
-  hasForgottenOutcome(endToEnd: string): boolean {
+  hasLostOutcome(endToEnd: string): boolean {
     return this.#outcomes.has(endToEnd);
   }
 }

@@ -69,7 +69,7 @@ export class Oracle {
   readonly #hazards: Hazards;
   readonly #lost: LostCommits;
   /** The step at which a failover has changed the row of a payment. */
-  readonly #takenBackAt = new Map<string, number>();
+  readonly #rolledBackAt = new Map<string, number>();
 
   constructor(options: OracleOptions) {
     const { ledger, evidence, hazards, names, scheduler, limits, sealer, clockSkewMs } = options;
@@ -104,7 +104,7 @@ export class Oracle {
   }
 
   /** A request was served although its session had ended before. */
-  outlived({ name }: StoredCustomer): void {
+  servedAfterLogOut({ name }: StoredCustomer): void {
     if (this.#lost.failedOverAt === null) this.violated(`${name} is served after the log-out`);
   }
 
@@ -128,7 +128,7 @@ export class Oracle {
 
   /** A payment leaves a process. */
   attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
-    if (this.#lost.hasForgotten({ endToEnd })) {
+    if (this.#lost.hasLostRecord({ endToEnd })) {
       this.#lost.leftUnrecorded(endToEnd);
       return;
     }
@@ -137,7 +137,7 @@ export class Oracle {
     const sameIds =
       (this.#attempted.get(name) ?? endToEnd) === endToEnd &&
       (this.#attempted.get(endToEnd) ?? name) === name;
-    if (!sameIds) this.violated(`an attempt at ${name} carries other ids: ${shown}`);
+    if (!sameIds) this.violated(`an attempt at ${name} has other ids: ${shown}`);
     this.#attempted.set(name, endToEnd);
     this.#attempted.set(endToEnd, name);
     if (!this.#paying.has(endToEnd)) this.violated(`${shown} left before PAYING was stored`);
@@ -161,7 +161,7 @@ export class Oracle {
 
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId, endToEnd }: Payment): void {
-    if (this.#lost.hasForgotten({ endToEnd })) return;
+    if (this.#lost.hasLostRecord({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
     if (this.#finalAnswers.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);
@@ -183,8 +183,8 @@ export class Oracle {
       this.#lost.beganPaying(row.end_to_end);
     }
     const final = this.#finals.get(row.id);
-    const isTakenBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
-    if (final !== undefined && final !== row.status && !isTakenBack) {
+    const isRolledBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
+    if (final !== undefined && final !== row.status && !isRolledBack) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
     }
     if (row.status === 'PROCESSING') return false;
@@ -199,19 +199,19 @@ export class Oracle {
   }
 
   /** A failover has changed or removed a transaction: earlier answers about it are void. */
-  tookBack({ before, after }: ChangedRow): void {
+  rolledBack({ before, after }: ChangedRow): void {
     const { id, end_to_end: endToEnd, idempotency_key: key } = before;
     const customer = this.ledger.customers.find((one) => one.id === before.user_id);
     if (!customer) return;
     const name = nameOf(customer, key);
-    this.#takenBackAt.set(name, this.#scheduler.taken);
+    this.#rolledBackAt.set(name, this.#scheduler.taken);
     this.#finals.delete(id);
     this.#finalAnswers.delete(name);
     if (after === null) this.transactions.delete(name);
     if (endToEnd === null) return;
     this.#endedAt.delete(endToEnd);
     this.#statusOf.delete(endToEnd);
-    if (!this.#lost.hasForgotten({ endToEnd })) return;
+    if (!this.#lost.hasLostRecord({ endToEnd })) return;
     this.#attempted.delete(name);
     this.#attempted.delete(endToEnd);
     if (this.#evidence.hasLeft(endToEnd)) this.#lost.leftUnrecorded(endToEnd);
@@ -222,7 +222,7 @@ export class Oracle {
   answered(request: AppRequest, answer: Answer): void {
     const name = nameOf(request.customer, request.key);
     // A row that was read before a failover may be answered after it.
-    if ((this.#takenBackAt.get(name) ?? -1) > request.requestedAt) return;
+    if ((this.#rolledBackAt.get(name) ?? -1) > request.requestedAt) return;
     this.#checkId(name, answer);
     if (answer.status === 422 && !this.#isRefusable(request, answer)) {
       this.violated(`${name} was refused without a reason`);
@@ -280,9 +280,9 @@ export class Oracle {
         ? payments.some(
             (one) =>
               one.state === 'completed' &&
-              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasForgotten(one)),
+              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasLostRecord(one)),
           )
-        : payments.every((one) => one.state === 'reversed' || this.#lost.hasForgotten(one));
+        : payments.every((one) => one.state === 'reversed' || this.#lost.hasLostRecord(one));
     if (isTrue || this.#isDecided(name, status)) return;
     this.violated(`the app received ${status} for ${name}, which is false`);
   }
@@ -294,7 +294,7 @@ export class Oracle {
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(request)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
-        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
+        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasLostRecord(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
     if (!isFalse || this.#isDecided(nameOf(request.customer, request.key), decided)) return;
     this.violated(
@@ -320,7 +320,7 @@ export class Oracle {
    */
   #fitsLost({ key }: AppRequest): boolean {
     return this.ledger.payments.some(
-      (one) => one.clientRequestId === key && this.#lost.hasForgotten(one),
+      (one) => one.clientRequestId === key && this.#lost.hasLostRecord(one),
     );
   }
 

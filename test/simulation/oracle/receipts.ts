@@ -173,8 +173,8 @@ export class Receipts {
       const shownCents = sumCents([...charges, ...others]);
       const own = ledger.receipts.filter((one) => one.customer.id === id);
       const leastCents = sumReceived(own.filter((one) => this.#isIdentified(one)));
-      const mostCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
-      if (shownCents < leastCents || shownCents > mostCents) {
+      const maxCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
+      if (shownCents < leastCents || shownCents > maxCents) {
         violated(`${name} is shown ${shownCents} received centavos, of ${leastCents}`);
       }
     }

@@ -39,7 +39,7 @@ export interface WireOptions {
 const arrivesAfterDeath = 0.7;
 
 /** The factor for faults of other calls: a send that fails early reaches no later phase. */
-const besidePayments = 0.3;
+const otherCallsFactor = 0.3;
 
 /** @returns the dispatcher of one process. */
 export function wireOf(process: Owner, options: WireOptions): Dispatcher {
@@ -84,7 +84,7 @@ class Attempt {
     this.#exchange = exchange;
     this.#options = options;
     const { attemptFaults } = profile();
-    const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * besidePayments;
+    const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * otherCallsFactor;
     this.#fate = drawFate(scheduler.chance, faults);
     this.#step = {
       owner: process,

@@ -33,17 +33,17 @@ interface Event {
 }
 
 /** Counts the lost payments, and checks their events against the rows. */
-export function checkForgotten(
+export function checkLostPayments(
   { oracle, lost, webhooks, names, scheduler }: Rest,
   rows: readonly Row[],
   events: readonly Event[],
 ): void {
   // If only the note of a repeat is lost, the send still exists and its event settles it.
   const isStored = new Set(rows.map((row) => row.end_to_end));
-  const forgotten = oracle.ledger.payments.filter(
-    (payment) => lost.hasForgotten(payment) && !isStored.has(payment.endToEnd),
+  const lostPayments = oracle.ledger.payments.filter(
+    (payment) => lost.hasLostRecord(payment) && !isStored.has(payment.endToEnd),
   );
-  for (const { endToEnd } of forgotten) {
+  for (const { endToEnd } of lostPayments) {
     scheduler.count('payments whose record a failover has lost');
     for (const { hash, status } of events) {
       const notice = webhooks.posted.get(hash);
