@@ -1,4 +1,4 @@
-/** An error that nobody handles fails its seed, and the run goes on to the next one. */
+/** An unhandled error fails its seed, and the run continues with the next one. */
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import type { JobTable } from '../../src/jobs/job.ts';
@@ -14,7 +14,7 @@ after(async () => {
   await database.drop();
 });
 
-/** The runner's own handlers would fail the test for what the simulation is to handle. */
+/** The runner's own handlers would fail the test before the simulation handles the error. */
 function withoutHandlersOfRunner(t: TestContext, event: 'unhandledRejection'): void {
   const handlers = process.listeners(event);
   process.removeAllListeners(event);
@@ -24,16 +24,16 @@ function withoutHandlersOfRunner(t: TestContext, event: 'unhandledRejection'): v
 }
 
 async function isViolation({ violations }: Verdict): Promise<void> {
-  assert.match(violations[0] ?? '', /^nobody has handled an error: Error: out of order/);
+  assert.match(violations[0] ?? '', /^an error was not handled: Error: out of order/);
   assert.deepEqual((await simulate(store, 1)).violations, []);
 }
 
-test('a statement of the simulation that is refused is a violation of its seed', async () => {
+test('a failed statement of the simulation is a violation of its seed', async () => {
   const refusing: Store = { ...store, rows: () => Promise.reject(new Error('out of order')) };
   await isViolation(await simulate(refusing, 1));
 });
 
-test('a rejection of the service that nobody handles is a violation of its seed', async (t) => {
+test('an unhandled rejection of the service is a violation of its seed', async (t) => {
   withoutHandlersOfRunner(t, 'unhandledRejection');
   const run = async (): Promise<undefined> => {
     void Promise.reject(new Error('out of order'));

@@ -1,18 +1,18 @@
 /**
- * The one source of chance in a simulation. Whatever is left to chance there is drawn from here, in
- * the order in which it happens, so that a seed stands for one whole history.
+ * The only random source of a simulation. Every random choice is drawn from it, in the order of the
+ * events, so that a seed determines the whole history.
  */
 export class Chance {
   #state: number;
 
-  /** @param seed any whole number; each gives another sequence. */
+  /** @param seed an integer; each one gives another sequence. */
   constructor(seed: number) {
     this.#state = seed | 0;
-    // Neighbouring seeds begin alike; a few draws take them apart.
+    // Neighbouring seeds begin alike; a few draws separate them.
     for (let draw = 0; draw < 4; draw += 1) this.next();
   }
 
-  /** Mulberry32, by Tommy Ettinger: 32 bits of state are plenty for one short history. */
+  /** Mulberry32, by Tommy Ettinger: 32 bits of state are enough for one short history. */
   readonly next = (): number => {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -20,18 +20,18 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 
-  /** @returns a whole number from 0 up to `count` - 1. */
+  /** @returns an integer from 0 up to `count` - 1. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
 
-  /** @returns a whole number from `least` to `most`. */
+  /** @returns an integer from `least` to `most`. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }
 
   happens(probability: number): boolean {
-    // Nothing is drawn for what cannot happen: a history without faults uses no draw.
+    // An impossible event needs no draw: a history without faults makes none.
     return probability > 0 && this.next() < probability;
   }
 
@@ -39,13 +39,13 @@ export class Chance {
     return choices[this.below(choices.length)] ?? choices[0];
   }
 
-  /** @returns the same things in another order. */
+  /** @returns the same items in another order. */
   shuffled<T>(things: readonly T[]): T[] {
     const left = [...things];
     return things.flatMap(() => left.splice(this.below(left.length), 1));
   }
 
-  /** @returns a delay in milliseconds: often short, at times up to `longestMs`. */
+  /** @returns a delay in milliseconds: often short, sometimes up to `longestMs`. */
   delayMs(longestMs: number): number {
     return Math.floor(longestMs * this.next() ** 4);
   }

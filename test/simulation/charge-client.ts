@@ -1,4 +1,4 @@
-/** The app that charges: it asks for a code, loses it, and asks again with the same key. */
+/** The app that charges: it requests a code, loses it, and repeats with the same key. */
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { AppError } from '../../src/errors.ts';
 import { createCharge } from '../../src/pix/create-charge.ts';
@@ -24,17 +24,17 @@ export interface ChargeClientOptions {
   readonly charges: Charges;
 }
 
-/** A charge that a person wants, under one key. */
-export interface ChargeWish {
+/** A charge that the user requests, under one key. */
+export interface PlannedCharge {
   readonly key: string;
   readonly type: 'dynamic' | 'static';
   readonly pixKey: string | null;
   readonly amountCents: number;
-  /** How many seconds a dynamic one lasts; null: as long as the service says. */
+  /** The lifetime of a dynamic one in seconds; null: the default of the service. */
   readonly expirationSeconds: number | null;
 }
 
-const mostRounds = 4;
+const maxRounds = 4;
 
 export class ChargeClient {
   readonly #options: ChargeClientOptions;
@@ -44,7 +44,7 @@ export class ChargeClient {
   }
 
   /** Draws a charge. */
-  wish(key: string): ChargeWish {
+  plan(key: string): PlannedCharge {
     const { customer, scheduler } = this.#options;
     const { chance } = scheduler;
     return {
@@ -56,15 +56,15 @@ export class ChargeClient {
     };
   }
 
-  /** Asks until there is a code, or the person gives up. */
-  async fulfil(wish: ChargeWish): Promise<void> {
+  /** Repeats the request until it returns a code, or the user gives up. */
+  async fulfil(plan: PlannedCharge): Promise<void> {
     const { scheduler, profile, phone } = this.#options;
     const { chance } = scheduler;
-    for (let round = 0; round < mostRounds; round += 1) {
-      const requests = [this.#viewOrAsk(wish)];
-      while (chance.happens(profile().impatience)) requests.push(this.ask(wish));
+    for (let round = 0; round < maxRounds; round += 1) {
+      const requests = [this.#viewOrRequest(plan)];
+      while (chance.happens(profile().impatience)) requests.push(this.request(plan));
       if (chance.happens(profile().impatience / 10)) {
-        requests.push(this.ask({ ...wish, amountCents: wish.amountCents + 1 }));
+        requests.push(this.request({ ...plan, amountCents: plan.amountCents + 1 }));
       }
       const answers = await Promise.all(requests);
       if (answers.some((answer) => answer?.status === 401)) await phone.logIn();
@@ -76,11 +76,11 @@ export class ChargeClient {
     }
   }
 
-  /** Asks for the charge, once. */
-  ask(wish: ChargeWish): Promise<ChargeAnswer | null> {
+  /** Requests the charge once. */
+  request(plan: PlannedCharge): Promise<ChargeAnswer | null> {
     const { customer, charges } = this.#options;
-    const { key, type, pixKey, amountCents, expirationSeconds: seconds } = wish;
-    charges.asked(customer, key, amountCents);
+    const { key, type, pixKey, amountCents, expirationSeconds: seconds } = plan;
+    charges.requested(customer, key, amountCents);
     return this.#call(key, 'charge', async (context, token) => {
       const principal = await findPrincipal(context, token);
       if (!principal) throw new AppError('UNAUTHENTICATED');
@@ -99,11 +99,11 @@ export class ChargeClient {
     });
   }
 
-  #viewOrAsk(wish: ChargeWish): Promise<ChargeAnswer | null> {
+  #viewOrRequest(plan: PlannedCharge): Promise<ChargeAnswer | null> {
     const { scheduler, customer, charges } = this.#options;
-    const transactionId = charges.transactions.get(nameOf(customer, wish.key));
-    if (transactionId === undefined || !scheduler.chance.happens(0.4)) return this.ask(wish);
-    return this.#call(wish.key, 'view charge', async (context, token) => {
+    const transactionId = charges.transactions.get(nameOf(customer, plan.key));
+    if (transactionId === undefined || !scheduler.chance.happens(0.4)) return this.request(plan);
+    return this.#call(plan.key, 'view charge', async (context, token) => {
       const input = { path: { transactionId }, query: {}, headers: {}, body: undefined };
       const request = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request });
@@ -118,13 +118,13 @@ export class ChargeClient {
     work: (context: Context, token: VerifiedToken) => Promise<ChargeAnswer>,
   ): Promise<ChargeAnswer | null> {
     const { scheduler, customer, charges, phone } = this.#options;
-    const ask = { customer, key, askedAt: scheduler.taken };
-    return phone.ask({
+    const request = { customer, key, requestedAt: scheduler.taken };
+    return phone.request({
       label: `${what} ${nameOf(customer, key)}`,
       describe,
       run: async (context, token) => {
         const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
-        charges.told(ask, answer);
+        charges.answered(request, answer);
         return answer;
       },
     });
@@ -150,7 +150,7 @@ function answerOf(body: ChargeBody): ChargeAnswer {
 }
 
 function describe(answer: ChargeAnswer | null): string {
-  if (!answer) return 'by nobody';
+  if (!answer) return 'by no process';
   const { status, charge } = answer;
   return [status, charge?.status, charge?.code && 'with its code'].filter(Boolean).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * The app on its customers' phones: it pays and charges, loses answers, asks again with the same
- * key, at times twice at once, and takes a new key only after a definite answer.
+ * The app on its customers' phones: it pays and charges, loses answers, repeats requests with the
+ * same key, sometimes concurrently, and uses a new key only after a definite answer.
  */
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
@@ -9,13 +9,13 @@ import type { sendPix } from '../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
-import { ChargeClient, type ChargeWish } from './charge-client.ts';
+import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
 import { LookUpClient } from './look-up-client.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
-import { finalOf, nameOf, type Answer, type Ask } from './oracle/requests.ts';
+import { finalOf, nameOf, type Answer, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
@@ -27,7 +27,7 @@ export type SendOperation = typeof sendPix;
 
 export interface ClientOptions {
   readonly customer: StoredCustomer;
-  /** Everybody who has an account here. */
+  /** All customers of the bank. */
   readonly customers: readonly StoredCustomer[];
   readonly send: SendOperation;
   readonly processes: Processes;
@@ -38,18 +38,18 @@ export interface ClientOptions {
   readonly confirmations: number;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** Makes keys that other customers use too. */
+  /** Whether its keys are used by other customers too. */
   readonly sharesKeys: boolean;
-  /** The clients and wishes that are drawn, but left out (`Deviation`). */
+  /** The clients and plans that are drawn, but left out (`Deviation`). */
   readonly leftOut: ReadonlySet<string>;
 }
 
-/** A payment that a person wants, under one key. */
-interface Wish {
+/** A payment that the user requests, under one key. */
+interface PlannedPayment {
   readonly key: string;
   readonly pixKey: string;
   readonly amountCents: number;
-  /** The look-up that the person has confirmed; drawn before the first request. */
+  /** The look-up that the user has confirmed; drawn before the first request. */
   lookUp: ReceivedLookUp | null;
 }
 
@@ -60,14 +60,14 @@ const keysToPay = [
   ...([pixKeys.notFound, pixKeys.flaky] as const),
 ] as const;
 
-/** How likely a payment goes to another customer. */
+/** How likely the payee is another customer. */
 const transfers = 0.3;
 
-/** How likely a second device pays by the same look-up, with a key of its own. */
+/** How likely a second device pays with the same look-up and its own key. */
 const secondDevices = 0.3;
 
-/** How often the app asks for the same payment before the person puts the phone away. */
-const mostRounds = 5;
+/** How often the app requests the same payment before the user gives up. */
+const maxRounds = 5;
 
 const refused = { outcome: null, pix: null } as const;
 
@@ -78,17 +78,17 @@ export class Client {
   readonly #options: ClientOptions;
   readonly #charging: ChargeClient;
   readonly #confirming: LookUpClient;
-  readonly #wishes: Wish[] = [];
-  readonly #charges: ChargeWish[] = [];
-  /** How likely the person logs out between two requests. */
+  readonly #plans: PlannedPayment[] = [];
+  readonly #charges: PlannedCharge[] = [];
+  /** How likely the user logs out between two requests. */
   readonly #logOuts: number;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     const { customer, processes, scheduler, profile, charges, oracle } = options;
     const { lookUps, confirmations } = options;
-    const outlived = (): void => oracle.outlived(customer);
-    this.phone = new Phone({ customer, processes, scheduler, profile, outlived });
+    const servedAfterLogOut = (): void => oracle.servedAfterLogOut(customer);
+    this.phone = new Phone({ customer, processes, scheduler, profile, servedAfterLogOut });
     this.owner = this.phone.owner;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, profile, charges });
     this.#confirming = new LookUpClient({
@@ -111,13 +111,13 @@ export class Client {
     }
     const { burst } = profile();
     const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
-    const sends = Array.from({ length }, () => this.#wish());
-    const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#chargeWish());
+    const sends = Array.from({ length }, () => this.#planPayment());
+    const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#planCharge());
     const work = chance.shuffled([
-      ...sends.map((wish) => () => this.#fulfil(wish)),
+      ...sends.map((plan) => () => this.#fulfil(plan)),
       ...charges
-        .filter((wish) => !this.#leavesOut('charge', wish))
-        .map((wish) => () => this.#charging.fulfil(wish)),
+        .filter((plan) => !this.#leavesOut('charge', plan))
+        .map((plan) => () => this.#charging.fulfil(plan)),
     ]);
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
@@ -130,21 +130,21 @@ export class Client {
     this.isDone = true;
   }
 
-  /** Asks once more for all that was asked for: each answer is what it was, however old it is. */
-  async askAgain(): Promise<void> {
-    for (const wish of this.#wishes) {
-      if (!this.#leavesOut('send', wish)) await this.#send(wish);
+  /** Repeats every request: each answer must be the same as before. */
+  async repeatRequests(): Promise<void> {
+    for (const plan of this.#plans) {
+      if (!this.#leavesOut('send', plan)) await this.#send(plan);
     }
-    for (const wish of this.#charges) {
-      if (!this.#leavesOut('charge', wish)) await this.#charging.ask(wish);
+    for (const plan of this.#charges) {
+      if (!this.#leavesOut('charge', plan)) await this.#charging.request(plan);
     }
   }
 
-  /** The names of what the person has wanted, as they can be left out. */
+  /** The names of the requested payments and charges, as `leftOut` takes them. */
   get wished(): readonly string[] {
     return [
-      ...this.#wishes.map((wish) => this.#nameOf('send', wish)),
-      ...this.#charges.map((wish) => this.#nameOf('charge', wish)),
+      ...this.#plans.map((plan) => this.#nameOf('send', plan)),
+      ...this.#charges.map((plan) => this.#nameOf('charge', plan)),
     ];
   }
 
@@ -152,25 +152,25 @@ export class Client {
     return `${verb} ${nameOf(this.customer, key)}`;
   }
 
-  #leavesOut(verb: 'send' | 'charge', wish: { readonly key: string }): boolean {
+  #leavesOut(verb: 'send' | 'charge', plan: { readonly key: string }): boolean {
     const { leftOut } = this.#options;
-    return leftOut.has(this.customer.name) || leftOut.has(this.#nameOf(verb, wish));
+    return leftOut.has(this.customer.name) || leftOut.has(this.#nameOf(verb, plan));
   }
 
   get customer(): StoredCustomer {
     return this.#options.customer;
   }
 
-  /** One key may be used for a send and for a charge: they are two operations. */
+  /** A send and a charge may have the same key: they are different operations. */
   #key(count: number): string {
     const { customer, sharesKeys } = this.#options;
     return sharesKeys ? `key-${count}` : `${customer.name}-${count}`;
   }
 
-  #wish(): Wish {
+  #planPayment(): PlannedPayment {
     const { customer, customers, scheduler } = this.#options;
     const { chance } = scheduler;
-    // Few amounts, so that two payments are alike at times; the last one is over any balance.
+    // Few amounts, so that payments are sometimes equal; the last one often exceeds the balance.
     const amountCents = chance.pick([1_000, 1_000, 2_550, 7_001, 90_000]);
     const [other] = chance.shuffled(customers.filter((one) => one !== customer));
     const isTransfer = other !== undefined && chance.happens(transfers);
@@ -180,66 +180,66 @@ export class Client {
     return this.#add({ pixKey, amountCents, lookUp: null });
   }
 
-  #add(terms: Omit<Wish, 'key'>): Wish {
-    const wish = { ...terms, key: this.#key(this.#wishes.length + 1) };
-    this.#wishes.push(wish);
-    return wish;
+  #add(terms: Omit<PlannedPayment, 'key'>): PlannedPayment {
+    const plan = { ...terms, key: this.#key(this.#plans.length + 1) };
+    this.#plans.push(plan);
+    return plan;
   }
 
-  #chargeWish(): ChargeWish {
-    const wish = this.#charging.wish(this.#key(this.#charges.length + 1));
-    this.#charges.push(wish);
-    return wish;
+  #planCharge(): PlannedCharge {
+    const plan = this.#charging.plan(this.#key(this.#charges.length + 1));
+    this.#charges.push(plan);
+    return plan;
   }
 
-  /** Pays, at times by a look-up first, and at times from two devices by one look-up. */
-  async #fulfil(wish: Wish): Promise<void> {
+  /** Pays, sometimes with a look-up first, and sometimes from two devices with one look-up. */
+  async #fulfil(plan: PlannedPayment): Promise<void> {
     const { chance } = this.#options.scheduler;
-    if (this.#leavesOut('send', wish)) return;
-    wish.lookUp = await this.#confirming.confirm(wish.pixKey);
-    const isTwice = wish.lookUp !== null && chance.happens(secondDevices);
-    const wishes = isTwice ? [wish, this.#add(wish)] : [wish];
-    await Promise.all(wishes.map((one) => this.#pursue(one)));
+    if (this.#leavesOut('send', plan)) return;
+    plan.lookUp = await this.#confirming.confirm(plan.pixKey);
+    const isTwice = plan.lookUp !== null && chance.happens(secondDevices);
+    const plans = isTwice ? [plan, this.#add(plan)] : [plan];
+    await Promise.all(plans.map((one) => this.#pursue(one)));
   }
 
-  /** Asks until the answer is definite, or the person gives up. */
-  async #pursue(wish: Wish): Promise<void> {
+  /** Repeats the request until the answer is definite, or the user gives up. */
+  async #pursue(plan: PlannedPayment): Promise<void> {
     const { scheduler, profile } = this.#options;
     const { chance } = scheduler;
-    if (this.#leavesOut('send', wish)) return;
-    for (let round = 0; round < mostRounds; round += 1) {
-      const answers = await this.#round(wish);
+    if (this.#leavesOut('send', plan)) return;
+    for (let round = 0; round < maxRounds; round += 1) {
+      const answers = await this.#round(plan);
       if (answers.some((answer) => answer?.status === 401) || chance.happens(profile().renewals)) {
         await this.phone.logIn();
       }
       const final = answers.find((answer) => answer && finalOf(answer));
       if (final && finalOf(final) === 'FAILED' && chance.happens(0.3)) {
-        return this.#fulfil({ ...this.#wish(), amountCents: wish.amountCents });
+        return this.#fulfil({ ...this.#planPayment(), amountCents: plan.amountCents });
       }
-      // Some apps ask on although they know.
+      // Some apps repeat the request after a final answer.
       if (final && !chance.happens(0.2)) return;
       if (chance.happens(this.#logOuts)) await this.phone.logOut();
       await scheduler.sleep(this.owner, 100 + chance.delayMs(60_000));
     }
   }
 
-  async #round(wish: Wish): Promise<(Answer | null)[]> {
+  async #round(plan: PlannedPayment): Promise<(Answer | null)[]> {
     const { scheduler, profile, customer, oracle } = this.#options;
     const { chance } = scheduler;
-    const id = oracle.transactions.get(nameOf(customer, wish.key));
-    if (id !== undefined && chance.happens(0.4)) return [await this.#view(wish, id)];
-    const requests = [this.#send(wish)];
-    while (chance.happens(profile().impatience)) requests.push(this.#send(wish));
+    const id = oracle.transactions.get(nameOf(customer, plan.key));
+    if (id !== undefined && chance.happens(0.4)) return [await this.#view(plan, id)];
+    const requests = [this.#send(plan)];
+    while (chance.happens(profile().impatience)) requests.push(this.#send(plan));
     if (chance.happens(profile().impatience / 10)) {
-      requests.push(this.#send({ ...wish, amountCents: wish.amountCents + 1 }));
+      requests.push(this.#send({ ...plan, amountCents: plan.amountCents + 1 }));
     }
     return Promise.all(requests);
   }
 
-  #send(wish: Wish): Promise<Answer | null> {
+  #send(plan: PlannedPayment): Promise<Answer | null> {
     const { customer, oracle, send, lookUps } = this.#options;
-    const { key, pixKey, amountCents, lookUp } = wish;
-    oracle.asked(customer, key, amountCents);
+    const { key, pixKey, amountCents, lookUp } = plan;
+    oracle.requested(customer, key, amountCents);
     if (lookUp) lookUps.requested(customer, key, lookUp);
     return this.#call(key, 'send', async (context, token) => {
       const body = {
@@ -257,7 +257,7 @@ export class Client {
     });
   }
 
-  #view({ key }: Wish, transactionId: string): Promise<Answer | null> {
+  #view({ key }: PlannedPayment, transactionId: string): Promise<Answer | null> {
     const { scheduler, customer, oracle } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
     return this.#call(key, 'view', async (context, token) => {
@@ -280,14 +280,14 @@ export class Client {
     work: (context: Context, token: VerifiedToken) => Promise<Answer>,
   ): Promise<Answer | null> {
     const { scheduler, customer, oracle } = this.#options;
-    const ask: Ask = { customer, key, askedAt: scheduler.taken };
-    return this.phone.ask({
+    const request: AppRequest = { customer, key, requestedAt: scheduler.taken };
+    return this.phone.request({
       label: `${what} ${nameOf(customer, key)}`,
       describe,
-      // What the service answers is compared with the ledger at that moment.
+      // The oracle compares each answer with the ledger at once.
       run: async (context, token) => {
         const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
-        oracle.told(ask, answer);
+        oracle.answered(request, answer);
         return answer;
       },
     });
@@ -304,6 +304,6 @@ export class Client {
 }
 
 function describe(answer: Answer | null): string {
-  if (!answer) return 'by nobody';
+  if (!answer) return 'by no process';
   return [answer.status, answer.pix?.status, answer.outcome].filter(Boolean).join(' ');
 }

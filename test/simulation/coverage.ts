@@ -1,22 +1,21 @@
 /**
- * What the seeds have reached: how often each event met a payment in each phase, and how often each
- * fault struck there. It is read from the trace of a history, and added to its tally.
+ * The coverage of the seeds: how often each event occurred to a payment in each phase, and how
+ * often each fault occurred there. It is read from the trace of a history, and added to its tally.
  *
- * Two hundred seeds bring every event that can come in a phase, and every fault to an attempt. What
- * they lack: a process is hardly ever stopped, and its clock hardly ever jumps, between a move and
- * the next event; nothing but a late statement brings a step to a payment in UNKNOWN; and no event
- * arrives for a payment that was refused.
+ * Two hundred seeds cover every event that is possible in a phase, and every fault of an attempt.
+ * Rare or missing: a stop or a clock jump between a move and the next event; a step for a payment
+ * in UNKNOWN, except by a late statement; an event for a payment that was refused.
  */
 import type { Verdict } from './simulate.ts';
 
 const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(' ');
 
-/** What happens to a payment, by the words of the trace. */
+/** The events of a payment, by the words of the trace. */
 const events = {
   reserve: /^P\d+ db pix-reserve-send(?:-limited)?\b/,
   'take over': /^P\d+ db pix-take-over\b/,
   step: /^P\d+ db pix-step\b/,
-  attempt: /^P\d+ asks the bank: pay /,
+  attempt: /^P\d+ calls the bank: pay /,
   repeat: /^P\d+ db pix-repeat\b/,
   move: /^P\d+ db (?:pix-move|webhook-finish)\b/,
   'event stored': /^P\d+ db webhook-store\b/,
@@ -24,14 +23,14 @@ const events = {
   'sweep finds': /^P\d+ db pix-(?:stale|unconfirmed)\b/,
   completed: /^webhook arrives: completed of E\d+$/,
   failed: /^webhook arrives: failed of E\d+$/,
-  'told again': /^webhook arrives: (?:completed|failed) of E\d+ again$/,
+  'posted again': /^webhook arrives: (?:completed|failed) of E\d+ again$/,
   settles: /^bank settles E\d+/,
   refunded: /^webhook arrives: refund of E\d+/,
 } as const;
 
 type Event = keyof typeof events;
 
-/** What goes wrong in an event, by the words of the trace. */
+/** The faults in an event, by the words of the trace. */
 const faultsOfEvent = {
   'not sent': /no_connection$|given up before it left$/,
   'lost before': /→ not done, (?!no_connection|simulated|timeout|Conn|Query)\w+$/,
@@ -40,7 +39,7 @@ const faultsOfEvent = {
   database: /→ (?:.*, (?:simulated|timeout exceeded|Connection|Query)|on its way$)/,
 } as const;
 
-/** What goes wrong in a process, or in the database as a whole, after the last event. */
+/** The faults of a process, or of the whole database, after the last event. */
 const faultsAfterEvent = {
   dies: /^P\d+ dies$/,
   stops: /^P\d+ stops$/,
@@ -53,13 +52,13 @@ const faults = ['none', ...Object.keys(faultsOfEvent), ...Object.keys(faultsAfte
 
 interface Payment {
   phase: string;
-  /** The last event, the process in which it happened, and its line in the trace. */
+  /** The last event, its process, and its line in the trace. */
   event: Event | null;
   process: string | null;
   at: number;
 }
 
-/** Adds to the tally of a history what it has reached. */
+/** Adds the coverage of a history to its tally. */
 export function withCoverage(verdict: Verdict): Verdict {
   const tally = new Map(verdict.tally);
   const payments = new Map<string, Payment>();
@@ -71,12 +70,12 @@ export function withCoverage(verdict: Verdict): Verdict {
     if (event === null && fault === null) continue;
     const named = paymentsIn(text, payments);
     const met = named.length > 0 ? named : inHand(payments, process);
-    // Who is asked by a statement that names nobody is most likely the last one.
+    // A statement that names no payment most likely belongs to the last one.
     for (const payment of event ? met.slice(0, named.length || 1) : met) {
       if (event) Object.assign(payment, { event, process, at });
       if (payment.event === null) continue;
-      const word = [payment.phase, payment.event, fault ?? 'none'].join(separator);
-      tally.set(word, (tally.get(word) ?? 0) + 1);
+      const key = [payment.phase, payment.event, fault ?? 'none'].join(separator);
+      tally.set(key, (tally.get(key) ?? 0) + 1);
     }
     for (const [, name = '', phase = ''] of text.matchAll(/\b(tx\d+)(?: E\d+)? ([A-Z]+) [A-Z]+/g)) {
       const known = payments.get(name);
@@ -98,8 +97,8 @@ type Patterns<Name extends string> = Readonly<Record<Name, RegExp>>;
 /** The payments that a line names. */
 function paymentsIn(text: string, payments: Map<string, Payment>): readonly Payment[] {
   const found = new Set<Payment>();
-  for (const [words] of text.matchAll(/\btx\d+(?: E\d+)?|\bE\d+/g)) {
-    const names = words.split(' ');
+  for (const [ids] of text.matchAll(/\btx\d+(?: E\d+)?|\bE\d+/g)) {
+    const names = ids.split(' ');
     const known = names.map((name) => payments.get(name)).find((one) => one !== undefined);
     const payment = known ?? { phase: 'before', event: null, process: null, at: 0 };
     for (const name of names) payments.set(name, payment);
@@ -117,7 +116,7 @@ function inHand(payments: Map<string, Payment>, process: string | null): readonl
 
 const finalPhases: ReadonlySet<string> = new Set(['REJECTED', 'SETTLED']);
 
-/** The table of what was reached, and what never was. */
+/** The coverage as a table, with a list of what never occurred. */
 export function coverageText(tally: ReadonlyMap<string, number>): string {
   const lines = [rowOf(['phase', 'event', ...faults])];
   const never: string[] = [];
@@ -144,12 +143,12 @@ function rowOf([phase = '', event = '', ...counts]: readonly string[]): string {
   return phase.padEnd(10) + event.padEnd(13) + counts.map((one) => one.padStart(12)).join('');
 }
 
-/** Whether a word of a tally belongs to the table. */
-export function isCoverage(word: string): boolean {
-  return word.includes(separator);
+/** Whether a key of a tally belongs to the coverage. */
+export function isCoverage(key: string): boolean {
+  return key.includes(separator);
 }
 
-/** Some faults are of the wire, others of the database or of a process. */
+/** Whether a fault can occur in an event: on the wire, in the database, or in a process. */
 function canStrike(fault: string, event: Event): boolean {
   const isOfDatabase = events[event].source.includes(' db ');
   if (['none', 'window'].includes(fault)) return true;

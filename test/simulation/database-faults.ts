@@ -1,18 +1,18 @@
 /**
- * The database as a faulty replica: it is away for seconds, takes no writes, has a full disk,
- * refuses single statements, or carries a statement out when the process has given it up.
+ * Faults of the database: it is unavailable for seconds, is read-only, has a full disk, refuses
+ * single statements, or executes a statement after the process has given it up.
  */
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { FaultProfile } from './fault-profile.ts';
 
 const writing = /\b(?:insert into|update \w|delete from|for (?:no key )?update|for share)\b/i;
 
-/** Whether a server that takes no writes refuses the statement: it writes, or it locks rows. */
+/** Whether a read-only server refuses the statement: it writes, or it locks rows. */
 export function writes(text: string): boolean {
   return writing.test(text);
 }
 
-/** What a process gets in place of an answer, as the driver words it. */
+/** The error that a process gets instead of an answer, in the driver's words. */
 export class DatabaseFault extends Error {
   readonly code: string | undefined;
 
@@ -24,16 +24,16 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** What becomes of a statement that has reached the server or is on its way there. */
+/** The result of a statement that is on its way to the server. */
 export interface StatementFate {
-  /** Whether the server carries it out, `lateMs` after the process has given it up. */
+  /** Whether the server executes it, `lateMs` after the process has given it up. */
   readonly isDone: boolean;
-  /** What the process gets; null: the answer. */
+  /** The error that the process gets; null: it gets the answer. */
   readonly error: DatabaseFault | null;
   readonly late?: { readonly givenUpAfterMs: number; readonly lateMs: number };
 }
 
-/** A time in which the database takes no statements, or no writes. */
+/** A period in which the database accepts no statements, or no writes. */
 interface Window {
   readonly kind: 'outage' | 'read-only window' | 'full disk';
   /** The one process that is cut off; null: all are. */
@@ -46,7 +46,7 @@ interface Window {
 export interface DatabaseFaultsOptions {
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** A database inside of its process has no network, and nobody else locks its rows. */
+  /** An embedded database has no network, and no other process locks its rows. */
   readonly isOnServer: boolean;
   /** Called when the processes that were cut off are connected again. */
   readonly reconnected: (process: Owner | null) => void;
@@ -54,19 +54,19 @@ export interface DatabaseFaultsOptions {
 
 const windowsMs = [1_000, 3_000, 10_000, 30_000] as const;
 
-/** At least so long the database works between two windows. */
+/** The shortest time between two windows. */
 const quietMs = 20_000;
 
-/** How likely a statement was carried out whose connection broke at the beginning of an outage. */
+/** How likely a statement was executed whose connection broke at the beginning of an outage. */
 const doneBefore = 0.3;
 
-/** A statement that was refused is rolled back. PostgreSQL, appendix A. */
+/** A refused statement is rolled back. PostgreSQL, appendix A. */
 const refusals = ['40P01', '55P03', '57014', '40001', '53300', '57P01'] as const;
 
-/** As long as the driver waits for an answer, on the two pools. */
+/** How long the driver waits for an answer, on the two pools. */
 const readTimeoutsMs = [8_000, 35_000] as const;
 
-/** The longest that a statement of a closed connection is still on its way. */
+/** The longest delay of a statement whose connection was closed. */
 const latestMs = 30_000;
 
 const done: StatementFate = { isDone: true, error: null };
@@ -75,7 +75,7 @@ export class DatabaseFaults {
   readonly #options: DatabaseFaultsOptions;
   readonly #owner: Owner = { name: 'database' };
   #window: Window | null = null;
-  /** The next window begins later than this: there is some work between two. */
+  /** The next window begins later than this, so that the service makes progress. */
   #quietUntilMs = -Infinity;
 
   constructor(options: DatabaseFaultsOptions) {
@@ -121,22 +121,22 @@ export class DatabaseFaults {
   }
 
   /**
-   * Decides what becomes of a statement.
-   * @param asked which process has asked it, at which step.
+   * Decides the result of a statement.
+   * @param request the statement, its process, and the step at which it was sent.
    */
-  fateOf(asked: { readonly owner: Owner; readonly askedAt: number; readonly text: string }) {
-    const fate = this.#inWindow(asked) ?? this.#alone(asked.text);
-    if (fate.error) this.#options.scheduler.count(`statements: ${wordOf(fate)}`);
+  fateOf(request: { readonly owner: Owner; readonly requestedAt: number; readonly text: string }) {
+    const fate = this.#inWindow(request) ?? this.#alone(request.text);
+    if (fate.error) this.#options.scheduler.count(`statements: ${describeFate(fate)}`);
     return fate;
   }
 
   #inWindow({
     owner,
-    askedAt,
+    requestedAt,
     text,
   }: {
     readonly owner: Owner;
-    readonly askedAt: number;
+    readonly requestedAt: number;
     readonly text: string;
   }): StatementFate | null {
     const { chance } = this.#options.scheduler;
@@ -148,7 +148,7 @@ export class DatabaseFaults {
       return { isDone: false, error: new DatabaseFault(code) };
     }
     if (!this.isCutOff(owner)) return null;
-    if (askedAt < window.beganAt) {
+    if (requestedAt < window.beganAt) {
       return { isDone: chance.happens(doneBefore), error: brokenConnection(chance.below(3)) };
     }
     return { isDone: false, error: noConnection(chance.below(3)) };
@@ -174,7 +174,7 @@ export class DatabaseFaults {
   }
 }
 
-function wordOf({ error, isDone, late }: StatementFate): string {
+function describeFate({ error, isDone, late }: StatementFate): string {
   if (late) return 'done after the time-out';
   return `${error?.code ?? error?.message}${isDone ? ' after' : ''}`;
 }

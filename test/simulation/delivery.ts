@@ -1,4 +1,4 @@
-/** What becomes of a delivery, for whoever keeps count. */
+/** The state of a delivery. */
 export interface Delivery {
   state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
 }

@@ -1,6 +1,6 @@
 /**
- * What a simulation stores its rows in: a model of PostgreSQL in memory, PostgreSQL itself (the
- * embedded one, or a server), or both at once, whose answers are compared.
+ * The database of a simulation: a model of PostgreSQL in memory, PostgreSQL itself (embedded, or a
+ * server), or both, whose answers are compared.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Statement } from '../../src/db/database.ts';
@@ -14,13 +14,13 @@ export type EngineName = (typeof engineNames)[number];
 
 export interface Engine {
   readonly db: Database;
-  /** Takes out whatever was put in since it was opened. */
+  /** Restores the contents at the time of opening. */
   reset(): Promise<void>;
-  /** What all tables hold now. */
+  /** The current contents of all tables. */
   snapshot(): Snapshot;
-  /** Goes back to a snapshot: whatever was committed since is lost. */
+  /** Restores a snapshot: all later commits are lost. */
   restore(snapshot: Snapshot): Promise<void>;
-  /** Where the two databases differ, if there are two; it is told once. */
+  /** The differences between two databases since the last call; none with one database. */
   differences(): Promise<readonly string[]>;
 }
 
@@ -30,20 +30,20 @@ export interface EngineOptions {
 }
 
 interface RealOptions extends EngineOptions {
-  /** Migrated, with what the catalog tells in it. */
+  /** A migrated database with the contents of the catalog. */
   readonly real: Database;
 }
 
 type Row = Record<string, unknown>;
 
-/** The one in memory alone. */
+/** The model in memory only. */
 export async function memoryEngine({ catalog, notified }: EngineOptions): Promise<Engine> {
   const memory = await MemoryDatabase.open(catalog, notified);
   const first = memory.snapshot();
   return {
     reset: async () => memory.restore(first),
     db: databaseOn(
-      async (statement, parameters) => carryOut(memory, statement, parameters),
+      async (statement, parameters) => execute(memory, statement, parameters),
       (work) => inMemory(memory, work),
     ),
     snapshot: () => memory.snapshot(),
@@ -52,8 +52,8 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
   };
 }
 
-/** One call of a statement that is written for many is a list of one in each parameter. */
-function carryOut(
+/** A batched statement with one call has an array of one value as each parameter. */
+function execute(
   memory: MemoryDatabase,
   { text, batching }: Statement,
   parameters: readonly unknown[],
@@ -63,16 +63,16 @@ function carryOut(
 
 type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
-/** Statements that are carried out together, or not at all. */
+/** Statements that are executed together, or not at all. */
 type Transaction = Database['transaction'];
 
-/** Nothing else is carried out meanwhile: who fails goes back to where it began. */
+/** No other statement is executed meanwhile: a failure restores the snapshot of its beginning. */
 async function inMemory<Result>(
   memory: MemoryDatabase,
   work: (query: Database['query']) => Promise<Result>,
 ): Promise<Result> {
   const before = memory.snapshot();
-  const query: Query = async (statement, parameters) => carryOut(memory, statement, parameters);
+  const query: Query = async (statement, parameters) => execute(memory, statement, parameters);
   try {
     return await work(query as Database['query']);
   } catch (error) {
@@ -93,7 +93,7 @@ function databaseOn(query: Query, transaction: Transaction): Database {
     query: query as Database['query'],
     transaction,
     connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
-    // Processes listen by way of the simulation.
+    // Processes listen through the simulation.
     listen: async () => missing(),
     notificationsUp: () => true,
     vacuum: () => Promise.resolve(),
@@ -101,10 +101,10 @@ function databaseOn(query: Query, transaction: Transaction): Database {
   };
 }
 
-/** Between two vacuums; what is deleted takes space until then. */
+/** The number of resets between two vacuums; deleted rows take space until then. */
 const resetsBetweenVacuums = 50;
 
-/** PostgreSQL itself. */
+/** PostgreSQL only. */
 export async function embeddedEngine({ real, catalog, notified }: RealOptions): Promise<Engine> {
   for (const channel of ['ponte_jobs', 'ponte_pix']) {
     await real.listen(channel, (payload) => notified(channel, payload));
@@ -112,7 +112,7 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
   const memory = await MemoryDatabase.open(catalog, () => undefined);
   const contents = memory.contents(memory.snapshot());
   const missing = (): never => {
-    throw new Error('only the database in memory goes back to a commit');
+    throw new Error('only the database in memory can restore a snapshot');
   };
   let resets = 0;
   return {
@@ -120,7 +120,7 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
     snapshot: missing,
     restore: missing,
     async reset() {
-      await putIn(asking(real), catalog, contents);
+      await putIn(queryOf(real), catalog, contents);
       resets += 1;
       if (resets % resetsBetweenVacuums === 0) await real.vacuum();
     },
@@ -128,14 +128,14 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
   };
 }
 
-function asking(real: Database): Ask {
+function queryOf(real: Database): Ask {
   return (text, parameters = []) => real.query({ name: '', text }, parameters);
 }
 
-/** Both: every statement runs on both, and the answers of the one in memory are given. */
+/** Both: every statement runs on both, and the model in memory answers. */
 export async function bothEngines({ real, catalog, notified }: RealOptions): Promise<Engine> {
   const memory = await MemoryDatabase.open(catalog, notified);
-  const ask = asking(real);
+  const ask = queryOf(real);
   let found: string[] = [];
   const compareTables = async (change: (row: Row) => Row): Promise<void> => {
     const stored = await readTables(ask, catalog);
@@ -146,12 +146,12 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     }
   };
   const compare = async (
-    asked: Database['query'],
+    queryReal: Database['query'],
     [statement, parameters]: Parameters<Query>,
   ): Promise<Row[]> => {
-    const expected = await ended(() => asked<Row>(statement, parameters));
-    const answer = await ended(async () => carryOut(memory, statement, parameters));
-    const change = isOfMany(parameters) ? withoutSerials : asItIs;
+    const expected = await ended(() => queryReal<Row>(statement, parameters));
+    const answer = await ended(async () => execute(memory, statement, parameters));
+    const change = isBatch(parameters) ? withoutSerials : asItIs;
     const difference = differenceOf(expected, answer, change);
     if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
     if (change === withoutSerials) {
@@ -164,8 +164,8 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   const query: Query = (...call) => compare(real.query, call);
   const transaction: Transaction = (work) =>
     inMemory(memory, () =>
-      real.transaction((asked) =>
-        work(((...call: Parameters<Query>) => compare(asked, call)) as Database['query']),
+      real.transaction((queryReal) =>
+        work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
       ),
     );
   const first = memory.snapshot();
@@ -180,23 +180,23 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     restore,
     async differences() {
       await compareTables(asItIs);
-      const told = found;
+      const differences = found;
       found = [];
-      return told;
+      return differences;
     },
   };
 }
 
-/** Whether it is a batch of several calls: each parameter has a value of each. */
-function isOfMany(parameters: readonly unknown[]): boolean {
+/** Whether it is a batch of several calls: each parameter is an array of their values. */
+function isBatch(parameters: readonly unknown[]): boolean {
   return parameters.length > 0 && parameters.every((one) => Array.isArray(one) && one.length > 1);
 }
 
 const asItIs = (row: Row): Row => row;
 
 /**
- * PostgreSQL takes the calls of a batch in the order of its plan: which of them gets which number
- * of a sequence is left open.
+ * PostgreSQL executes the calls of a batch in the order of its plan, which determines the sequence
+ * number of each.
  */
 function withoutSerials(row: Row): Row {
   return Object.fromEntries(
@@ -224,22 +224,22 @@ async function ended(work: () => Promise<Row[]>): Promise<Ended> {
   }
 }
 
-/** What is different in the second one, as a sentence. */
+/** The difference of the second result, as a sentence; null: none. */
 function differenceOf(expected: Ended, found: Ended, change: (row: Row) => Row): string | null {
   if (expected.error || found.error) {
-    const [one, other] = [wordOf(expected), wordOf(found)];
+    const [one, other] = [describe(expected), describe(found)];
     return one === other ? null : `${other} in place of ${one}`;
   }
   return differenceOfRows(expected.rows.map(change), found.rows.map(change));
 }
 
-function wordOf({ rows, error }: Ended): string {
+function describe({ rows, error }: Ended): string {
   if (!error) return `${rows.length} rows`;
   const words = [error.name, error.code, error.constraint].filter(Boolean).join(' ');
   return error.code === undefined ? `${words} (${error.message})` : words;
 }
 
-/** In no order: where a statement has an order of its own, ties may come either way. */
+/** Compares without order: the order of ties is undefined. */
 function differenceOfRows(expected: readonly Row[], found: readonly Row[]): string | null {
   const [one, other] = [inOrder(expected), inOrder(found)];
   if (
@@ -257,9 +257,9 @@ function differenceOfRows(expected: readonly Row[], found: readonly Row[]): stri
 }
 
 function inOrder(rows: readonly Row[]): (readonly [string, Row])[] {
-  const worded = rows.map((row) => {
+  const described = rows.map((row) => {
     const entries = Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1));
     return [JSON.stringify(entries), { ...row }] as const;
   });
-  return worded.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return described.toSorted(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 /**
- * An asynchronous failover: the store goes back to an earlier commit, and every connection breaks.
- * It comes once in a history at most.
+ * An asynchronous failover: the store returns to an earlier commit, and every connection breaks. A
+ * history has one at most.
  */
 import { repeatNotes } from '../../src/domain/pix.ts';
 import type { Snapshot } from './memory/database.ts';
@@ -14,17 +14,17 @@ export interface FailoverOptions {
   readonly store: Store;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** A database inside of its process has no standby. */
+  /** An embedded database has no standby. */
   readonly isOnServer: boolean;
   readonly lost: LostCommits;
   readonly oracle: Oracle;
-  /** Called when the store has gone back. */
+  /** Called after the store was restored. */
   readonly failedOver: () => void;
-  /** Whether the service has begun: what came before is on every standby. */
+  /** Whether the service has begun: earlier commits are on every standby. */
   readonly hasBegun: () => boolean;
 }
 
-/** How likely a commit is the last one that the standby has. */
+/** How likely the standby receives a commit. */
 const replicated = 0.15;
 
 const readRows = `
@@ -38,7 +38,7 @@ const readBlocked = `select user_id from accounts where status = 'BLOCKED' order
 export class Failover {
   readonly #options: FailoverOptions;
   readonly #owner: Owner = { name: 'database' };
-  /** What the standby has; null: nothing, or it has taken over. */
+  /** The contents of the standby; null: none yet, or it has taken over. */
   #standby: Snapshot | null = null;
   #isOver = false;
 
@@ -46,7 +46,7 @@ export class Failover {
     this.#options = options;
   }
 
-  /** A statement was committed: the standby may have got this far. */
+  /** A statement was committed: the standby may receive it. */
   committed(): void {
     const { store, scheduler, profile, isOnServer, hasBegun } = this.#options;
     const { failovers } = profile();
@@ -55,7 +55,7 @@ export class Failover {
     this.#standby = store.snapshot();
   }
 
-  /** A step is about to be taken: the server may die. */
+  /** A step is about to run: the server may fail. */
   strike(): void {
     const { scheduler, profile } = this.#options;
     const standby = this.#standby;
@@ -75,11 +75,11 @@ export class Failover {
     await store.restore(standby);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
-    for (const row of changed) oracle.tookBack(row);
-    oracle.accounts.tookBack(await store.rows(readBlocked));
+    for (const row of changed) oracle.rolledBack(row);
+    oracle.accounts.rolledBack(await store.rows(readBlocked));
     failedOver();
     scheduler.count('failovers');
-    if (changed.length > 0) scheduler.count('failovers that lose something of a payment');
-    return `${changed.length} transactions go back`;
+    if (changed.length > 0) scheduler.count('failovers that change a payment');
+    return `${changed.length} transactions change`;
   }
 }

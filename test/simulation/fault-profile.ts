@@ -4,52 +4,52 @@ import type { Order } from './scheduler.ts';
 
 /** Probabilities from 0 to 1, except where a comment gives a unit. */
 export interface FaultProfile {
-  /** A process dies before a step of its own. */
+  /** A process is killed before one of its steps. */
   readonly deaths: number;
-  /** A process is stopped in good order before a step of its own. */
+  /** A process is stopped gracefully before one of its steps. */
   readonly stops: number;
-  /** A statement to the database fails, before or after it was carried out. */
+  /** A statement to the database fails, before or after its execution. */
   readonly databaseFaults: number;
-  /** An attempt at a call of the bank goes wrong. */
+  /** An attempt of a call to the bank fails. */
   readonly attemptFaults: number;
-  /** The next timer goes off although something is under way. */
+  /** The next timer fires although steps are waiting. */
   readonly stalls: number;
   readonly order: Order;
   /** A request of the app or its answer is lost. */
   readonly lostMessages: number;
-  /** The app asks a second time at once. */
+  /** The app sends a second request concurrently. */
   readonly impatience: number;
-  /** A notice of the bank is posted again, in the same or in other words. */
+  /** A notice of the bank is posted again, in the same or another form. */
   readonly repeatedNotices: number;
   /** A notice of the bank is never posted. */
   readonly lostNotices: number;
-  /** The longest that a notice is under way, in milliseconds. */
+  /** The longest delay of a notice, in milliseconds. */
   readonly slowestNoticeMs: number;
   /** How long an executed payment is missing from the bank's statement, in milliseconds. */
   readonly statementLagMs: number;
-  /** A settled transaction is contradicted. */
+  /** A forged event contradicts a settled transaction. */
   readonly contradictions: number;
-  /** A step brings an event whose amount or ids belong to no payment. */
+  /** A forged event whose amount or ids match no payment arrives in a step. */
   readonly mismatches: number;
-  /** A notification of the database does not come. */
+  /** A notification of the database is lost. */
   readonly lostNotifications: number;
-  /** The app logs in again for no reason. */
+  /** The app logs in again without a reason. */
   readonly renewals: number;
   /** A step begins an outage, a read-only window or a full disk of the database. */
   readonly databaseWindows: number;
   /** The database refuses a statement with an SQLSTATE. */
   readonly refusals: number;
-  /** A statement is carried out after the process has stopped waiting for it. */
+  /** A statement is executed after the process has stopped waiting for it. */
   readonly lateCommits: number;
   /** A step begins a failover that loses the newest commits; at most one in a history. */
   readonly failovers: number;
-  /** The most that the clock of a process is ahead or behind, in milliseconds. */
+  /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
-  /** The clock of a process jumps before a step of its own. */
+  /** The clock of a process jumps before one of its steps. */
   readonly clockJumps: number;
-  /** A process is frozen before a step of its own. */
+  /** A process is frozen before one of its steps. */
   readonly freezes: number;
-  /** How many payments a person wants at once at most; 0: a few. */
+  /** The most payments that a user requests concurrently; 0: a few. */
   readonly burst: number;
 }
 

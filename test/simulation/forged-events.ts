@@ -1,4 +1,4 @@
-/** Events that are not true: they contradict what is final, or belong to no payment. */
+/** False events: they contradict a final payment, or match no payment. */
 import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
@@ -16,15 +16,15 @@ export interface ForgedEventsOptions {
   readonly profile: () => FaultProfile;
 }
 
-/** So many in one history; each is looked at again and again, which costs time. */
-const mostMismatches = 3;
+/** The most in one history: the service processes each many times. */
+const maxMismatches = 3;
 
 const foreignEndToEnd = 'E99999999202605241200foreign0001';
 const foreignKey = 'a key that nobody uses';
 
 export class ForgedEvents {
-  /** The hashes of all that was told: none of it may move anything. */
-  readonly told = new Set<string>();
+  /** The hashes of the forged events: none of them may move a transaction. */
+  readonly sent = new Set<string>();
   readonly #options: ForgedEventsOptions;
   #mismatches = 0;
 
@@ -32,14 +32,14 @@ export class ForgedEvents {
     this.#options = options;
   }
 
-  /** A transaction is final: the opposite is told of it, which can come only too late. */
+  /** A transaction is final: posts an event with the opposite status, which is too late. */
   contradict(row: PixTransactionRow): void {
     const { scheduler, profile } = this.#options;
     const { contradictions, failovers } = profile();
-    // A failover may take the end back: what is told of it then would be believed, and rightly.
+    // After a failover the payment may be open again: the service would rightly believe the event.
     if (row.operation !== 'SEND' || failovers > 0) return;
     if (!scheduler.chance.happens(contradictions)) return;
-    this.#tell('contradiction', {
+    this.#send('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.end_to_end,
       clientRequestId: row.idempotency_key,
@@ -47,34 +47,34 @@ export class ForgedEvents {
     });
   }
 
-  /** Tells an end of some payment of which an id or the amount is not right. */
+  /** Posts a final status of a payment with a wrong id or amount. */
   mismatch(): void {
     const { oracle, scheduler, profile } = this.#options;
     const { chance } = scheduler;
-    if (this.#mismatches === mostMismatches || !chance.happens(profile().mismatches)) return;
-    const [wish] = chance.shuffled(oracle.wishes());
-    if (!wish) return;
+    if (this.#mismatches === maxMismatches || !chance.happens(profile().mismatches)) return;
+    const [request] = chance.shuffled(oracle.requests());
+    if (!request) return;
     this.#mismatches += 1;
-    const { key: clientRequestId, endToEnd, amountCents } = wish;
+    const { key: clientRequestId, endToEnd, amountCents } = request;
     const right = { endToEnd, clientRequestId, amountCents };
     const wrong: Partial<EventFacts> = chance.pick<Partial<EventFacts>>([
       { amountCents: amountCents + 5 },
       { amountCents: amountCents - 5, clientRequestId: null },
-      // Twice, because it can do harm only before a payment has left.
+      // Twice as likely, because it has an effect only before a payment has left.
       { endToEnd: foreignEndToEnd },
       { endToEnd: foreignEndToEnd },
       { clientRequestId: foreignKey },
       { endToEnd: foreignEndToEnd, clientRequestId: foreignKey },
     ]);
     const facts = { ...right, ...wrong, status: chance.pick(['completed', 'failed'] as const) };
-    this.#tell(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
+    this.#send(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
   }
 
-  #tell(word: string, facts: EventFacts): void {
+  #send(summary: string, facts: EventFacts): void {
     const { scheduler, webhooks } = this.#options;
     const vocabulary = scheduler.chance.pick(knownVocabularies);
     const { payload } = writeNotice(scheduler.chance, facts, vocabulary);
-    this.told.add(hashOf(payload));
-    webhooks.send(payload, `${word}, ${facts.status}`);
+    this.sent.add(hashOf(payload));
+    webhooks.send(payload, `${summary}, ${facts.status}`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Sends under every trouble that a seed brings: processes that die at any point, a bank that fails
- * in every way, webhooks in any order, an app that asks again and again. What must hold is listed
- * in `oracle.ts` (at every moment) and `invariants.ts` (at rest).
+ * Sends under the faults that a seed draws: processes that die at any step, a bank that fails in
+ * every way, webhooks in any order, an app that repeats its requests. The invariants are in
+ * `oracle.ts` (after every step) and `invariants.ts` (at rest).
  *
  * The seeds here are the same on every machine; `npm run simulate -- --start random` runs others. A
  * seed that fails is printed; `npm run simulate -- --seed S` replays it exactly.
@@ -21,15 +21,14 @@ after(async () => {
 });
 
 /**
- * What they have shown once they show always. In the last but one a process dies right after
- * storing a claim, and nobody has seen the row. In the last one an event has a dead job and an open
- * one.
+ * The same seeds in every run. In the last but one a process dies right after it stores a claim,
+ * and no other statement has read the row. In the last one an event has a dead job and an open one.
  */
 const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_567, 106_049];
 
 const verdicts = new Map<number, Verdict>();
 
-test('no payment is made twice, lost or misreported, whatever goes wrong', async (t) => {
+test('no payment is duplicated, lost or misreported under any fault', async (t) => {
   const summary = new Summary();
   for (const seed of seeds) {
     const verdict = await simulate(store, seed);
@@ -40,21 +39,21 @@ test('no payment is made twice, lost or misreported, whatever goes wrong', async
   t.diagnostic(summary.text());
 });
 
-test('a seed gives the same history again, whatever was run before it', async () => {
+test('a seed repeats its history, independent of earlier seeds', async () => {
   for (const seed of [3, 7, 11]) {
     const { trace } = await simulate(store, seed);
-    assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} went another way`);
+    assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} has another trace`);
   }
 });
 
-test('the seeds bring what they are there for', () => {
+test('the seeds cover the faults and operations that they are chosen for', () => {
   const tally = new Map<string, number>();
   const ends = new Set<string>();
-  for (const { tally: troubles, rows } of verdicts.values()) {
-    for (const [trouble, count] of troubles) tally.set(trouble, (tally.get(trouble) ?? 0) + count);
+  for (const { tally: counts, rows } of verdicts.values()) {
+    for (const [name, count] of counts) tally.set(name, (tally.get(name) ?? 0) + count);
     for (const { status, phase } of rows) ends.add(`${status} ${phase}`);
   }
-  const troubles = [
+  const faults = [
     'deaths',
     'stops',
     'races lost',
@@ -72,7 +71,7 @@ test('the seeds bring what they are there for', () => {
     'clock jumps',
     'freezes of 600 s',
   ];
-  const verbs = [
+  const operations = [
     'charge answered 200',
     'charges paid',
     'charges paid with another amount',
@@ -87,7 +86,7 @@ test('the seeds bring what they are there for', () => {
     'payments resolved as completed',
     'payments resolved as failed',
   ];
-  for (const word of [...troubles, ...verbs]) assert.ok((tally.get(word) ?? 0) > 0, word);
+  for (const name of [...faults, ...operations]) assert.ok((tally.get(name) ?? 0) > 0, name);
   const expected = ['COMPLETED SETTLED', 'FAILED REJECTED', 'FAILED SETTLED', 'PROCESSING UNKNOWN'];
   for (const end of expected) assert.ok(ends.has(end), end);
 });

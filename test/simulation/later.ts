@@ -1,24 +1,24 @@
 /**
- * What comes long after a history: days pass, what is kept for a time only is let go of, and then
- * the app asks for its payments again, the provider posts old events again, and an operator replays
- * all of them. Nothing of it changes what has ended.
+ * The time long after a history: days pass, the retention job deletes old data, and then the app
+ * repeats its requests, the provider posts old events again, and an operator replays all events.
+ * None of it changes a final payment.
  */
 import type { Simulation } from './simulation.ts';
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 
-/** Every periodic job has run by then. */
+/** Enough time for every periodic job to run. */
 const jobsRunMs = 4 * 60_000;
 
-/** What goes on until something holds. */
+/** Takes steps until a condition holds. */
 export type Settle = (isOver: () => boolean) => Promise<void>;
 
-/** Lets the days pass. */
+/** Advances the clock by days. */
 export async function passDays({ scheduler, store }: Simulation, settle: Settle): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   scheduler.count('days passed');
-  // What was parked is given up first: it is kept for longer then.
+  // Parked events are given up first, and kept for longer after that.
   for (const days of [1.1, Math.max(webhookPayloads, finishedJobs) + 2]) {
     scheduler.leap(days * dayMs);
     const leaptMs = scheduler.nowMs;
@@ -26,14 +26,14 @@ export async function passDays({ scheduler, store }: Simulation, settle: Settle)
   }
 }
 
-/** Asks, posts and replays again. */
-export async function askAgain(simulation: Simulation, settle: Settle): Promise<void> {
+/** Repeats requests, events and replays. */
+export async function repeatRequests(simulation: Simulation, settle: Settle): Promise<void> {
   const { clients, webhooks, operator } = simulation;
-  let isAsked = false;
-  const asked = [...clients.map((client) => client.askAgain()), operator.replayAll()];
-  void Promise.all(asked).then(() => {
-    isAsked = true;
+  let isDone = false;
+  const repeats = [...clients.map((client) => client.repeatRequests()), operator.replayAll()];
+  void Promise.all(repeats).then(() => {
+    isDone = true;
   });
   webhooks.postOldAgain();
-  await settle(() => isAsked && simulation.isAtRest);
+  await settle(() => isDone && simulation.isAtRest);
 }

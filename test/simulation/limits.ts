@@ -1,4 +1,4 @@
-/** What customers may send in a history by day and by night. */
+/** The limits of sends by day and by night. */
 import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { limitPeriod, nightHours } from '../../src/domain/pix-limits.ts';
@@ -7,10 +7,10 @@ import type { Store } from './store.ts';
 
 export type Limits = Config['pixLimits'];
 
-/** One seed of so many has limits. */
+/** One seed in five has limits. */
 const share = 5;
 
-/** Draws the limits of a seed, from a chance of their own. */
+/** Draws the limits of a seed, from a separate random sequence. */
 export function drawLimits(seed: number): Limits {
   if (seed % share !== 0) return { day: null, night: null };
   const chance = new Chance(seed + 1);
@@ -24,7 +24,7 @@ interface SentRow {
   readonly created_at: Date;
 }
 
-/** The sums that exceed a limit, a sentence each; what an older history has left had none. */
+/** The sums that exceed a limit, as sentences; the old payment of a seed is not counted. */
 export async function exceededLimits(store: Store, limits: Limits): Promise<string[]> {
   if (limits.day === null && limits.night === null) return [];
   const sent = await store.rows<SentRow>(

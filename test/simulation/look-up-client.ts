@@ -1,4 +1,4 @@
-/** The app that shows the payee before the payment, and pays by that look-up. */
+/** The app that shows the payee before the payment, and pays with that look-up. */
 import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import type { Context } from '../../src/context.ts';
@@ -27,15 +27,15 @@ interface Answer {
   readonly lookUp: ReceivedLookUp | null;
 }
 
-/** Draws how likely payments are confirmed in a seed, from a random sequence of its own. */
+/** Draws how likely payments are confirmed in a seed, from a separate random sequence. */
 export function drawConfirmations(seed: number): number {
   return new Chance(seed + 2).pick([0, 0, 0, 0.4, 0.8]);
 }
 
-/** How likely the app pays by a look-up that it has not just received. */
+/** How likely the app pays with a look-up that it has not just received. */
 const otherLookUps = 0.25;
 
-/** How likely the person thinks for minutes: a look-up is fresh for five of them. */
+/** How likely the user waits for minutes: a look-up is fresh for five minutes. */
 const longPauses = 0.15;
 const longestPauseMs = 20 * 60_000;
 
@@ -46,7 +46,7 @@ export class LookUpClient {
     this.#options = options;
   }
 
-  /** @returns the look-up that a payment is to be made by; null: none, or its answer was lost. */
+  /** @returns the look-up to pay with; null: none, or its answer was lost. */
   async confirm(pixKey: string): Promise<ReceivedLookUp | null> {
     const { scheduler, confirmations, phone } = this.#options;
     const { chance } = scheduler;
@@ -64,7 +64,7 @@ export class LookUpClient {
     return answer.lookUp;
   }
 
-  /** One that was received before, by anyone and for any key; mostly for this one. */
+  /** An earlier look-up of any user and any key; mostly of this key. */
   #otherLookUp(pixKey: string): ReceivedLookUp | null {
     const { lookUps, scheduler } = this.#options;
     const { received } = lookUps;
@@ -75,9 +75,9 @@ export class LookUpClient {
 
   #lookUp(pixKey: string): Promise<Answer | null> {
     const { customer, phone, lookUps, scheduler } = this.#options;
-    return phone.ask({
+    return phone.request({
       label: `look-up for ${customer.name}`,
-      describe: (answer) => (answer ? String(answer.status) : 'by nobody'),
+      describe: (answer) => (answer ? String(answer.status) : 'by no process'),
       run: async (context, token) => {
         const answer = await this.#run(context, { token, pixKey }).catch((error: unknown) =>
           this.#refusal(error),

@@ -1,30 +1,30 @@
 /**
- * `npm run simulate`: sends under every trouble that a seed brings, on the real code and a model of
+ * `npm run simulate`: runs sends under the faults of a seed, on the real code and a model of
  * PostgreSQL in memory.
  *
  *     npm run simulate -- --seeds 10000           seeds 1 to 10000
  *     npm run simulate -- --start 5000 --seeds 100
  *     npm run simulate -- --start random --seeds 300 --minutes 1
- *                                                 others at every run, as many as a minute allows
+ *                                                 random seeds, as many as a minute allows
  *     npm run simulate -- --minutes 5             as many as five minutes allow
- *     npm run simulate -- --seed 42               one seed, with all that happens in it
- *     npm run simulate -- --seeds 300 --report    and how often each event and each fault met a
- *                                                 payment in each phase, and which never did
- *     npm run simulate -- --seed 42 --shrink      with as few troubles as it still fails in
- *     npm run simulate -- --hazards all           with what the service does not cope with yet
+ *     npm run simulate -- --seed 42               one seed, with its trace
+ *     npm run simulate -- --seeds 300 --report    and how often each event and each fault occurred
+ *                                                 to a payment in each phase, and which never did
+ *     npm run simulate -- --seed 42 --shrink      with the fewest faults with which it still fails
+ *     npm run simulate -- --hazards all           with hazards that the service does not handle yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
- *     npm run simulate -- --mutants               whether each mutant of the service is noticed, by
- *                                                 the seed in strength/killers.json, which it keeps
+ *     npm run simulate -- --mutants               whether each mutant is detected, by the seed in
+ *                                                 strength/killers.json, which it updates
  *     npm run simulate -- --mutants --only webhook-store
- *                                                 those whose names begin so
- *     npm run simulate -- --mutants --seeds 500   and on so many seeds, if its own does not notice
- *     npm run simulate -- --mutants --doubts      those on seeds as well that have a reason
- *     npm run simulate -- --scenes                writes anew what the scenes in strength/ find
+ *                                                 the mutants with this prefix
+ *     npm run simulate -- --mutants --seeds 500   and on up to 500 seeds if its own does not
+ *     npm run simulate -- --mutants --doubts      also the mutants that have a reason to survive
+ *     npm run simulate -- --scenes                rewrites strength/scenes.json
  *     npm run simulate -- --engine embedded       on the embedded database
  *     npm run simulate -- --engine both           on both, whose answers are compared
  *
- * It exits with 1 when a seed fails, and prints that seed and what led to its failure.
+ * It exits with 1 when a seed fails, and prints that seed and the steps before its failure.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -45,7 +45,7 @@ import { writeScenes } from './strength/scenes.ts';
 import { shrink, shrunkText } from './strength/shrink.ts';
 import { openStore, prepareStore, type Store } from './store.ts';
 
-/** A line of progress after so many seeds. */
+/** The number of seeds between two lines of progress. */
 const seedsBetweenLines = 500;
 
 function write(text: string): void {
@@ -53,11 +53,11 @@ function write(text: string): void {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes a whole number`);
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes an integer`);
   return Number(text);
 }
 
-/** So far apart begin the random ranges: each has room for more seeds than anybody runs. */
+/** The range of random first seeds. */
 const randomStarts = 2 ** 31;
 
 function startOf(text: string): number {
@@ -111,12 +111,12 @@ async function run(hazards: Hazards): Promise<boolean> {
   };
   if (workers > 1 && seed === undefined) {
     const prepared = await prepareStore();
-    return summarise(range, (told) => shareRange(range, { prepared, workers }, told));
+    return summarise(range, (onVerdict) => shareRange(range, { prepared, workers }, onVerdict));
   }
   const store = await openStore({ engine });
   try {
     if (seed !== undefined) return await replay(store, wholeNumber('seed', seed), hazards);
-    return await summarise(range, (told) => runPart(store, { ...range, step: 1 }, told));
+    return await summarise(range, (onVerdict) => runPart(store, { ...range, step: 1 }, onVerdict));
   } finally {
     await store.close();
   }
@@ -125,7 +125,7 @@ async function run(hazards: Hazards): Promise<boolean> {
 /** @returns whether every seed holds. */
 async function summarise(
   range: Range,
-  work: (told: (verdict: Verdict) => void) => Promise<void>,
+  work: (onVerdict: (verdict: Verdict) => void) => Promise<void>,
 ): Promise<boolean> {
   const summary = new Summary();
   write(`seeds from ${range.start}`);
@@ -139,7 +139,7 @@ async function summarise(
   return summary.failed.length === 0;
 }
 
-/** @returns whether every mutant is noticed, or has a reason why it is not. */
+/** @returns whether every mutant is detected, or has a reason to survive. */
 async function mutate(): Promise<boolean> {
   const known = await readKillers();
   const { only, doubts } = values;

@@ -1,6 +1,6 @@
 /**
- * The database in memory, held against PostgreSQL beyond what histories bring: every statement of
- * the service, on the tables that a history has left, and every refusal of the schema.
+ * Compares the database in memory with PostgreSQL beyond the histories: every statement of the
+ * service, on the tables of a history, and every constraint of the schema.
  */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const ids = [
   '019d0000-0000-7000-8000-000000000005',
 ] as const;
 
-/** What a history has left, to be asked for. */
+/** Rows of a history, as parameters. */
 const known: Record<string, unknown> = {};
 
 before(async () => {
@@ -49,7 +49,7 @@ before(async () => {
   const jobs = await store.rows<{ id: string }>('select id from jobs order by id');
   Object.assign(known, { customer, session: sessions[0], send: sends[0] });
   Object.assign(known, { events: events.map(({ id }) => id), jobs: jobs.map(({ id }) => id) });
-  assert.ok(sessions[0] && sends[0] && events[0] && jobs[0], 'the history left too little');
+  assert.ok(sessions[0] && sends[0] && events[0] && jobs[0], 'the history has stored too few rows');
   await store.differences();
 });
 
@@ -61,7 +61,7 @@ async function agrees(work: () => Promise<unknown>, what: string): Promise<void>
   assert.deepEqual(await store.differences(), [], what);
 }
 
-/** The statements of a module, wherever they stand in what it exports. */
+/** All statements that a module exports, at any depth. */
 function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
   if (value === null || typeof value !== 'object' || seen.has(value)) return [];
   seen.add(value);
@@ -71,7 +71,7 @@ function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
   return Object.values(value).flatMap((one) => statementsIn(one, seen));
 }
 
-/** Statements that no history asks: they seal anew what was sealed with another key. */
+/** Statements that no history sends: they seal data again with another key. */
 const leftOut = 'seal-again-';
 
 const foldersOfStatements = [
@@ -99,7 +99,7 @@ async function everyStatement(): Promise<Statement[]> {
   return [...named.values()].filter(({ name }) => !name.startsWith(leftOut));
 }
 
-test('every statement that is exported is known, and means the same with nothing given', async () => {
+test('every exported statement is modelled, and answers null parameters alike', async () => {
   const statements = await everyStatement();
   assert.ok(statements.length > 60);
   for (const statement of statements) {
@@ -131,7 +131,7 @@ const moves = (...ofTransactions: (readonly [id: string, from: string])[]): stri
   );
 const attempts = JSON.stringify([{ key: 'login:1', weight: 2, expires_at: later }]);
 
-/** What the verbs of the service ask, one after the other. */
+/** The statements of the operations of the service, one after the other. */
 const story: readonly Case[] = [
   ['find-principal', () => [session(), user(), now]],
   ['pix-view', () => [session(), user(), now, of('send')['id']]],
@@ -331,7 +331,7 @@ const story: readonly Case[] = [
   ['pix-take-over', () => [ids[3], later, new Date('2026-06-05')]],
 ];
 
-test('what the verbs of the service ask is answered and stored alike', async () => {
+test('the statements of the operations are answered and stored alike', async () => {
   const statements = new Map((await everyStatement()).map((one) => [one.name, one]));
   for (const [name, parameters] of story) {
     const statement = statements.get(name);
@@ -342,7 +342,7 @@ test('what the verbs of the service ask is answered and stored alike', async () 
   assert.deepEqual(unknown, []);
 });
 
-/** Each breaks one promise of the schema. */
+/** Each statement breaks one constraint of the schema. */
 const refused = [
   `insert into users (name) values ('a')`,
   `insert into users (name, email, password_hash, created_at, updated_at)
@@ -376,7 +376,7 @@ const refused = [
   `select * from nowhere`,
 ];
 
-test('what the schema refuses is refused with the same SQLSTATE and constraint', async () => {
+test('both databases refuse a statement with the same SQLSTATE and constraint', async () => {
   for (const text of refused) {
     await agrees(async () => {
       await store.rows(text);
@@ -385,12 +385,12 @@ test('what the schema refuses is refused with the same SQLSTATE and constraint',
   }
 });
 
-test('what goes with a row that is deleted goes in both', async () => {
+test('a deletion cascades in both', async () => {
   await agrees(() => store.rows('delete from webhook_events'), 'webhook_waits');
   assert.deepEqual(await store.rows('select * from webhook_waits'), []);
 });
 
-test('a lost suffix of commits is lost, and nothing else', async () => {
+test('a restore loses the commits since the snapshot, and no others', async () => {
   const snapshot = store.snapshot();
   const count = 'select count(*)::int as events from webhook_events';
   const kept = await store.rows(count);

@@ -1,22 +1,22 @@
-/** The moves of the service, in whichever statement they are made, changed on purpose. */
+/** Changes the moves of the service on purpose, in every statement that makes them. */
 import type { Statement } from '../../src/db/database.ts';
 import { moveStatements } from '../../src/pix/move-repository.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import type { Deviation } from './deviation.ts';
 
-/** The columns of a move that are changed, and their places among the parameters of `pix-move`. */
+/** The columns of a move that can change, and their indexes in the parameters of `pix-move`. */
 const places = { from_phases: 1, phase: 2, status: 3, outcome: 5, failure_code: 6 } as const;
 
-/** The place of an event's moves among the parameters of `webhook-finish`. */
+/** The index of an event's moves in the parameters of `webhook-finish`. */
 export const movesPlace = 11;
 
 type Column = keyof typeof places;
 type Move = Readonly<Record<Column, unknown>>;
 
-/** What some columns hold instead. @param move the move as the service makes it. */
+/** The replaced values of some columns. @param move the move as the service makes it. */
 export type ChangedColumns = Partial<Record<Column, (value: unknown, move: Move) => unknown>>;
 
-/** A database whose moves are other ones. */
+/** A database that replaces columns of the moves. */
 export function changingMoves(changes: ChangedColumns): Deviation {
   const changed = (statement: Statement, parameters: readonly unknown[]): readonly unknown[] => {
     if (statement === moveStatements.move) {

@@ -1,4 +1,4 @@
-/** The service, broken on purpose in how it pays by a confirmed look-up: see `mutations.ts`. */
+/** Mutations of payments with a confirmed look-up: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { AppError } from '../../src/errors.ts';
@@ -10,7 +10,7 @@ import type { Deviation, Mutation } from './deviation.ts';
 type Call = Parameters<typeof sendPix.run>[1];
 type Open = Sealer['open'];
 
-/** Sends that read a `lookup_id` in another way. */
+/** Sends that open a `lookup_id` in another way. */
 function openingLookUps(change: (open: Open, call: Call) => Open): Deviation {
   return {
     send: {
@@ -28,7 +28,7 @@ function openingLookUps(change: (open: Open, call: Call) => Open): Deviation {
   };
 }
 
-/** Look-ups that say something else than they were sealed with. */
+/** Look-ups whose content differs from the sealed one. */
 function readingLookUps(change: (call: Call) => object): Deviation {
   return openingLookUps((open, call) => (sealed, owner) => {
     const content: unknown = JSON.parse(open(sealed, owner).toString('utf8'));
@@ -36,7 +36,7 @@ function readingLookUps(change: (call: Call) => object): Deviation {
   });
 }
 
-/** The ids that the store gives its customers. */
+/** The ids of the customers in the store. */
 const userIds = [1, 2, 3] as const;
 
 const openedForAnyone = openingLookUps((open) => (sealed, owner) => {
@@ -44,7 +44,7 @@ const openedForAnyone = openingLookUps((open) => (sealed, owner) => {
     try {
       return open(sealed, `look-up:${id}`);
     } catch {
-      // It is of another one of them.
+      // It belongs to another customer.
     }
   }
   return open(sealed, owner);
@@ -61,7 +61,7 @@ const ignored: Deviation = {
   },
 };
 
-/** A send whose end-to-end id another one has is stored without it, and leaves with it. */
+/** A send whose end-to-end id is used already is stored with another id, and leaves with it. */
 const paidUnderTwoKeys: Deviation = {
   db: (db): Database => ({
     ...db,
@@ -93,11 +93,11 @@ export const mutationsOfLookUps: readonly Mutation[] = [
     deviation: readingLookUps(() => ({ expiresAtMs: Number.MAX_SAFE_INTEGER })),
   },
   {
-    name: 'a look-up of another key is paid',
+    name: 'a look-up of another PIX key is paid',
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
   },
   { name: 'a look-up of another user is paid', deviation: openedForAnyone },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
-  { name: 'one look-up is paid under two keys', deviation: paidUnderTwoKeys },
+  { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },
   { name: 'the second key of a look-up has no outcome', deviation: refusedWithoutOutcome },
 ];

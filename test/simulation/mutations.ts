@@ -1,6 +1,6 @@
 /**
- * The service, broken on purpose in one place each. Every one of them is a mistake that could be
- * made, and has to be noticed by an invariant; nothing in the service knows of it.
+ * Mutations of the service, each with one plausible defect that an invariant has to detect. The
+ * service has no code for them.
  */
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
@@ -12,7 +12,7 @@ import { receiveProviderWebhook } from '../../src/settlement/receive-provider-we
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
-import { mutationsOfVerbs } from './mutations-of-verbs.ts';
+import { mutationsOfOperations } from './mutations-of-operations.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 import { changingMoves } from './moves.ts';
@@ -23,7 +23,7 @@ function replaced(parameters: Parameters, changes: Readonly<Record<number, unkno
   return parameters.map((value, index) => (index in changes ? changes[index] : value));
 }
 
-/** What a column of a move to UNKNOWN holds instead. */
+/** The replaced value of a column in a move to UNKNOWN. */
 const whenUnknown =
   (instead: unknown) =>
   (value: unknown, { phase }: { readonly phase: unknown }): unknown =>
@@ -36,10 +36,10 @@ const failedOnTimeOut = changingMoves({
   failure_code: whenUnknown('PROVIDER_TIMEOUT'),
 });
 
-/** As the text of an array. */
+/** All open phases, as the text of an array. */
 const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
-/** The steps of a send, which name their phases themselves. */
+/** The statement of a send's steps without its condition on the phase. */
 const stepFromAnyPhase: Statement = {
   ...paymentStatements.step,
   name: `${paymentStatements.step.name}#any`,
@@ -61,13 +61,13 @@ const movedFromAnyPhase: Deviation = {
   profile: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
 };
 
-const forgottenBeforePaying = {
+const payingNotAwaited = {
   db: (db: Database): Database => ({
     ...db,
     async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
       const isPaying = statement === paymentStatements.step && parameters[1] === 'PAYING';
       if (!isPaying) return db.query<Row>(statement, parameters);
-      // Not awaited: the payment leaves while this is still on its way.
+      // Not awaited: the payment leaves while this statement is still on its way.
       void db.query(statement, parameters).catch(() => undefined);
       return [{} as Row];
     },
@@ -87,7 +87,7 @@ const claimedTwice: Deviation = {
   }),
 };
 
-/** Around one method, the payment. */
+/** Wraps the payment method of the provider. */
 function paying(change: (provider: Provider, clock: Clock) => Provider['pay']): Deviation {
   return { provider: (provider, clock) => ({ ...provider, pay: change(provider, clock) }) };
 }
@@ -122,7 +122,7 @@ const newKeyForEachAttempt: Deviation = {
   },
 };
 
-const lastWordCounts = paying((provider) => async (request) => {
+const unknownAsRejected = paying((provider) => async (request) => {
   try {
     return await provider.pay(request);
   } catch (error) {
@@ -132,13 +132,13 @@ const lastWordCounts = paying((provider) => async (request) => {
   }
 });
 
-const foreignReceiptsBelieved: Deviation = {
+const foreignReceiptsAccepted: Deviation = {
   wire: (wire) => ({
     ...wire,
     async pay(request) {
       const receipt = await wire.pay(request);
       const { endToEnd, clientRequestId } = request.order;
-      // A receipt is told of that belongs to another payment: ours may not have been looked at.
+      // The receipt belongs to another payment: the bank may not have processed this one.
       const isForeign = receipt.endToEnd !== endToEnd;
       return { ...receipt, endToEnd, clientRequestId, ...(isForeign && { status: 'FAILED' }) };
     },
@@ -177,7 +177,7 @@ const acknowledgedTooEarly: Deviation = {
   profile: { deaths: 0.1, repeatedNotices: 0, lostNotices: 0 },
 };
 
-/** A sweep that goes on to fail what it could not settle. */
+/** A sweep that fails the payments that it could not settle. */
 const missingInStatementFails: Deviation = {
   jobs: {
     ...sendJobs,
@@ -203,17 +203,20 @@ const neverSwept: Deviation = {
 
 export const mutations: readonly Mutation[] = [
   { name: 'an unknown outcome is stored as FAILED', deviation: failedOnTimeOut },
-  { name: 'an unknown outcome is answered as a refusal', deviation: lastWordCounts },
-  { name: 'what the statement does not show is FAILED', deviation: missingInStatementFails },
+  { name: 'an unknown outcome is answered as rejected', deviation: unknownAsRejected },
+  {
+    name: 'a payment that the statement does not list is FAILED',
+    deviation: missingInStatementFails,
+  },
   { name: 'the key is looked up again after PAYING', deviation: lookedUpAgain },
-  { name: 'each attempt carries a new client request id', deviation: newKeyForEachAttempt },
-  { name: 'the payment leaves before PAYING is stored', deviation: forgottenBeforePaying },
+  { name: 'each attempt has a new client request id', deviation: newKeyForEachAttempt },
+  { name: 'the payment leaves before PAYING is stored', deviation: payingNotAwaited },
   { name: 'a key is claimed twice', deviation: claimedTwice },
-  { name: 'a move does not look at the phase that it leaves', deviation: movedFromAnyPhase },
-  { name: 'a receipt with foreign ids is believed', deviation: foreignReceiptsBelieved },
+  { name: 'a move ignores the current phase', deviation: movedFromAnyPhase },
+  { name: 'a receipt with foreign ids is accepted', deviation: foreignReceiptsAccepted },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
-  { name: 'nothing is swept', deviation: neverSwept },
-  ...mutationsOfVerbs,
+  { name: 'the sweep does nothing', deviation: neverSwept },
+  ...mutationsOfOperations,
   ...mutationsOfLookUps,
 ];

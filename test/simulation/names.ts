@@ -1,12 +1,12 @@
 /**
- * Stable names for what has a random id (transactions, end-to-end ids, tokens): the first one that
- * comes up is `tx1`, the second `tx2`. So two runs of one seed read the same.
+ * Stable names for random ids (transactions, end-to-end ids, tokens): the first transaction is
+ * `tx1`, the second `tx2`. So two runs of one seed have the same trace.
  */
 export class Names {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
-  /** @param sort what the id is of, such as `tx`. */
+  /** @param sort the kind of the id, such as `tx`. */
   of(sort: string, id: string | null | undefined): string {
     if (id === null || id === undefined) return 'none';
     const known = this.#names.get(id);

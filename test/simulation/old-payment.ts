@@ -1,4 +1,4 @@
-/** What an earlier history has left: an executed payment whose outcome nobody knows. */
+/** An old executed payment whose outcome the service does not know. */
 import { decimalFromCents } from '../../src/domain/money.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -11,10 +11,10 @@ const key = 'an old key';
 const endToEnd = 'E111657562026041412000000000old1';
 
 /**
- * Stores an old payment in some seeds. The outcome has been looked for a short time only, so that
- * the sweep does not wait for an hour between two looks.
+ * Stores an old payment in some seeds. Its last update is recent, so that the sweep does not wait
+ * for an hour between two look-ups of its outcome.
  */
-export async function leaveOldPayment({
+export async function storeOldPayment({
   store,
   ledger,
   scheduler,

@@ -1,7 +1,7 @@
 /**
- * The operator: resolves payments, replays events, blocks and unblocks accounts, at any moment and
- * in whichever process lives. A careful one asks the provider before deciding about a payment, a
- * careless one does not.
+ * The operator: resolves payments, replays events, blocks and unblocks accounts, at any time and in
+ * any live process. A careful operator checks with the provider before a decision, a careless one
+ * does not.
  */
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
@@ -23,16 +23,16 @@ export interface OperatorOptions {
   readonly scheduler: Scheduler;
 }
 
-/** How often the operator does something in one history. */
+/** The number of actions of the operator in one history. */
 const counts = [0, 0, 2, 5, 12] as const;
 
 const longestPauseMs = 240_000;
 
-/** The operator waits for the service to come back, so often and so long. */
-const mostTries = 200;
+/** How often and how long the operator waits for the service to recover. */
+const maxTries = 200;
 const triesPauseMs = 2_000;
 
-const decision = { reason: 'asked the provider' } as const;
+const decision = { reason: 'checked with the provider' } as const;
 
 const caller: OpCaller = { operator: 'operator', progress: ignore };
 
@@ -63,26 +63,26 @@ export class Operator {
     this.isDone = true;
   }
 
-  /** Replays every event that is stored: what was applied is found applied. */
+  /** Replays every stored event, also those that are applied already. */
   replayAll(): Promise<unknown> {
-    return this.#tell('replays all', (context) =>
+    return this.#call('replays all', (context) =>
       replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
     );
   }
 
-  /** Lets every event be settled again whose job is dead. */
+  /** Retries the dead jobs of events. */
   retryDeadJobs(): Promise<unknown> {
-    return this.#tell('retries dead jobs', (context) =>
+    return this.#call('retries dead jobs', (context) =>
       retryJobs.run(context, { allDead: true, kind: 'settle-webhook' }, caller),
     );
   }
 
   async unblockAll(): Promise<void> {
     const { oracle, scheduler } = this.#options;
-    for (let tries = 0; tries < mostTries && oracle.accounts.blocked.length > 0; tries += 1) {
+    for (let tries = 0; tries < maxTries && oracle.accounts.blocked.length > 0; tries += 1) {
       for (const id of oracle.accounts.blocked) {
         const input = { user: String(id), ...decision };
-        await this.#tell('unblocks an account', (context) =>
+        await this.#call('unblocks an account', (context) =>
           unblockAccount.run(context, input, caller),
         );
       }
@@ -95,7 +95,7 @@ export class Operator {
     const [customer] = scheduler.chance.shuffled(oracle.ledger.customers);
     if (!customer) return;
     const input = { user: String(customer.id), ...decision };
-    await this.#tell('blocks an account', (context) => blockAccount.run(context, input, caller));
+    await this.#call('blocks an account', (context) => blockAccount.run(context, input, caller));
   };
 
   readonly #replay = async (): Promise<void> => {
@@ -107,14 +107,14 @@ export class Operator {
       dryRun: chance.happens(0.2),
       counting: chance.happens(0.2),
     };
-    const replay = await this.#tell('replays', (c) => replayWebhooks.run(c, input, caller));
+    const replay = await this.#call('replays', (c) => replayWebhooks.run(c, input, caller));
     for (const { result } of replay?.events ?? []) this.#options.scheduler.count(`event ${result}`);
   };
 
   readonly #resolve = async (): Promise<void> => {
     const { scheduler } = this.#options;
     const stuck = scheduler.chance.happens(0.5);
-    const listed = await this.#tell('lists payments', (context) =>
+    const listed = await this.#call('lists payments', (context) =>
       listPix.run(
         context,
         { limit: 20, ...(stuck ? { stuck } : { status: 'PROCESSING' }) },
@@ -123,12 +123,12 @@ export class Operator {
     );
     const sends = (listed?.transactions ?? []).filter(({ operation }) => operation === 'SEND');
     const [send] = scheduler.chance.shuffled(sends);
-    const as = send ? this.#verdict(send) : null;
+    const as = send ? this.#decision(send) : null;
     if (send && as) await this.#decide(send, as);
   };
 
-  /** What the operator says became of a payment; null: nothing yet. */
-  #verdict({ endToEnd }: PixView): 'completed' | 'failed' | null {
+  /** The operator's decision about a payment; null: none yet. */
+  #decision({ endToEnd }: PixView): 'completed' | 'failed' | null {
     const { oracle, scheduler } = this.#options;
     if (!this.#isCareful) return scheduler.chance.pick(['completed', 'failed']);
     const state = oracle.ledger.payments.find((one) => one.endToEnd === endToEnd)?.state;
@@ -144,7 +144,7 @@ export class Operator {
     const onlyCheck = scheduler.chance.happens(0.2);
     const undo = onlyCheck ? ignore : oracle.decides(customer, clientRequestId, status);
     const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
-    const resolved = await this.#tell(`resolves as ${as}`, (context) =>
+    const resolved = await this.#call(`resolves as ${as}`, (context) =>
       resolvePix.run(context, input, caller).catch((error: unknown) => {
         if (error instanceof OpError) undo();
         throw error;
@@ -153,8 +153,8 @@ export class Operator {
     if (resolved && !onlyCheck) scheduler.count(`payments resolved as ${as}`);
   }
 
-  /** @returns what the service answers, or null: it refused, or could not be reached. */
-  async #tell<Result>(
+  /** @returns the result, or null: the service refused, or could not be reached. */
+  async #call<Result>(
     label: string,
     work: (context: Context) => Promise<Result>,
   ): Promise<Result | null> {
@@ -174,5 +174,5 @@ export class Operator {
 }
 
 function ignore(): void {
-  // An operator who does not watch the progress.
+  // This operator does not watch the progress.
 }

@@ -1,4 +1,4 @@
-/** Those outside who pay: charges, never, once or several times, and customers without a charge. */
+/** Payers at other institutions: they pay charges, any number of times, and customers. */
 import type { Collections } from './bank/collections.ts';
 import type { Charge } from './bank/ledger.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -7,7 +7,7 @@ import type { StoredCustomer } from './store.ts';
 export interface PayersOptions {
   readonly scheduler: Scheduler;
   readonly collections: Collections;
-  /** Does something later, as a step of its own. */
+  /** Does work later, in a separate step. */
   readonly later: (delayMs: number, label: string, work: () => void) => void;
 }
 
@@ -20,7 +20,7 @@ export class Payers {
     this.#options = options;
   }
 
-  /** A charge was made: somebody may pay it, at times with another amount. */
+  /** A charge was created: payers may pay it, sometimes with another amount. */
   made(charge: Charge): void {
     const { scheduler, collections } = this.#options;
     const { chance } = scheduler;
@@ -28,17 +28,17 @@ export class Payers {
       const isOther = chance.happens(0.2);
       const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);
       scheduler.count(isOther ? 'charges paid with another amount' : 'charges paid');
-      this.#later(`somebody pays ${charge.bankId}`, () => collections.pay(charge, amountCents));
+      this.#later(`a payer pays ${charge.bankId}`, () => collections.pay(charge, amountCents));
     }
   }
 
-  /** Pays a customer at times. */
+  /** Pays a customer, in some histories. */
   pay(customer: StoredCustomer): void {
     const { scheduler, collections } = this.#options;
     const { chance } = scheduler;
     for (let times = chance.pick([0, 0, 1, 2]); times > 0; times -= 1) {
       const amountCents = chance.pick([1_000, 2_550, 33]);
-      this.#later(`somebody pays ${customer.name}`, () =>
+      this.#later(`a payer pays ${customer.name}`, () =>
         collections.payCustomer(customer, amountCents),
       );
     }

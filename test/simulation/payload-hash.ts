@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Names an event as the service does: by its bytes. */
+/** Identifies an event as the service does: by the hash of its bytes. */
 export function hashOf(payload: Buffer): string {
   return createHash('sha256').update(payload).digest('hex');
 }

@@ -1,6 +1,6 @@
 /**
- * A customer's phone: it carries requests to whichever process lives, loses some of them and some
- * answers, and knows the banking session that its token names.
+ * A customer's phone: it sends requests to any live process, loses some requests and answers, and
+ * knows the banking session of its token.
  */
 import type { Context } from '../../src/context.ts';
 import { AppError } from '../../src/errors.ts';
@@ -18,28 +18,28 @@ export interface PhoneOptions {
   readonly processes: Processes;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** The token of a session that was ended has been good for something. */
-  readonly outlived: () => void;
+  /** Called when a request succeeds although its session has ended. */
+  readonly servedAfterLogOut: () => void;
 }
 
-/** What the app asks for. */
-interface Errand<Answer extends { readonly status: number }> {
+/** A request of the app. */
+interface PhoneRequest<Answer extends { readonly status: number }> {
   /** For the trace. */
   readonly label: string;
   run(context: Context, token: VerifiedToken): Promise<Answer>;
-  /** What the answer is, for the trace. */
+  /** Describes the answer for the trace. */
   describe(answer: Answer | null): string;
 }
 
-/** Longer than a send takes with all its attempts, at times. */
+/** Sometimes longer than a send with all its attempts. */
 const longestPatienceMs = 30_000;
 
 export class Phone {
   readonly owner: Owner;
-  /** The banking session that the app's token names. */
+  /** The banking session of the app's token. */
   sessionId = '';
   readonly #options: PhoneOptions;
-  /** The sessions that the app knows to be ended. */
+  /** The sessions that the app knows to have ended. */
   readonly #ended = new Set<string>();
 
   constructor(options: PhoneOptions) {
@@ -47,21 +47,21 @@ export class Phone {
     this.owner = { name: options.customer.name };
   }
 
-  /** @returns the answer, or null when none comes in time. */
-  async ask<Answer extends { readonly status: number }>(
-    errand: Errand<Answer>,
+  /** @returns the answer, or null when none arrives in time. */
+  async request<Answer extends { readonly status: number }>(
+    request: PhoneRequest<Answer>,
   ): Promise<Answer | null> {
     const { scheduler } = this.#options;
     const patienceMs = 2_000 + scheduler.chance.below(longestPatienceMs);
     const noAnswer = Promise.withResolvers<null>();
     const cancel = scheduler.after(this.owner, patienceMs, () => noAnswer.resolve(null));
-    const answer = await Promise.race([this.#exchange(errand), noAnswer.promise]);
+    const answer = await Promise.race([this.#exchange(request), noAnswer.promise]);
     cancel();
     return answer;
   }
 
   /**
-   * Logs in again, as far as the provider's part goes.
+   * Logs in again at the provider, without a password check of the service.
    * @returns whether it succeeded.
    */
   async logIn(): Promise<boolean> {
@@ -102,7 +102,7 @@ export class Phone {
     label,
     run,
     describe,
-  }: Errand<Answer>): Promise<Answer | null> {
+  }: PhoneRequest<Answer>): Promise<Answer | null> {
     const { scheduler, profile, processes } = this.#options;
     await scheduler.hop(this.owner, `${label} is on its way`);
     const service = processes.pick();
@@ -113,12 +113,12 @@ export class Phone {
     const answer = await service
       .serve((context) => run(context, this.#token(context, sessionId)))
       .catch(() => null);
-    if (isEnded && answer?.status === 200) this.#options.outlived();
+    if (isEnded && answer?.status === 200) this.#options.servedAfterLogOut();
     await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
     return answer && scheduler.chance.happens(profile().lostMessages / 2) ? lost() : answer;
   }
 
-  /** @param sessionId of the token that the request carries: it may wait for long. */
+  /** @param sessionId the session of the token in the request, which may have waited for long. */
   #token(context: Context, sessionId: string): VerifiedToken {
     const { customer } = this.#options;
     return {
@@ -130,12 +130,12 @@ export class Phone {
   }
 }
 
-/** Only time tells the app that its message was lost. */
+/** A lost message has no answer: the app only notices the time-out. */
 function lost(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** Why the service did not do what it was asked for. */
+/** A refusal of the service. */
 export interface Refusal {
   readonly status: number;
   readonly outcome: string | null;
@@ -143,7 +143,7 @@ export interface Refusal {
   readonly fields: readonly string[];
 }
 
-/** @returns what the app is answered; null for what is no refusal but a defect. */
+/** @returns the refusal that the app receives; null for a defect. */
 export function readRefusal(error: unknown): Refusal | null {
   if (!(error instanceof AppError)) return null;
   const { status, headers, fields = {} } = error;

@@ -1,4 +1,4 @@
-/** Faults of a process that does not die: its clock is wrong or jumps, or it is frozen. */
+/** Faults of a live process: its clock is wrong or jumps, or it is frozen. */
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { FaultProfile } from './fault-profile.ts';
 
@@ -7,14 +7,14 @@ export interface ProcessFaultsOptions {
   readonly profile: () => FaultProfile;
 }
 
-/** From a long garbage collection to a machine that was suspended. */
+/** From a long garbage collection to a suspended machine. */
 const freezesMs = [3_000, 30_000, 150_000, 600_000] as const;
 
-/** A clock that jumps is wrong for some time, whatever it was before. */
+/** The smallest limit of the offset of a clock that jumps. */
 const leastJumpMs = 60_000;
 
-/** The most that the clock of a process is ahead or behind, in milliseconds. */
-export function mostClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
+/** The largest clock skew of a process, in milliseconds. */
+export function maxClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
   return clockJumps > 0 ? Math.max(leastJumpMs, clockSkewMs) : clockSkewMs;
 }
 
@@ -33,7 +33,7 @@ export class ProcessFaults {
     this.#setClock(process);
   }
 
-  /** A process is about to take a step: its clock may jump, or it may be frozen. */
+  /** A process is about to run a step: its clock may jump, or the process may freeze. */
   strike(process: Owner): void {
     const { scheduler, profile } = this.#options;
     if (scheduler.isBuried(process) || scheduler.isFrozen(process)) return;
@@ -44,16 +44,16 @@ export class ProcessFaults {
     if (scheduler.chance.happens(profile().freezes)) this.#freeze(process);
   }
 
-  /** From now on the clocks are right; a process that is frozen goes on in its time. */
+  /** Corrects all clocks; a frozen process continues when its freeze is over. */
   endFaults(): void {
     for (const process of this.#processes) this.#options.scheduler.setClock(process, 0);
   }
 
   #setClock(process: Owner): void {
     const { scheduler, profile } = this.#options;
-    const mostMs = mostClockSkewMs(profile());
-    if (mostMs === 0) return;
-    const offsetMs = scheduler.chance.between(-mostMs, mostMs);
+    const maxMs = maxClockSkewMs(profile());
+    if (maxMs === 0) return;
+    const offsetMs = scheduler.chance.between(-maxMs, maxMs);
     scheduler.setClock(process, offsetMs);
     scheduler.note(`the clock of ${process.name} is ${offsetMs} ms ahead`);
   }

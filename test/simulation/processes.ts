@@ -1,5 +1,5 @@
-/** The processes that run: how many, when they die or are replaced, and when they come back. */
-import { mostClockSkewMs, ProcessFaults } from './process-faults.ts';
+/** The processes of the service: their number, deaths, replacements and restarts. */
+import { maxClockSkewMs, ProcessFaults } from './process-faults.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { Service } from './service.ts';
 import type { FaultProfile } from './fault-profile.ts';
@@ -7,24 +7,24 @@ import type { FaultProfile } from './fault-profile.ts';
 export interface ProcessesOptions {
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** How many processes there are to be at once. */
+  /** The number of concurrent processes. */
   readonly size: number;
   readonly create: (owner: Owner) => Service;
-  /** Told of a process that has died. */
+  /** Called for each process that has died. */
   readonly buried: (owner: Owner) => void;
 }
 
-/** Mostly a process is started again at once; at times what it has left is stale by then. */
+/** Mostly a process restarts at once; sometimes its open work is stale by then. */
 const longestAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
 
-/** After this time a process that could not start is started again. */
+/** The delay before a process that could not start is started again. */
 const restartMs = 5_000;
 
-/** How likely a health check has seen that a process is frozen, or the connection is given up. */
+/** How likely a health check has detected a frozen process, or the connection times out. */
 const refusedByFrozen = 0.8;
 
 export class Processes {
-  /** The most that the clock of a process is wrong, in milliseconds. */
+  /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
   readonly #options: ProcessesOptions;
   readonly #faults: ProcessFaults;
@@ -34,7 +34,7 @@ export class Processes {
 
   constructor(options: ProcessesOptions) {
     this.#options = options;
-    this.clockSkewMs = mostClockSkewMs(options.profile());
+    this.clockSkewMs = maxClockSkewMs(options.profile());
     this.#faults = new ProcessFaults(options);
   }
 
@@ -42,7 +42,7 @@ export class Processes {
     while (this.#services.size < this.#options.size) this.#launch();
   }
 
-  /** @returns a process that takes requests, or null; one that is frozen seems to take them. */
+  /** @returns a process that accepts requests, or null; a frozen one seems to accept them. */
   pick(): Service | null {
     const { scheduler } = this.#options;
     const [first, ...others] = [...this.#services].filter(([, { isOpen }]) => isOpen);
@@ -51,7 +51,7 @@ export class Processes {
     return scheduler.isFrozen(owner) && scheduler.chance.happens(refusedByFrozen) ? null : service;
   }
 
-  /** How many processes take requests. */
+  /** The number of processes that accept requests. */
   get open(): number {
     return [...this.#services.values()].filter(({ isOpen }) => isOpen).length;
   }
@@ -61,17 +61,17 @@ export class Processes {
     return this.open === size && ![...this.#services.keys()].some((one) => scheduler.isFrozen(one));
   }
 
-  /** From now on the clocks of the processes are right. */
+  /** Corrects the clocks of the processes. */
   endFaults(): void {
     this.#faults.endFaults();
   }
 
-  /** The history is over: nobody goes on. */
+  /** The history is over: no process continues. */
   abandon(): void {
     for (const owner of this.#services.keys()) this.#options.scheduler.bury(owner);
   }
 
-  /** Something is about to happen to a process: it may be its death or its end. */
+  /** A process is about to run a step: it may die or stop before it. */
   strike(owner: Owner): void {
     const { scheduler, profile } = this.#options;
     const service = this.#services.get(owner);
@@ -92,7 +92,7 @@ export class Processes {
     const { scheduler } = this.#options;
     scheduler.note(`${owner.name} starts`);
     service.start().catch(() => {
-      // It cannot start without the database: it ends, and is started again.
+      // It cannot start without the database: it exits, and is started again.
       if (!this.#services.has(owner)) return;
       scheduler.count('failed starts');
       this.#end(owner, service, restartMs);
@@ -112,7 +112,7 @@ export class Processes {
     this.#options.scheduler.after(this.#owner, awayMs, () => this.start());
   }
 
-  /** It finishes what it has begun, then the next one takes its place. */
+  /** The process completes its open work, then the next one replaces it. */
   async #replace(owner: Owner, service: Service): Promise<void> {
     const { scheduler } = this.#options;
     scheduler.count('stops');

@@ -1,4 +1,4 @@
-/** The provider of a history: its bank, what comes in there, and those who pay from outside. */
+/** The provider of a history: its bank, its incoming PIX, and the payers at other institutions. */
 import { Bank, type BankOptions } from './bank/bank.ts';
 import { Collections, type CollectionsOptions } from './bank/collections.ts';
 import { Ids } from './bank/ids.ts';
@@ -19,7 +19,7 @@ export interface ProviderSideOptions {
   readonly postReceived: CollectionsOptions['post'];
   readonly postRefund: RefundersOptions['postRefund'];
   readonly postExpiry: RefundersOptions['postExpiry'];
-  /** Told of a payment that was executed. */
+  /** Called for each payment that was executed. */
   readonly executed: BankOptions['executed'];
 }
 
@@ -27,7 +27,7 @@ export class ProviderSide {
   readonly bank: Bank;
   readonly payers: Payers;
   readonly refunders: Refunders;
-  /** What the bank is still to do: payments to be settled, and PIX that are to come in. */
+  /** The open work of the bank: payments to settle, and PIX to receive. */
   unsettled = 0;
   readonly #options: ProviderSideOptions;
   readonly #owner: Owner = { name: 'bank' };
@@ -74,7 +74,7 @@ export class ProviderSide {
     });
   }
 
-  /** Payments settle when the scheduler comes to it, which may be before their answer. */
+  /** The scheduler picks the step that settles a payment, possibly before its answer. */
   #settleLater(payment: Payment): void {
     const { scheduler, policy, names } = this.#options;
     const delayMs = scheduler.chance.delayMs(policy.slowestSettlementMs);

@@ -1,26 +1,26 @@
-/** What a server leaves open: who sees whose row, and in which order rows come. */
+/** What a server does not define: races between inserts, and the order of rows. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export type Row = Record<string, unknown>;
 
-/** @returns the name of a statement without the mark of one that was broken on purpose. */
+/** @returns the name of a statement without the suffix of a mutation. */
 export function plainName({ name }: Pick<Statement, 'name'>): string {
   return name.replace(/#.*$/, '');
 }
 
-/** A round trip that was carried out. */
+/** A round trip that was executed. */
 interface Answered {
   readonly statement: Statement;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
-  /** The step that it was asked at. */
-  readonly askedAt: number;
+  /** The step at which it was sent. */
+  readonly requestedAt: number;
 }
 
 /**
- * On a server a statement sees the rows that were there when it began. One that runs into a row
- * that was committed since then neither inserts its own nor finds the other one.
+ * On a server a statement sees the rows at its beginning. If it conflicts with a row that was
+ * committed later, it neither inserts its own row nor finds the other one.
  */
 export class Races {
   readonly #scheduler: Scheduler;
@@ -38,7 +38,7 @@ export class Races {
     this.#isOnServer = kind === 'postgresql';
   }
 
-  /** The commits that were raced for are lost. */
+  /** Forgets the commits that a failover has lost. */
   forget(): void {
     this.#committedAt.clear();
   }
@@ -51,23 +51,23 @@ export class Races {
     if (!race) return this.#inAnyOrder(name, rows);
     return calls.flatMap((parameters, index) => {
       const own = rows.filter(({ ordinal }) => Number(ordinal) === index + 1);
-      const isLost = this.#isLost(race.keyOf(parameters), answered.askedAt, own);
+      const isLost = this.#isLost(race.keyOf(parameters), answered.requestedAt, own);
       return isLost ? race.lost(own) : own;
     });
   }
 
-  /** The database promises no order here: it is left to chance, and to ours alone. */
+  /** The database defines no order here: draws one from the random sequence. */
   #inAnyOrder(name: string, rows: readonly Row[]): Row[] {
     const order = unordered[name];
     return order ? this.#scheduler.chance.shuffled(rows.toSorted(order)) : [...rows];
   }
 
-  #isLost(key: string, askedAt: number, [row]: readonly Row[]): boolean {
+  #isLost(key: string, requestedAt: number, [row]: readonly Row[]): boolean {
     if (row === undefined) return false;
     const isOwn = row['reserved'] === true || row['is_new'] === true;
-    // A second try that finds its own row commits nothing anew.
+    // A second try that finds its own row commits nothing new.
     if (isOwn && !this.#committedAt.has(key)) this.#committedAt.set(key, this.#scheduler.taken);
-    const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > askedAt;
+    const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > requestedAt;
     const isLost = isRace && this.#isOnServer && this.#scheduler.chance.happens(0.5);
     if (isLost) this.#scheduler.count('races lost');
     return isLost;
@@ -76,20 +76,20 @@ export class Races {
 
 interface Racing {
   keyOf(parameters: readonly unknown[]): string;
-  /** What is answered to the one who came second. */
+  /** The answer to the statement that came second. */
   lost(rows: readonly Row[]): Row[];
 }
 
-/** Statements that insert, or find the row that stands in their way. */
+/** Statements that insert a row, or find the conflicting one. */
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
     keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
-    // The payer is found, and no transaction.
+    // It finds the payer, and no transaction.
     lost: withoutTransaction,
   },
   'pix-reserve-send-limited': {
     keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
-    // Whoever came first has counted the user's row.
+    // The first statement has counted the user's row.
     lost: (rows) => withoutTransaction(rows.map((row) => Object.assign(row, overtaken))),
   },
   'pix-reserve': {
@@ -123,7 +123,7 @@ const by =
   (one, other) =>
     Number(one[column]) - Number(other[column]);
 
-/** Statements whose rows come in no order or with ties, and what tells their rows apart. */
+/** Statements without an order, or with ties, and the column that distinguishes their rows. */
 const unordered: Readonly<Record<string, Comparison>> = {
   'jobs-claim': by('id'),
   'pix-candidates': by('created_at'),

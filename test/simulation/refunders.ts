@@ -1,6 +1,6 @@
 /**
- * What comes after a payment, and without one: the bank refunds what was sent or received, whole or
- * in parts, and reports charges that have expired unpaid.
+ * Later events: the bank refunds sent and received PIX, in full or in part, and reports charges
+ * that have expired.
  */
 import {
   writeExpiryNotice,
@@ -18,7 +18,7 @@ export interface RefundersOptions {
   readonly ledger: Ledger;
   readonly policy: Policy;
   readonly ids: Ids;
-  /** Does something later, as a step of its own. */
+  /** Does work later, in a separate step. */
   readonly later: (delayMs: number, label: string, work: () => void) => void;
   readonly postRefund: (notice: RefundNotice, again: () => RefundNotice) => void;
   readonly postExpiry: (notice: ExpiryNotice, again: () => ExpiryNotice) => void;
@@ -26,7 +26,7 @@ export interface RefundersOptions {
 
 const slowestRefundMs = 240_000;
 
-/** A later expiry is left to the sweep. */
+/** The bank reports no later expiry: the sweep has to find it. */
 const longestExpiryMs = 300_000;
 
 const refundIspb = '99999005';
@@ -38,7 +38,7 @@ export class Refunders {
     this.#options = options;
   }
 
-  /** A payment was completed: the payee may give it back. */
+  /** A payment was completed: the payee may refund it. */
   paid({ customer, endToEnd, amountCents, payee }: Payment): void {
     this.#refund(amountCents, (returnId, cents) => {
       const refund = { endToEnd, returnId, amountCents: cents, originalCents: amountCents };
@@ -49,7 +49,7 @@ export class Refunders {
     });
   }
 
-  /** A PIX has come in from outside: it may be given back. */
+  /** A PIX from another institution was received: it may be refunded. */
   received({ customer, endToEnd, amountCents }: Receipt): void {
     if (this.#options.ledger.payments.some((one) => one.endToEnd === endToEnd)) return;
     this.#refund(amountCents, (returnId, cents) => [
@@ -64,7 +64,7 @@ export class Refunders {
     ]);
   }
 
-  /** A charge was made: the bank may say when it has expired. */
+  /** A charge was created: the bank may report its expiry. */
   made(charge: Charge): void {
     const { scheduler, later } = this.#options;
     const { chance } = scheduler;
@@ -74,7 +74,7 @@ export class Refunders {
     later(delayMs, `${charge.bankId} expires`, () => this.#expire(charge));
   }
 
-  /** A code that may be paid more than once expires although it was paid. */
+  /** A code that may be paid more than once can expire although it was paid. */
   #expire(charge: Charge): void {
     const { scheduler, ledger, postExpiry } = this.#options;
     const { chance } = scheduler;
@@ -98,7 +98,7 @@ export class Refunders {
       scheduler.count(cents === amountCents ? 'refunds of the whole' : 'refunds in part');
       this.#later(() => make(this.#returnId(), cents));
     }
-    // One of a payment that nobody knows.
+    // A refund of an unknown payment.
     if (plan.length > 0 && chance.happens(0.1)) {
       const endToEnd = this.#options.ids.endToEnd(refundIspb, scheduler.nowMs);
       scheduler.count('refunds of no payment');

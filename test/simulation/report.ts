@@ -1,11 +1,11 @@
-/** What is told of the seeds that were run. */
+/** The report of the seeds that were run. */
 import { coverageText, isCoverage } from './coverage.ts';
 import type { Verdict } from './simulate.ts';
 
-/** So many lines before the first violation tell how it came about, mostly. */
+/** The lines before the first violation that mostly show its cause. */
 const linesBefore = 60;
 
-/** How a seed has failed: what did not hold, what led to it, and how to see all of it. */
+/** The failure of a seed: its violations, the steps before them, and how to replay it. */
 export function failureText({ seed, violations, trace }: Verdict): string {
   const first = trace.findIndex((line) => line.includes('VIOLATION'));
   const end = first === -1 ? trace.length : first + 1;
@@ -18,7 +18,7 @@ export function failureText({ seed, violations, trace }: Verdict): string {
   ].join('\n');
 }
 
-/** Adds up what many seeds have brought. */
+/** Sums the results of many seeds. */
 export class Summary {
   seeds = 0;
   readonly failed: number[] = [];
@@ -30,7 +30,7 @@ export class Summary {
     this.seeds += 1;
     this.#steps += trace.length;
     if (violations.length > 0) this.failed.push(seed);
-    for (const [word, count] of tally) this.#count(word, count);
+    for (const [key, count] of tally) this.#count(key, count);
     for (const { status, phase } of rows) this.#count(`${status} ${phase}`, 1);
   }
 
@@ -43,24 +43,24 @@ export class Summary {
     return `${this.seeds} seeds, ${this.failed.length} failed, ${rate} seeds/s`;
   }
 
-  /** What came about, so that one can see that it did. */
+  /** The counts of all events, as proof that they occurred. */
   text(): string {
     const counts = [...this.#counts]
-      .filter(([word]) => !isCoverage(word))
+      .filter(([key]) => !isCoverage(key))
       .toSorted(([one], [other]) => one.localeCompare(other));
     return [
       `${this.progress()}, ${this.#steps} steps in ${this.seconds.toFixed(0)} s`,
-      ...counts.map(([word, count]) => `  ${String(count).padStart(8)} ${word}`),
+      ...counts.map(([key, count]) => `  ${String(count).padStart(8)} ${key}`),
       ...(this.failed.length > 0 ? [`failed: ${this.failed.join(' ')}`] : []),
     ].join('\n');
   }
 
-  /** What the seeds have reached (`withCoverage`). */
+  /** The coverage of the seeds (`withCoverage`). */
   coverage(): string {
     return coverageText(this.#counts);
   }
 
-  #count(word: string, count: number): void {
-    this.#counts.set(word, (this.#counts.get(word) ?? 0) + count);
+  #count(key: string, count: number): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
   }
 }

@@ -1,9 +1,8 @@
 /**
- * The scheduler of a simulation. Everything that leaves a process or comes to it (a statement to
- * the database, a call to the bank, an answer, a notification, a timer) is a step that waits here
- * until it is picked. One step is taken at a time, to its end; then what it has set going comes to
- * rest, and the next one is picked. So the order of all that happens is the scheduler's choice, and
- * the scheduler chooses by the seed.
+ * The scheduler of a simulation. Everything that leaves or reaches a process (a statement to the
+ * database, a call to the bank, an answer, a notification, a timer) is a step that waits here until
+ * the scheduler picks it. It runs one step at a time to its end, waits until the work that the step
+ * has started is idle, and picks the next one. So the seed determines the order of all events.
  */
 import { nextTurn, type Clock } from '../../src/clock.ts';
 import { runZeroTimersAtNextTurn } from '../support/zero-timers.ts';
@@ -11,20 +10,20 @@ import type { Chance } from './chance.ts';
 
 runZeroTimersAtNextTurn();
 
-/** Whoever waits for steps; when it dies, its steps are taken off the list. */
+/** The owner of steps; when it dies, its steps are removed. */
 export interface Owner {
   readonly name: string;
 }
 
 export interface Step {
   readonly owner: Owner;
-  /** What happens, for the trace. */
+  /** A description for the trace. */
   readonly label: string;
-  /** @returns what came of it, for the trace. */
+  /** @returns the result, for the trace. */
   run(): Promise<string | void> | string | void;
-  /** Called when the owner dies first; true keeps the step, which then happens all the same. */
+  /** Called when the owner dies first; true: the step runs anyway. */
   outlives?(): boolean;
-  /** It happens outside of its owner, also while the owner is frozen. */
+  /** Whether it runs outside of its owner, also while the owner is frozen. */
   readonly isOutside?: boolean;
 }
 
@@ -37,23 +36,23 @@ interface Timer {
 export interface SchedulerOptions {
   readonly chance: Chance;
   readonly startMs: number;
-  /** Told of the owner of every step before it is taken; the owner may die of it. */
+  /** Called with the owner of every step before it runs; it may kill the owner. */
   readonly beforeStep: (owner: Owner) => void;
 }
 
-/** Which of the waiting steps is likely to be next. */
+/** Which of the waiting steps is likely to run next. */
 export type Order = 'any' | 'oldest' | 'newest';
 
 export class Scheduler {
-  /** One line a step. */
+  /** One line for each step. */
   readonly trace: string[] = [];
   readonly chance: Chance;
-  /** How often each kind of trouble has come. */
+  /** The number of events of each kind. */
   readonly tally = new Map<string, number>();
-  /** How many steps have been taken. */
+  /** The number of steps that were taken. */
   taken = 0;
   order: Order = 'any';
-  /** How likely the next timer is to go off although steps are waiting: how slow all others are. */
+  /** How likely the next timer fires although steps are waiting. */
   stalls = 0;
   readonly #startMs: number;
   readonly #beforeStep: (owner: Owner) => void;
@@ -80,17 +79,17 @@ export class Scheduler {
     return this.#nowMs - this.#startMs;
   }
 
-  /** Whether anything but timers is left to happen. */
+  /** Whether no step is waiting; timers may be. */
   get isQuiet(): boolean {
     return this.#waiting.length === 0;
   }
 
-  /** Nobody waits for what a dead owner asks for. */
+  /** Adds a step, unless its owner is dead. */
   submit(step: Step): void {
     if (!this.isBuried(step.owner)) this.#waiting.push(step);
   }
 
-  /** A step that only takes its time: a message on its way. */
+  /** A step without work: a message on its way. */
   hop(owner: Owner, label: string): Promise<void> {
     return new Promise((resolve) => this.submit({ owner, label, run: resolve }));
   }
@@ -112,7 +111,7 @@ export class Scheduler {
     };
   }
 
-  /** Sets the wall clock of an owner; its timers are monotonic, as those of Node are. */
+  /** Sets the wall clock of an owner; its timers are monotonic, as in Node. */
   setClock(owner: Owner, offsetMs: number): void {
     this.#clockOffsets.set(owner, offsetMs);
   }
@@ -121,12 +120,12 @@ export class Scheduler {
     return this.#clockOffsets.get(owner) ?? 0;
   }
 
-  /** Holds the timers of an owner, and its steps that do not happen outside of it. */
+  /** Holds the timers of an owner, and its steps that do not run outside of it. */
   freeze(owner: Owner): void {
     this.#frozen.add(owner);
   }
 
-  /** The owner goes on with what it has in hand; timers that are due compete with its steps. */
+  /** The owner continues; its due timers compete with its steps. */
   thaw(owner: Owner): void {
     this.#frozen.delete(owner);
   }
@@ -135,12 +134,12 @@ export class Scheduler {
     return this.#frozen.has(owner);
   }
 
-  /** Takes a waiting step off the list: it never happens. */
+  /** Removes a waiting step: it never runs. */
   withdraw(step: Step): void {
     this.#waiting = this.#waiting.filter((one) => one !== step);
   }
 
-  /** The owner is dead: what it waits for is taken off the list, but for what outlives it. */
+  /** The owner is dead: removes its steps and timers, except the steps that outlive it. */
   bury(owner: Owner): void {
     this.#buried.add(owner);
     this.#frozen.delete(owner);
@@ -154,7 +153,7 @@ export class Scheduler {
     return this.#buried.has(owner);
   }
 
-  /** Time passes in which nothing happens; what is due by then is due now. */
+  /** Advances the clock without a step; later timers may be due then. */
   leap(ms: number): void {
     this.#nowMs += ms;
     this.note(`${Math.round(ms / 3_600_000)} hours pass`);
@@ -165,22 +164,22 @@ export class Scheduler {
     this.trace.push(`${seconds.padStart(10)} ${text}`);
   }
 
-  count(trouble: string): void {
-    this.tally.set(trouble, (this.tally.get(trouble) ?? 0) + 1);
+  count(event: string): void {
+    this.tally.set(event, (this.tally.get(event) ?? 0) + 1);
   }
 
-  /** Takes one step; false when nothing is left to happen. */
+  /** Takes one step; false when neither a step nor a timer is left. */
   async step(): Promise<boolean> {
     const timer = this.#nextTimer();
     const ready = this.#ready();
-    if (ready.length > 0 && (!timer || !this.#goesOff(timer, ready.length))) {
+    if (ready.length > 0 && (!timer || !this.#firesFirst(timer, ready.length))) {
       await this.#take(this.#pick(ready));
     } else if (timer) {
       await this.#fire(timer);
     } else {
       return false;
     }
-    await comeToRest();
+    await waitUntilIdle();
     return true;
   }
 
@@ -189,7 +188,7 @@ export class Scheduler {
     return this.#waiting.filter((step) => step.isOutside || !this.#frozen.has(step.owner));
   }
 
-  #goesOff(timer: Timer, ready: number): boolean {
+  #firesFirst(timer: Timer, ready: number): boolean {
     if (timer.dueMs <= this.#nowMs) return this.chance.happens(1 / (ready + 1));
     return this.chance.happens(this.stalls);
   }
@@ -205,7 +204,7 @@ export class Scheduler {
 
   async #take(step: Step): Promise<void> {
     this.#begin(step.owner);
-    // Its owner may just have died, and the step with it.
+    // The owner may just have died, which removes the step.
     if (!this.#waiting.includes(step)) return;
     this.withdraw(step);
     const result = await step.run();
@@ -220,7 +219,7 @@ export class Scheduler {
     timer.work();
   }
 
-  /** Each step has a moment of its own, so that no order is left to chance of another kind. */
+  /** Each step has a distinct time, so that only the seed determines the order. */
   #begin(owner: Owner): void {
     this.taken += 1;
     this.#nowMs += this.chance.between(1, 3);
@@ -237,10 +236,10 @@ export class Scheduler {
 }
 
 /**
- * Nothing of the service waits for anything but steps and turns of the event loop: the batcher
- * lets one pass before it sends a batch, and another one after its result.
+ * The service waits only for steps and turns of the event loop: the batcher waits for one turn
+ * before it sends a batch, and for another after its result.
  */
-async function comeToRest(): Promise<void> {
+async function waitUntilIdle(): Promise<void> {
   for (let turn = 0; turn < turnsOfBatching; turn += 1) await nextTurn();
 }
 

@@ -11,22 +11,22 @@ export interface Range {
   readonly seeds: number;
   readonly minutes: number;
   readonly hazards: Hazards;
-  /** Whether the tallies tell what was reached. */
+  /** Whether the tallies contain the coverage. */
   readonly covers: boolean;
 }
 
-/** A process's part of a range: every so many seeds, from one on. */
+/** The part of a range for one process: every `step`-th seed. */
 export interface Part extends Range {
   readonly step: number;
 }
 
-/** What a process of several is given. */
+/** The task of a worker process. */
 export interface Order {
   readonly prepared: Prepared;
   readonly part: Part;
 }
 
-/** One seed; where two databases run, it does not hold if they differ. */
+/** Runs one seed; a difference between two databases is a violation. */
 export async function simulateOn(store: Store, seed: number, hazards: Hazards): Promise<Verdict> {
   const verdict = await simulate(store, seed, { hazards });
   const [first] = await store.differences();
@@ -34,22 +34,22 @@ export async function simulateOn(store: Store, seed: number, hazards: Hazards): 
   return { ...verdict, violations: [...verdict.violations, `the databases differ: ${first}`] };
 }
 
-/** Runs a part of a range, as far as its minutes go. */
+/** Runs a part of a range until its minutes are over. */
 export async function runPart(
   store: Store,
   { start, seeds, minutes, hazards, covers, step }: Part,
-  told: (verdict: Verdict) => void,
+  onVerdict: (verdict: Verdict) => void,
 ): Promise<void> {
   const endsAt = performance.now() + minutes * 60_000;
   for (let seed = start; seed < start + seeds && performance.now() < endsAt; seed += step) {
     const verdict = await simulateOn(store, seed, hazards);
-    told(covers ? withCoverage(verdict) : verdict);
+    onVerdict(covers ? withCoverage(verdict) : verdict);
   }
 }
 
 interface Sharing {
   readonly prepared: Prepared;
-  /** How many processes there are to be. */
+  /** The number of processes. */
   readonly workers: number;
 }
 
@@ -57,7 +57,7 @@ interface Sharing {
 export async function shareRange(
   range: Range,
   { prepared, workers }: Sharing,
-  told: (verdict: Verdict) => void,
+  onVerdict: (verdict: Verdict) => void,
 ): Promise<void> {
   const parts = Array.from({ length: Math.min(workers, range.seeds) }, (_, index): Part => {
     const { start, seeds } = range;
@@ -66,24 +66,24 @@ export async function shareRange(
   await Promise.all(
     parts.map((part) => {
       const order: Order = { prepared, part };
-      return runElsewhere('worker.ts', order, (verdict) => told(verdict as Verdict));
+      return runElsewhere('worker.ts', order, (verdict) => onVerdict(verdict as Verdict));
     }),
   );
 }
 
-/** Runs a script in a process of its own, with an order that it gets as its first message. */
+/** Runs a script in a new process; its first message is the order. */
 export function runElsewhere(
   script: string,
   order: object,
-  told: (message: unknown) => void,
+  onMessage: (message: unknown) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const worker = fork(join(import.meta.dirname, script), { serialization: 'advanced' });
-  worker.on('message', told);
+  worker.on('message', onMessage);
   worker.on('error', reject);
   worker.on('exit', (code) => {
     if (code === 0) resolve();
-    else reject(new Error(`a worker has ended with ${code}`));
+    else reject(new Error(`a worker has exited with ${code}`));
   });
   worker.send(order);
   return promise;

@@ -1,6 +1,6 @@
 /**
- * One process of the service: the real operations, jobs and provider layer over a context whose
- * every way out leads through the scheduler. When it dies, all of it is thrown away.
+ * One process of the service: the real operations, jobs and provider layer, with a context whose
+ * I/O goes through the scheduler. When the process dies, its state is discarded.
  */
 import type { Config } from '../../src/config/config.ts';
 import type { Context } from '../../src/context.ts';
@@ -25,7 +25,7 @@ import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
 
-/** The process has died, or is going: whoever was connected to it sees the connection break. */
+/** The process has died or stops: its open connections break. */
 export class ProcessGone extends Error {
   constructor() {
     super('the process is gone');
@@ -39,31 +39,31 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly db: Database;
-  /** Carries what this process asks the bank. */
+  /** Sends the requests of this process to the bank. */
   readonly dispatcher: NonNullable<HttpClientOptions['dispatcher']>;
   readonly jobs: JobTable;
   readonly limits: Config['pixLimits'];
-  /** What wraps the provider's API first; it stays as it is unless something is to be broken. */
+  /** Wraps the provider's API first; the identity, except in mutations. */
   readonly wrapWire: (provider: Provider) => Provider;
-  /** Waits while the process is frozen; null: it is not. */
+  /** Waits while the process is frozen; null: it is not frozen. */
   readonly whenAwake: () => Promise<void> | null;
-  /** What wraps the provider last; it stays as it is unless something is to be broken. */
+  /** Wraps the provider last; the identity, except in mutations. */
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
 
-/** What sends are settled by; all other duties have to do with nothing here. */
+/** The jobs that settle sends; the simulation needs no others. */
 export const sendJobs = {
   'settle-webhook': settleWebhook,
   'sweep-pix': sweepPix,
   'apply-retention': applyRetention,
 } as const satisfies JobTable;
 
-/** The loop polls this seldom, so that quiet minutes cost little; notifications wake it. */
+/** The loop polls rarely, so that idle minutes are cheap; notifications wake it. */
 const pollMs = 60_000;
 
 export class Service {
   readonly name: string;
-  /** Whether it takes requests. */
+  /** Whether it accepts requests. */
   isOpen = false;
   readonly #context: Context;
   readonly #loop: JobLoop;
@@ -87,7 +87,7 @@ export class Service {
     this.isOpen = true;
   }
 
-  /** Works for somebody who is connected. */
+  /** Serves a request of a connected client. */
   serve<T>(work: (context: Context) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const hangUp = (): void => reject(new ProcessGone());
@@ -99,7 +99,7 @@ export class Service {
     return promise;
   }
 
-  /** Stops in good order; it may take requests until then, and finishes what it has begun. */
+  /** Stops gracefully: accepts no more requests, and completes the open work. */
   async stop(): Promise<void> {
     this.isOpen = false;
     this.#stopping.abort();
@@ -110,14 +110,16 @@ export class Service {
     return this.#connections.size === 0;
   }
 
-  /** What it had in memory is gone; those who were connected notice. */
+  /** Breaks the open connections; the state in memory is lost. */
   die(): void {
     this.isOpen = false;
     for (const hangUp of this.#connections) hangUp();
   }
 }
 
-/** Composed as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it. */
+/**
+ * Composes the context as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it.
+ */
 function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
   const { log, metrics, sealer } = store;
@@ -153,7 +155,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   };
 }
 
-/** A part that nothing here uses: whatever does is told so. */
+/** A part that the simulation does not use: any access throws. */
 function absent(name: string): never {
   const nothing: object = new Proxy(
     {},
@@ -166,7 +168,7 @@ function absent(name: string): never {
   return nothing as never;
 }
 
-/** What is known of a request beside its input. */
+/** The facts of a request beside its input. */
 export function requestFacts({ log }: Context, rawBody = Buffer.alloc(0)): RequestFacts {
   return {
     id: 'simulation',

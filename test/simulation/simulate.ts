@@ -1,9 +1,9 @@
-/** Runs one seed: the trouble, the calm after it, and the check of what is left. */
+/** Runs one seed: a phase with faults, a phase without, and the checks at rest. */
 import { nextTurn } from '../../src/clock.ts';
 import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
-import { askAgain, passDays, type Settle } from './later.ts';
-import { leaveOldPayment } from './old-payment.ts';
+import { repeatRequests, passDays, type Settle } from './later.ts';
+import { storeOldPayment } from './old-payment.ts';
 import { checkAtRest } from './oracle/invariants.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
@@ -13,42 +13,42 @@ import { Simulation } from './simulation.ts';
 
 export interface Verdict {
   readonly seed: number;
-  /** What did not hold; empty when all did. */
+  /** The violated invariants; empty when the seed passes. */
   readonly violations: readonly string[];
-  /** Everything that happened, a line a step. */
+  /** The trace: one line for each step. */
   readonly trace: readonly string[];
   readonly rows: readonly FinalRow[];
   readonly tally: ReadonlyMap<string, number>;
-  /** The clients, and what they have wanted, by names that can be left out (`Deviation`). */
+  /** The clients and their requests, by the names that `Deviation` can leave out. */
   readonly clients: readonly { readonly name: string; readonly wished: readonly string[] }[];
 }
 
-/** So many steps of trouble are enough for anybody. */
-const mostSteps = 2_500;
+/** The most steps with faults. */
+const maxSteps = 2_500;
 
-/** Whatever is not at rest after so many quiet steps never will be. */
-const mostQuietSteps = 20_000;
+/** The most steps without faults: a service that is not at rest by then never will be. */
+const maxQuietSteps = 20_000;
 
-/** Leases have run out by then, and every loop has looked: what is dead stays dead. */
+/** Enough time for leases to expire and for every loop to poll: dead jobs stay dead. */
 const untilOperatorMs = 95_000;
 
-/** Two minutes until something counts as stale, two sweeps, and time for what they set going. */
+/** Two minutes until a payment is stale, two sweeps, and time for the work that they start. */
 const restMs = 4 * 60_000;
 
-/** Ten minutes until what was accepted is looked up, and the same. */
+/** Ten minutes until an accepted payment is looked up, and the same. */
 const acceptedRestMs = 14 * 60_000;
 
-/** A quarter of an hour until a failure that may be an earlier attempt's settles, and its look. */
+/** Fifteen minutes until a failure that may belong to an earlier attempt settles, and a sweep. */
 const doubtRestMs = 20 * 60_000;
 
-/** The first login after a storm may find the breaker open. */
+/** The first login after the faults may find the circuit breaker open. */
 const loginPauseMs = 15_000;
-const mostLogins = 10;
+const maxLogins = 10;
 
 export interface SimulateOptions {
-  /** What may happen beyond what is always drawn. */
+  /** The hazards to draw from. */
   readonly hazards?: Hazards;
-  /** A part that was broken on purpose. */
+  /** The parts of the service that are broken on purpose. */
   readonly deviation?: Deviation;
 }
 
@@ -62,15 +62,15 @@ export async function simulate(
   const { scheduler, oracle } = simulation;
   const { violations } = oracle;
   store.time.begin(() => scheduler.elapsedMs);
-  const stopWatching = watchUnhandled((error) => oracle.violated(brokenOff(error)));
+  const stopWatching = watchUnhandled((error) => oracle.violated(describeUnhandled(error)));
   let rows: readonly FinalRow[] = [];
   try {
     rows = await runHistory(simulation);
   } catch (error) {
-    oracle.violated(brokenOff(error));
+    oracle.violated(describeUnhandled(error));
   }
   simulation.processes.abandon();
-  // A rejection is known to be unhandled a turn later.
+  // Node reports an unhandled rejection one turn later.
   await nextTurn();
   stopWatching();
   store.time.end();
@@ -78,13 +78,13 @@ export async function simulate(
   return { seed, violations, trace: scheduler.trace, rows, tally: scheduler.tally, clients };
 }
 
-function brokenOff(error: unknown): string {
-  return `nobody has handled an error: ${error instanceof Error ? error.stack : String(error)}`;
+function describeUnhandled(error: unknown): string {
+  return `an error was not handled: ${error instanceof Error ? error.stack : String(error)}`;
 }
 
 /**
- * Errors that nobody waits for would end the run, and with it all seeds that are left.
- * @returns what ends the watch.
+ * Watches for unhandled errors, which would otherwise end the run.
+ * @returns a function that ends the watch.
  */
 function watchUnhandled(found: (error: unknown) => void): () => void {
   const events = ['unhandledRejection', 'uncaughtException'] as const;
@@ -102,7 +102,7 @@ async function runHistory(simulation: Simulation): Promise<readonly FinalRow[]> 
     logged: (line) => checkLog(simulation, line),
   });
   await openSessions(simulation);
-  await leaveOldPayment(simulation);
+  await storeOldPayment(simulation);
   await runWithFaults(simulation);
   const isAtRest = await comeToRest(simulation);
   if (!isAtRest) oracle.violated('the service did not come to rest');
@@ -131,15 +131,15 @@ async function openSessions({ store, bank, clients, scheduler }: Simulation): Pr
 
 async function runWithFaults(simulation: Simulation): Promise<void> {
   simulation.begin();
-  while (!simulation.isAtRest && simulation.scheduler.taken < mostSteps)
+  while (!simulation.isAtRest && simulation.scheduler.taken < maxSteps)
     await simulation.scheduler.step();
   simulation.endFaults();
 }
 
-/** @returns whether everything that was begun has ended. */
+/** @returns whether the history has come to rest. */
 async function comeToRest(simulation: Simulation): Promise<boolean> {
   const { scheduler } = simulation;
-  const lastStep = scheduler.taken + mostQuietSteps;
+  const lastStep = scheduler.taken + maxQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
@@ -149,37 +149,37 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
     loggedIn = true;
   });
   await settle(() => loggedIn);
-  // A statement is read in an active session only, so the last sweeps come after the logins.
+  // The service reads a statement only in an active session, so the last sweeps follow the logins.
   const begunMs = scheduler.nowMs;
-  // What a process has dated whose clock was ahead comes due so much later.
+  // Times that a process with a fast clock has stored are due later by its skew.
   const { clockSkewMs } = simulation.processes;
   const operatorAtMs = begunMs + untilOperatorMs + clockSkewMs;
   await settle(() => scheduler.nowMs > operatorAtMs && scheduler.isQuiet);
   const retried = await retryDeadJobs(simulation, settle);
-  // Where nothing is left to sweep, the quiet minutes would show nothing and take most of the time.
+  // If nothing is left to sweep, further minutes would show nothing and take most of the time.
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
-/** Days later: what is final stays so. */
+/** Days later: final payments stay final. */
 async function goOn(simulation: Simulation): Promise<void> {
   const { scheduler, oracle } = simulation;
-  const lastStep = scheduler.taken + mostQuietSteps;
+  const lastStep = scheduler.taken + maxQuietSteps;
   const settle: Settle = async (isOver) => {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
   await passDays(simulation, settle);
   await checkRetention(simulation);
-  await askAgain(simulation, settle);
+  await repeatRequests(simulation, settle);
   const begunMs = scheduler.nowMs;
   const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(simulation));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   if (scheduler.taken >= lastStep) oracle.violated('the service did not come to rest days later');
 }
 
-/** How long a sweep may still have something to do. */
+/** How long the sweeps may still have work. */
 async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   const rows = await store.rows<{ phase: string }>(
     `select distinct phase from pix_transactions
@@ -195,7 +195,7 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;
 }
 
-/** When the last event is settled whose job is put back, after so many failures in the storm. */
+/** When the last event is settled whose job waits for a retry after its failures. */
 async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
   const [last] = await store.rows<{ run_at: Date }>(
     `select jobs.run_at from webhook_events event
@@ -207,15 +207,15 @@ async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
 
 async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
   for (const client of clients) {
-    for (let tries = 0; tries < mostLogins && !(await client.phone.logIn()); tries += 1) {
+    for (let tries = 0; tries < maxLogins && !(await client.phone.logIn()); tries += 1) {
       await scheduler.sleep(client.owner, loginPauseMs);
     }
   }
 }
 
 /**
- * An event whose job has died with its process eight times is for an operator, who lets it run
- * again. Nobody does that for the sweep.
+ * An operator retries the job of an event that has died with its process eight times, but not the
+ * sweep.
  * @returns whether there was one.
  */
 async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): Promise<boolean> {
@@ -223,15 +223,15 @@ async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): P
     `select from jobs where status = 'dead' and kind = 'settle-webhook'`,
   );
   if (dead.length === 0) return false;
-  let isAsked = false;
+  let isDone = false;
   void operator.retryDeadJobs().then(() => {
-    isAsked = true;
+    isDone = true;
   });
-  await settle(() => isAsked);
+  await settle(() => isDone);
   return true;
 }
 
-/** What the simulation has done itself, or the provider, may be logged as an error. */
+/** The errors that the faults of the simulation cause may be logged. */
 const expected = new Set(['DatabaseFault', 'ProviderError', 'ProcessGone']);
 
 interface LogLine {
@@ -242,7 +242,7 @@ interface LogLine {
 function checkLog({ oracle, scheduler, lost }: Simulation, line: string): void {
   const { msg, error } = JSON.parse(line) as LogLine;
   scheduler.note(`logged: ${msg}`);
-  // A process may have a transaction in hand that a failover has lost.
+  // A process may still hold a transaction that a failover has lost.
   if (error?.sqlstate === '23503' && lost.failedOverAt !== null) return;
   if (error && !expected.has(error.name)) oracle.violated(`a defect, logged as "${msg}": ${line}`);
 }

@@ -28,10 +28,10 @@ import { Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
 import { wireOf } from './wire/wire.ts';
 
-/** Which history is run. */
+/** The history to run. */
 export interface Plan {
   readonly seed: number;
-  /** What the provider, the database and the app may do beyond what is always drawn. */
+  /** The hazards to draw from. */
   readonly hazards: Hazards;
   readonly deviation: Deviation;
 }
@@ -39,7 +39,7 @@ export interface Plan {
 const dayMs = 24 * 60 * 60_000;
 const firstDay = Date.parse('2026-05-24T00:00:00.000Z');
 
-/** The parts of one history, put together but not yet set going. */
+/** The parts of one history, composed and not yet started. */
 export class Simulation {
   readonly chance: Chance;
   readonly scheduler: Scheduler;
@@ -62,9 +62,9 @@ export class Simulation {
   readonly forgedEvents: ForgedEvents;
   readonly clients: readonly Client[];
   readonly operator: Operator;
-  /** Whether days pass after the history, and all is asked for again. */
+  /** Whether days pass after the history, and the app repeats its requests. */
   readonly goesOn: boolean;
-  /** What a customer may send, in some seeds. */
+  /** The limits of a customer's sends, in some seeds. */
   readonly limits: Limits;
   /** How likely a payment is confirmed by a look-up first. */
   readonly #confirmations: number;
@@ -119,7 +119,7 @@ export class Simulation {
       observed: (row) => {
         if (oracle.observed(row)) this.forgedEvents.contradict(row);
       },
-      carriedOut: (statement) => accounts.carriedOut(statement),
+      statementExecuted: (statement) => accounts.statementExecuted(statement),
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({
@@ -149,7 +149,7 @@ export class Simulation {
     this.goesOn = this.chance.happens(0.2);
   }
 
-  /** Whatever happens without the service begins to happen. */
+  /** Starts the processes, the clients, the operator and the payers. */
   begin(): void {
     this.processes.start();
     for (const client of this.clients) void client.run();
@@ -157,12 +157,12 @@ export class Simulation {
     for (const customer of this.store.customers) this.provider.payers.pay(customer);
   }
 
-  /** What a failover has lost, if there was one. */
+  /** The commits that a failover has lost, if there was one. */
   get lost(): Oracles['evidence']['lost'] {
     return this.evidence.lost;
   }
 
-  /** From now on nothing goes wrong any more; what is under way may still come to its bad end. */
+  /** Ends the faults; steps that are under way may still fail. */
   endFaults(): void {
     this.#profile = noFaults;
     this.scheduler.order = noFaults.order;
@@ -182,16 +182,16 @@ export class Simulation {
     );
   }
 
-  /** Whether an event, named by its hash, says of its payment what is not true. */
+  /** Whether the event with this hash is false. */
   readonly isUntrue = (hash: string): boolean => {
     const notice = this.webhooks.posted.get(hash);
     return (
-      this.forgedEvents.told.has(hash) ||
+      this.forgedEvents.sent.has(hash) ||
       (notice !== undefined && !isTrue(notice, this.ledger.payments))
     );
   };
 
-  /** The payment that an event, named by its hash, tells of; null: it is none of the bank's. */
+  /** The end-to-end id of the payment that the event with this hash reports; null: unknown. */
   readonly endToEndOf = (hash: string): string | null =>
     this.webhooks.posted.get(hash)?.endToEnd ??
     this.receipts.endToEndOf(hash) ??

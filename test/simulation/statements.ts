@@ -1,7 +1,7 @@
 /**
- * The database as one process of a simulation has it. Concurrent calls of a statement are batched
- * by the service's own code; each round trip is a step, and is carried out alone, to its end, on
- * the store. Answers can get lost, and so can whole statements.
+ * The database as one process of a simulation sees it. The service's own code batches concurrent
+ * calls of a statement; each round trip is a step, which the store executes alone and to its end.
+ * Answers can get lost, and so can statements.
  */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { QueryBatcher, type RunBatch, type OrdinalRow } from '../../src/db/batcher.ts';
@@ -13,7 +13,7 @@ import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './dat
 import { Failover } from './failover.ts';
 import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
-import type { CarriedOut } from './oracle/accounts.ts';
+import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { plainName, Races, type Row } from './races.ts';
@@ -26,38 +26,38 @@ export interface StatementsOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** `embedded`: the database dies with its one process. */
+  /** `embedded`: the database stops with its only process. */
   readonly kind: Database['kind'];
   readonly evidence: Evidence;
-  /** Told of every transaction that a statement answers, stores or moves. */
+  /** Called for every transaction that a statement returns, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
-  /** Told of every statement that was carried out. */
-  readonly carriedOut: (statement: CarriedOut) => void;
+  /** Called for every executed statement. */
+  readonly statementExecuted: (statement: ExecutedStatement) => void;
   readonly oracle: Oracle;
   /** Whether the service has begun. */
   readonly hasBegun: () => boolean;
 }
 
-/** A statement of a dead process that a server has received already is carried out at times. */
-const momentum = 0.5;
+/** How likely a server executes a statement that it has received from a process that died. */
+const executedAfterDeath = 0.5;
 
 /** One round trip of one process, on its way. */
-interface Asked {
+interface StatementRequest {
   readonly owner: Owner;
   readonly statement: Statement;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
-  /** As the server gets them: each an array with the values of all calls, if it is batched. */
+  /** The parameters on the wire: arrays with the values of all calls, if it is batched. */
   readonly sent: readonly unknown[];
-  /** The step that it was asked at. */
-  readonly askedAt: number;
+  /** The step at which it was sent. */
+  readonly requestedAt: number;
   readonly answer: PromiseWithResolvers<Row[]>;
 }
 
 interface Listener {
   readonly owner: Owner;
   readonly channel: string;
-  readonly tell: (payload: string) => void;
+  readonly notify: (payload: string) => void;
 }
 
 export class Statements {
@@ -67,7 +67,7 @@ export class Statements {
   readonly #races: Races;
   readonly #server: Owner = { name: 'database' };
   readonly #listeners = new Set<Listener>();
-  /** The step of the last failover: what was asked before never arrives. */
+  /** The step of the last failover: earlier statements never arrive. */
   #failedOverAt = -1;
 
   constructor(options: StatementsOptions) {
@@ -92,7 +92,7 @@ export class Statements {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, columns) => {
       const calls = (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
-      const rows = this.#ask({ owner, statement: unbatched(statement), calls, sent: columns });
+      const rows = this.#request({ owner, statement: unbatched(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;
     };
     const batches = new QueryBatcher({ batched: batch, single: batch });
@@ -101,32 +101,32 @@ export class Statements {
       kind,
       query: (statement, parameters) => {
         const { batching } = statement;
-        // In the order of random ids a seed would not give the same history again.
+        // In the order of random ids a seed would not repeat its history.
         const inOrder = batching && { ...statement, batching: { ...batching, lockOrder: [] } };
         if (inOrder) return batches.query(inOrder, parameters) as never;
-        return this.#ask({ owner, statement, calls: [parameters], sent: parameters }) as never;
+        return this.#request({ owner, statement, calls: [parameters], sent: parameters }) as never;
       },
       transaction: (work) => this.#transact(owner, work),
       notificationsUp: () => !this.faults.isCutOff(owner),
-      listen: async (channel, tell) => {
+      listen: async (channel, notify) => {
         await scheduler.hop(owner, `${owner.name} db listen`);
-        const listener = { owner, channel, tell };
+        const listener = { owner, channel, notify };
         this.#listeners.add(listener);
         return async () => void this.#listeners.delete(listener);
       },
     };
   }
 
-  /** The database has notified; each process hears of it in its own time. */
+  /** The database sends a notification; each process receives it in a separate step. */
   notified(channel: string, payload: string): void {
     const { scheduler, profile, kind } = this.#options;
-    for (const { owner, tell } of [...this.#listeners].filter((one) => one.channel === channel)) {
+    for (const { owner, notify } of [...this.#listeners].filter((one) => one.channel === channel)) {
       if (this.faults.isCutOff(owner)) continue;
       const isLost = kind === 'postgresql' && scheduler.chance.happens(profile().lostNotifications);
       const label = `${owner.name} is notified`;
-      if (!isLost) scheduler.submit({ owner, label, run: () => tell(payload) });
-      // The connection comes back after a second, and says that something may have been missed.
-      else scheduler.after(owner, 1_000, () => tell(''));
+      if (!isLost) scheduler.submit({ owner, label, run: () => notify(payload) });
+      // The connection is restored after a second, and reports a possible gap.
+      else scheduler.after(owner, 1_000, () => notify(''));
     }
   }
 
@@ -135,7 +135,7 @@ export class Statements {
     for (const one of this.#listeners) if (one.owner === process) this.#listeners.delete(one);
   }
 
-  /** Another server has taken over, after the restore: all connections are broken. */
+  /** Another server has taken over after the restore: all connections break. */
   #failOver(): void {
     this.#failedOverAt = this.#options.scheduler.taken;
     this.#races.forget();
@@ -144,69 +144,69 @@ export class Statements {
 
   #reconnected(process: Owner | null): void {
     const { scheduler } = this.#options;
-    for (const { owner, tell } of this.#listeners) {
+    for (const { owner, notify } of this.#listeners) {
       if (process !== null && process !== owner) continue;
-      scheduler.submit({ owner, label: `${owner.name} listens again`, run: () => tell('') });
+      scheduler.submit({ owner, label: `${owner.name} listens again`, run: () => notify('') });
     }
   }
 
-  #ask(asked: Omit<Asked, 'askedAt' | 'answer'>): Promise<Row[]> {
+  #request(request: Omit<StatementRequest, 'requestedAt' | 'answer'>): Promise<Row[]> {
     const { scheduler, kind } = this.#options;
     const answer = Promise.withResolvers<Row[]>();
-    const whole: Asked = { ...asked, askedAt: scheduler.taken, answer };
-    const { length } = asked.calls;
+    const whole: StatementRequest = { ...request, requestedAt: scheduler.taken, answer };
+    const { length } = request.calls;
     if (length > 1) scheduler.count(`batches of ${sizeClass(length)} calls`);
     scheduler.submit({
-      owner: asked.owner,
+      owner: request.owner,
       label: labelOf(whole),
       isOutside: kind === 'postgresql',
       run: () => this.#arrive(whole),
-      outlives: () => kind === 'postgresql' && scheduler.chance.happens(momentum),
+      outlives: () => kind === 'postgresql' && scheduler.chance.happens(executedAfterDeath),
     });
     return answer.promise;
   }
 
-  async #arrive(asked: Asked): Promise<string> {
+  async #arrive(request: StatementRequest): Promise<string> {
     const { scheduler } = this.#options;
-    const isOfOldServer = asked.askedAt <= this.#failedOverAt;
+    const isOfOldServer = request.requestedAt <= this.#failedOverAt;
     const fate: StatementFate = isOfOldServer
       ? { isDone: false, error: new DatabaseFault('ECONNRESET') }
-      : this.faults.fateOf({ ...asked, text: asked.statement.text });
+      : this.faults.fateOf({ ...request, text: request.statement.text });
     const { error, isDone, late } = fate;
-    if (error) this.#options.evidence.databaseFailed(asked.owner);
-    if (error && asked.calls.length > 1) scheduler.count('batches that failed');
-    if (late) return this.#giveUp(asked, { ...late, error });
-    const result = isDone ? await this.#runOrRefuse(asked) : { rows: [], word: 'not done' };
-    const { rows, word } = result;
-    // Nobody waits for the answer when the process has died meanwhile.
-    if (scheduler.isBuried(asked.owner)) return `${word}, nobody waits`;
-    this.#reply(asked, error ?? rows);
-    return error ? `${word}, ${error.message}` : word;
+    if (error) this.#options.evidence.databaseFailed(request.owner);
+    if (error && request.calls.length > 1) scheduler.count('batches that failed');
+    if (late) return this.#giveUp(request, { ...late, error });
+    const result = isDone ? await this.#runOrRefuse(request) : { rows: [], summary: 'not done' };
+    const { rows, summary } = result;
+    // A process that has died meanwhile does not receive the answer.
+    if (scheduler.isBuried(request.owner)) return `${summary}, its process has died`;
+    this.#reply(request, error ?? rows);
+    return error ? `${summary}, ${error.message}` : summary;
   }
 
-  /** One step: nothing else is carried out between the statements of a transaction. */
+  /** One step: no other statement is executed between the statements of a transaction. */
   #transact<Result>(
     owner: Owner,
     work: (query: Database['query']) => Promise<Result>,
   ): Promise<Result> {
     const { scheduler, kind, store, evidence } = this.#options;
-    const askedAt = scheduler.taken;
+    const requestedAt = scheduler.taken;
     const ended = Promise.withResolvers<Result>();
     const query =
-      (carryOut: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
-        const asked = { owner, statement, calls: [parameters], sent: parameters, askedAt };
-        return this.#run({ ...asked, answer: Promise.withResolvers() }, carryOut).then(
+      (execute: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
+        const request = { owner, statement, calls: [parameters], sent: parameters, requestedAt };
+        return this.#run({ ...request, answer: Promise.withResolvers() }, execute).then(
           ({ rows }) => rows,
         );
       };
     const run = async (): Promise<string> => {
-      const fate = this.faults.fateOf({ owner, askedAt, text: 'insert into' });
+      const fate = this.faults.fateOf({ owner, requestedAt, text: 'insert into' });
       if (fate.error) evidence.databaseFailed(owner);
-      const isDone = fate.isDone && !fate.late && askedAt > this.#failedOverAt;
+      const isDone = fate.isDone && !fate.late && requestedAt > this.#failedOverAt;
       const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
       const result = isDone
         ? await store.db
-            .transaction((carryOut) => work(query(carryOut) as Database['query']))
+            .transaction((execute) => work(query(execute) as Database['query']))
             .then(
               (value) => () => ended.resolve(value),
               (thrown: unknown) => () => ended.reject(thrown),
@@ -225,20 +225,20 @@ export class Statements {
     return ended.promise;
   }
 
-  /** What breaks a constraint is refused by the store itself. */
-  async #runOrRefuse(asked: Asked): Promise<{ rows: Row[] | Error; word: string }> {
+  /** The store itself refuses a statement that violates a constraint. */
+  async #runOrRefuse(request: StatementRequest): Promise<{ rows: Row[] | Error; summary: string }> {
     try {
-      return await this.#run(asked);
+      return await this.#run(request);
     } catch (error) {
       if (!isConstraintViolation(error)) throw error;
       this.#options.scheduler.count('statements: a constraint refuses');
-      return { rows: error as Error, word: 'refused by a constraint' };
+      return { rows: error as Error, summary: 'refused by a constraint' };
     }
   }
 
-  /** The process waits no longer; the server carries the statement out when it gets it. */
+  /** The process stops waiting; the server executes the statement when it arrives. */
   #giveUp(
-    asked: Asked,
+    request: StatementRequest,
     {
       error,
       givenUpAfterMs,
@@ -246,17 +246,19 @@ export class Statements {
     }: NonNullable<StatementFate['late']> & Pick<StatementFate, 'error'>,
   ): string {
     const { scheduler } = this.#options;
-    scheduler.after(asked.owner, givenUpAfterMs, () => asked.answer.reject(error));
+    scheduler.after(request.owner, givenUpAfterMs, () => request.answer.reject(error));
     const run = async (): Promise<string> =>
-      asked.askedAt <= this.#failedOverAt ? 'not done' : (await this.#runOrRefuse(asked)).word;
+      request.requestedAt <= this.#failedOverAt
+        ? 'not done'
+        : (await this.#runOrRefuse(request)).summary;
     scheduler.after(this.#server, givenUpAfterMs + lateMs, () => {
-      scheduler.submit({ owner: this.#server, label: `late: ${labelOf(asked)}`, run });
+      scheduler.submit({ owner: this.#server, label: `late: ${labelOf(request)}`, run });
     });
     return 'on its way';
   }
 
-  /** A process that is frozen reads the answer when it wakes up. */
-  #reply({ owner, answer }: Asked, result: Row[] | Error): void {
+  /** A frozen process reads the answer when it wakes up. */
+  #reply({ owner, answer }: StatementRequest, result: Row[] | Error): void {
     const { scheduler } = this.#options;
     const run = (): void => {
       if (result instanceof Error) answer.reject(result);
@@ -266,34 +268,34 @@ export class Statements {
     scheduler.submit({ owner, label: `${owner.name} reads an answer of the database`, run });
   }
 
-  /** @returns what the process is answered, and what the trace says of it. */
+  /** @returns the rows for the process, and their description for the trace. */
   async #run(
-    asked: Asked,
-    carryOut: Database['query'] = this.#options.store.db.query,
-  ): Promise<{ rows: Row[]; word: string }> {
-    const { observed, carriedOut, evidence } = this.#options;
-    const rows = await carryOut<Row>(asked.statement, asked.sent);
-    const written = await this.#writtenBy(asked, rows);
+    request: StatementRequest,
+    execute: Database['query'] = this.#options.store.db.query,
+  ): Promise<{ rows: Row[]; summary: string }> {
+    const { observed, statementExecuted, evidence } = this.#options;
+    const rows = await execute<Row>(request.statement, request.sent);
+    const written = await this.#writtenBy(request, rows);
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
-    if (plainName(asked.statement) === 'pix-step') {
-      const begun = new Set(asked.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
+    if (plainName(request.statement) === 'pix-step') {
+      const begun = new Set(request.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
       for (const { id, end_to_end: endToEnd } of written) {
-        if (begun.has(id)) evidence.beganPaying(asked.owner, String(endToEnd));
+        if (begun.has(id)) evidence.beganPaying(request.owner, String(endToEnd));
       }
     }
-    const { statement, calls } = asked;
+    const { statement, calls } = request;
     const name = plainName(statement);
-    carriedOut({ name, calls, rows, written });
+    statementExecuted({ name, calls, rows, written });
     if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
-    const answered = this.#races.answer(asked, rows);
+    const answered = this.#races.answer(request, rows);
     if (writes(statement.text)) this.failover.committed();
-    return { rows: answered, word: this.#describe(written.length > 0 ? written : answered) };
+    return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
   }
 
-  /** The transactions that a statement may have stored or moved and does not answer. */
-  async #writtenBy({ statement, calls }: Asked, rows: readonly Row[]): Promise<Row[]> {
+  /** The transactions that a statement may have stored or moved and does not return. */
+  async #writtenBy({ statement, calls }: StatementRequest, rows: readonly Row[]): Promise<Row[]> {
     const { store } = this.#options;
     if (plainName(statement) === finishWebhookEvent.name) {
       return store.rows<Row>(
@@ -322,12 +324,12 @@ export class Statements {
   }
 }
 
-/** The store's own batcher must not take part: this is one round trip. */
+/** Removes the batching: the store's own batcher must not change a round trip. */
 function unbatched({ name, text }: Pick<Statement, 'name' | 'text'>): Statement {
   return { name, text };
 }
 
-function labelOf({ owner, statement, calls }: Asked): string {
+function labelOf({ owner, statement, calls }: StatementRequest): string {
   const times = calls.length > 1 ? ` ×${calls.length}` : '';
   return `${owner.name} db ${statement.name}${times}`;
 }
@@ -337,7 +339,7 @@ function sizeClass(calls: number): string {
   return calls > 5 ? '6 to 20' : '2 to 5';
 }
 
-/** The transactions that the end of an event has moved, by what it answers and its parameters. */
+/** The transactions that `webhook-finish` has moved, by its row and its parameters. */
 function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
   const { is_finished: isFinished, moved_ids: ids } = row;
   if (!isFinished) return typeof ids === 'string' ? ids.split(' ') : [];
@@ -345,7 +347,7 @@ function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
   return moves.map(({ id }) => id);
 }
 
-/** Statements that store or move a transaction without answering it, and what it would have. */
+/** Statements that store or move a transaction without returning it, and where its id is. */
 const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
   'pix-reserve-send': { column: 'id', place: 3 },
   'pix-reserve-send-limited': { column: 'id', place: 3 },

@@ -1,6 +1,6 @@
 /**
- * The database of all simulations in a run, opened once, with three customers. Between two seeds
- * everything is taken out of it that a seed has put in.
+ * The database of all simulations in a run, opened once, with three customers. Each seed begins
+ * with its initial contents.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 
-/** A customer as the store keeps it, for all seeds. */
+/** A customer of all seeds. */
 export interface StoredCustomer {
   readonly id: number;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface StoredCustomer {
   readonly account: AccountRef;
 }
 
-/** Who is told of what the database notifies and of what the service logs. */
+/** Receives the notifications of the database and the log of the service. */
 export interface Watch {
   notified(channel: string, payload: string): void;
   /** @param line JSON. */
@@ -45,37 +45,37 @@ export interface Store {
   readonly sealer: Sealer;
   readonly customers: readonly StoredCustomer[];
   readonly time: HistoryTime;
-  /** Runs a statement of the simulation's own. */
+  /** Runs a statement of the simulation itself. */
   rows<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** Takes out what the last seed has put in; from now on the next one is told. */
+  /** Restores the initial contents; from now on `next` is notified. */
   reset(next: Watch): Promise<void>;
-  /** What all tables hold now: a commit that one can go back to. */
+  /** The current contents of all tables, to be restored later. */
   snapshot(): Snapshot;
-  /** Goes back to a snapshot: whatever was committed since is lost. */
+  /** Restores a snapshot: all later commits are lost. */
   restore(snapshot: Snapshot): Promise<void>;
-  /** Where the database in memory differs from PostgreSQL, if both run; each is told once. */
+  /** The differences between memory and PostgreSQL since the last call, if both run. */
   differences(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 /**
- * Nothing here has to survive; otherwise the statements are planned as the service has them planned
- * on a server, where they take the rows of a batch in the order of its calls.
+ * No durability is needed; the planner settings are those of the service on a server, where a batch
+ * reads its rows in the order of its calls.
  */
 const tuning = [...indexedSettings, 'synchronous_commit=off'].map((one) => `set ${one}`);
 
 export interface StoreOptions {
-  /** Without one, the rows are kept in memory alone. */
+  /** Default: in memory only. */
   readonly engine?: EngineName;
-  /** A folder with a migrated database in it; without one, a new one is made. */
+  /** A folder with a migrated database; default: a new one. */
   readonly folder?: string;
-  /** A migrated server in place of the embedded database. */
+  /** A migrated server instead of the embedded database. */
   readonly databaseUrl?: string | undefined;
-  /** What another process has prepared: then the rows are kept in memory. */
+  /** The result of `prepareStore` in another process: then the rows are in memory. */
   readonly prepared?: Prepared;
 }
 
-/** The schema with the customers in it. */
+/** The schema and the customers. */
 export interface Prepared {
   readonly catalog: Catalog;
   readonly customers: readonly StoredCustomer[];
@@ -83,7 +83,7 @@ export interface Prepared {
 
 const realEngines = { embedded: embeddedEngine, both: bothEngines } as const;
 
-/** Migrates a database, and tells what is in it then. */
+/** Migrates a database, and reads its schema and contents. */
 export async function prepareStore(): Promise<Prepared> {
   const { prepared, close } = await openReal({});
   await close();
@@ -152,8 +152,8 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
 }
 
 /**
- * Lets `Date.now` tell the time of the histories, one after the other, for what does not ask our
- * clock: the breaker, and the embedded database, whose own timers must never see it jump back.
+ * Makes `Date.now` return the time of the histories, one after the other, for code that does not
+ * use our clock: the circuit breaker, and the embedded database, for which it must never jump back.
  */
 class HistoryTime {
   readonly #real = Date.now;
@@ -163,7 +163,7 @@ class HistoryTime {
     Date.now = () => beganMs + elapsedMs();
   }
 
-  /** Time stands still until the next history begins. */
+  /** Stops the clock until the next history begins. */
   end(): void {
     const endedMs = Date.now();
     Date.now = () => endedMs;
@@ -174,8 +174,8 @@ class HistoryTime {
   }
 }
 
-/** Each with a CPF. */
-const people = [
+/** The customers, each with a CPF. */
+const customersToInsert = [
   ['ana', '52998224725'],
   ['bia', '11144477735'],
   ['caio', '12345678909'],
@@ -184,7 +184,7 @@ const people = [
 async function insertCustomers(rows: Ask): Promise<StoredCustomer[]> {
   const customers: StoredCustomer[] = [];
   const passwordHash = 'none';
-  for (const [name, document] of people) {
+  for (const [name, document] of customersToInsert) {
     const email = `${name}@simulation.test`;
     const account = { agency: '0001', accountNumber: `10${customers.length}7`, document };
     const { agency, accountNumber } = account;

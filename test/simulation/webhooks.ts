@@ -1,6 +1,6 @@
 /**
- * The bank's webhooks on their way: late, twice, in other words, out of order, lost; taken in by
- * whichever process lives, and posted again until one has them or the provider gives up.
+ * Delivers the bank's webhooks: late, repeated, in another form, out of order, or lost; any live
+ * process receives them, and they are posted again until one accepts them or the provider gives up.
  */
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context.ts';
@@ -39,16 +39,16 @@ export interface WebhooksOptions {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
-/** How many old events are posted once more. */
+/** The number of old events that are posted again. */
 const oldEvents = 4;
 
-/** Bytes to be delivered, and what follows them on their way. */
+/** The bytes of an event and the state of their delivery. */
 interface Parcel {
   readonly payload: Buffer<ArrayBuffer>;
   readonly delivery: Delivery;
 }
 
-/** A notice of its own kind, in other words, and who follows it on its way. */
+/** A refund or expiry notice, its other forms, and the oracle that tracks it. */
 interface Later<Written> {
   readonly notice: Written;
   readonly again: () => Written;
@@ -57,9 +57,9 @@ interface Later<Written> {
 
 export class Webhooks {
   readonly owner: Owner = { name: 'webhook' };
-  /** Events that are still to be taken in. */
+  /** The number of undelivered events. */
   outstanding = 0;
-  /** What the bank has posted, by the hash of its bytes. */
+  /** The posted notices, by the hash of their bytes. */
   readonly posted = new Map<string, Notice>();
   readonly #options: WebhooksOptions;
   readonly #parcels: Parcel[] = [];
@@ -69,74 +69,74 @@ export class Webhooks {
   }
 
   /**
-   * Takes a notice of the bank and sends it on its way.
-   * @returns what takes it back, while nobody has it.
+   * Posts a notice of a payment.
+   * @returns a function that withdraws it while it is not delivered.
    */
   post(notice: Notice): { readonly cancel: () => void } {
     const { names, scheduler, policy } = this.#options;
     const { chance } = scheduler;
     const writeAgain = (): Parcel => {
-      // The end-to-end id is one payment's; the key may be another customer's too.
+      // The end-to-end id is unique; another customer may use the same key.
       const clientRequestId = chance.happens(0.5) ? notice.clientRequestId : null;
       const isSame = chance.happens(0.4);
       const other = { ...notice, clientRequestId };
       return this.#track(isSame ? notice : writeNotice(chance, other, policy.vocabulary));
     };
-    const word = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
-    return this.#post(word, { parcel: () => this.#track(notice), writeAgain });
+    const summary = `${notice.status} of ${names.of('E', notice.endToEnd)}`;
+    return this.#post(summary, { parcel: () => this.#track(notice), writeAgain });
   }
 
-  /** The same for a PIX that has come in; `again` tells it in other words. */
+  /** Posts a notice of a received PIX; `again` writes it in another form. */
   postReceived(notice: ReceivedNotice, again: () => ReceivedNotice): void {
     const { names, scheduler } = this.#options;
     const writeAgain = (): Parcel =>
       this.#trackReceived(scheduler.chance.happens(0.4) ? notice : again());
-    const word = `receipt of ${names.of('E', notice.receipt.endToEnd)}`;
-    this.#post(word, { parcel: () => this.#trackReceived(notice), writeAgain });
+    const summary = `receipt of ${names.of('E', notice.receipt.endToEnd)}`;
+    this.#post(summary, { parcel: () => this.#trackReceived(notice), writeAgain });
   }
 
-  /** The same for a refund. */
+  /** Posts a notice of a refund. */
   postRefund(notice: RefundNotice, again: () => RefundNotice): void {
     const { names, refunds } = this.#options;
-    const word = `refund of ${names.of('E', notice.refund.endToEnd)}`;
-    this.#postLater(word, { notice, again, posted: refunds });
+    const summary = `refund of ${names.of('E', notice.refund.endToEnd)}`;
+    this.#postLater(summary, { notice, again, posted: refunds });
   }
 
-  /** The same for a charge that has expired. */
+  /** Posts a notice of an expired charge. */
   postExpiry(notice: ExpiryNotice, again: () => ExpiryNotice): void {
     const { expiries } = this.#options;
     this.#postLater(`expiry of ${notice.charge.bankId}`, { notice, again, posted: expiries });
   }
 
   #postLater<Written extends { readonly payload: Parcel['payload'] }>(
-    word: string,
+    summary: string,
     { notice, again, posted }: Later<Written>,
   ): void {
     const { chance } = this.#options.scheduler;
     const track = (one: Written): Parcel =>
       this.#keep(one.payload, posted.posted(one, hashOf(one.payload)));
     const writeAgain = (): Parcel => track(chance.happens(0.4) ? notice : again());
-    this.#post(word, { parcel: () => track(notice), writeAgain });
+    this.#post(summary, { parcel: () => track(notice), writeAgain });
   }
 
   #post(
-    word: string,
+    summary: string,
     { parcel, writeAgain }: { readonly parcel: () => Parcel; readonly writeAgain: () => Parcel },
   ): { readonly cancel: () => void } {
     const { scheduler, profile, policy } = this.#options;
     const { chance } = scheduler;
-    // Where failures of attempts may come late, the word that the payment was made comes too.
+    // If failures of attempts may arrive late, the notice of the executed payment must arrive too.
     const isLost = !policy.lateFailures && chance.happens(profile().lostNotices);
     if (policy.hookTries === 0 || isLost) {
-      scheduler.note(`notice lost: ${word}`);
+      scheduler.note(`notice lost: ${summary}`);
       parcel().delivery.state = 'lost';
       return { cancel: () => undefined };
     }
     const first = parcel();
-    const sent = [this.send(first.payload, word, first.delivery)];
+    const sent = [this.send(first.payload, summary, first.delivery)];
     while (chance.happens(profile().repeatedNotices)) {
       const { payload, delivery } = writeAgain();
-      sent.push(this.send(payload, `${word} again`, delivery));
+      sent.push(this.send(payload, `${summary} again`, delivery));
     }
     return {
       cancel: () => {
@@ -145,7 +145,7 @@ export class Webhooks {
     };
   }
 
-  /** Posts some events again that the service has had for long. */
+  /** Posts some old events again. */
   postOldAgain(): void {
     const { chance } = this.#options.scheduler;
     const taken = this.#parcels.filter(({ delivery }) => delivery.state === 'acknowledged');
@@ -155,16 +155,16 @@ export class Webhooks {
     }
   }
 
-  /** @returns what takes it back, while nobody has it. */
+  /** @returns a function that withdraws it while it is not delivered. */
   send(
     payload: Buffer<ArrayBuffer>,
-    word: string,
+    summary: string,
     delivery: Delivery = begun(),
   ): { readonly cancel: () => void } {
     const { scheduler, profile } = this.#options;
     this.outstanding += 1;
     const delayMs = scheduler.chance.delayMs(profile().slowestNoticeMs);
-    void this.#deliver({ payload, word, delivery }, delayMs).then(() => {
+    void this.#deliver({ payload, summary, delivery }, delayMs).then(() => {
       this.outstanding -= 1;
     });
     return {
@@ -191,26 +191,30 @@ export class Webhooks {
   }
 
   async #deliver(
-    { payload, word, delivery }: { payload: Buffer<ArrayBuffer>; word: string; delivery: Delivery },
+    {
+      payload,
+      summary,
+      delivery,
+    }: { payload: Buffer<ArrayBuffer>; summary: string; delivery: Delivery },
     delayMs: number,
   ): Promise<void> {
     const { scheduler, processes, intake, policy } = this.#options;
     await scheduler.sleep(this.owner, delayMs);
     for (let tries = 1; delivery.state === 'under_way'; tries += 1) {
-      await scheduler.hop(this.owner, `webhook arrives: ${word}`);
+      await scheduler.hop(this.owner, `webhook arrives: ${summary}`);
       if (delivery.state !== 'under_way') return;
       const isTaken = await processes
         .pick()
         ?.serve((context) => takeIn(context, intake, payload))
         .then(
           () => true,
-          // Whatever kept it from being received, it is posted again.
+          // The event is posted again after any error.
           () => false,
         );
       if (isTaken) delivery.state = 'acknowledged';
       else if (tries >= policy.hookTries) {
         delivery.state = 'given_up';
-        scheduler.note(`the provider gives up: ${word}`);
+        scheduler.note(`the provider gives up: ${summary}`);
         scheduler.count('notices given up');
       } else {
         await scheduler.sleep(this.owner, Math.min(longestRetryMs, firstRetryMs * 2 ** tries));

@@ -1,10 +1,10 @@
-/** A process of several that share a range of seeds (`seeds.ts`): it tells a verdict for each. */
+/** A worker process that runs a part of a range of seeds (`seeds.ts`) and sends each verdict. */
 import { once } from 'node:events';
 import { runPart, type Order } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
 import { openStore } from './store.ts';
 
-/** Of a seed that holds, only the number of its steps is told. */
+/** Reduces the trace of a passed seed to its length. */
 function brief(verdict: Verdict): Verdict {
   const { violations, trace } = verdict;
   return violations.length > 0 ? verdict : { ...verdict, trace: Array<string>(trace.length) };

@@ -1,12 +1,13 @@
-/** The bank's answers as bytes, each with what it proves to whoever reads it. */
+/** The bank's answers as bytes, each with what it proves to its reader. */
 import type { Payment } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import { duplicateErrors, meaningOf, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
 
 /**
- * What the answer to an attempt proves. `not_done`: this attempt did nothing, and says so before it
- * was looked at (a token that is refused); `nothing`: it is silent on what became of the payment.
+ * What the answer to an attempt proves. `not_done`: the bank refused this attempt before it read
+ * the order, such as for its token; `nothing`: the answer does not say whether the payment was
+ * executed.
  */
 export type Proof = 'accepted' | 'completed' | 'refused' | 'not_done' | 'nothing';
 
@@ -15,12 +16,12 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly proves: Proof;
-  /** What it is, for the trace. */
-  readonly word: string;
+  /** A short description for the trace. */
+  readonly summary: string;
 }
 
-/** What a payment was asked for with. */
-export interface AskedPayment {
+/** The order of a payment, as the bank has received it. */
+export interface PaymentRequest {
   readonly endToEnd: string;
   readonly clientRequestId: string;
   readonly key: string;
@@ -41,16 +42,16 @@ export function text(status: number, body: string, contentType = 'text/html'): A
     headers: { 'content-type': contentType, 'content-length': String(bytes.length) },
     body: bytes,
     proves: 'nothing',
-    word: String(status),
+    summary: String(status),
   };
 }
 
-/** An answer of a call that moves no money, in the provider's wrapping. */
+/** A 200 in the provider's wrapping. */
 export function result(policy: Policy, body: object): Answer {
   return json(200, policy.wrapsAnswers ? { data: body } : body);
 }
 
-/** That a payment was taken, or replayed. */
+/** The answer that a payment was accepted, or replayed. */
 export function receipt(policy: Policy, payment: Payment): Answer {
   const { vocabulary, receiptStatus } = policy;
   const meaning = receiptStatus === 'frank' ? meaningOf(payment) : 'under_way';
@@ -61,50 +62,58 @@ export function receipt(policy: Policy, payment: Payment): Answer {
   };
   const proves = { under_way: 'accepted', completed: 'completed', failed: 'refused' } as const;
   const proof = vocabulary.isKnown ? proves[meaning] : 'accepted';
-  if (!namesPayment(policy)) return { ...result(policy, body), word: 'bare receipt' };
-  return { ...result(policy, body), proves: proof, word: `receipt ${String(body.status ?? '')}` };
+  if (!namesPayment(policy)) return { ...result(policy, body), summary: 'bare receipt' };
+  return {
+    ...result(policy, body),
+    proves: proof,
+    summary: `receipt ${String(body.status ?? '')}`,
+  };
 }
 
-/** That the payment itself is refused: nothing was executed. */
-export function refusal(policy: Policy, { status, body }: Refusal, asked: AskedPayment): Answer {
-  if (policy.refusal === 'status') return { ...json(status, body, 'refused'), word: 'refused' };
+/** The answer that the payment itself is refused: nothing was executed. */
+export function refusal(
+  policy: Policy,
+  { status, body }: Refusal,
+  request: PaymentRequest,
+): Answer {
+  if (policy.refusal === 'status') return { ...json(status, body, 'refused'), summary: 'refused' };
   const isRead = policy.vocabulary.isKnown && policy.receiptIds !== 'client';
   const proves = isRead ? 'refused' : 'nothing';
-  return { ...json(200, failedReceipt(policy, asked, body), proves), word: '200 refused' };
+  return { ...json(200, failedReceipt(policy, request, body), proves), summary: '200 refused' };
 }
 
-/** That the payment is there already: it proves nothing of whoever asked. */
-export function duplicate(policy: Policy, asked: AskedPayment, chance: Chance): Answer {
+/** The answer that the payment exists already: it proves nothing about this attempt. */
+export function duplicate(policy: Policy, request: PaymentRequest, chance: Chance): Answer {
   switch (policy.repeat) {
     case 'conflict':
-      return { ...json(409, { message: 'Conflict' }), word: 'conflict' };
+      return { ...json(409, { message: 'Conflict' }), summary: 'conflict' };
     case 'rejected': {
       const error = pick(chance, duplicateErrors);
-      return { ...json(200, failedReceipt(policy, asked, error)), word: '200 duplicate' };
+      return { ...json(200, failedReceipt(policy, request, error)), summary: '200 duplicate' };
     }
     default: {
       const { status, body } = pick(chance, policy.duplicates);
-      return { ...json(status, body), word: 'duplicate' };
+      return { ...json(status, body), summary: 'duplicate' };
     }
   }
 }
 
-function failedReceipt(policy: Policy, asked: AskedPayment, error: unknown): object {
+function failedReceipt(policy: Policy, request: PaymentRequest, error: unknown): object {
   const { vocabulary } = policy;
-  // A code at the top would be read as the receipt's own.
+  // The service would read a code at the top level as the code of the receipt.
   const errors = typeof error === 'object' && error !== null && 'code' in error ? { error } : error;
-  const body = { ...idsOf(policy, asked, null), status: vocabulary.status.failed };
+  const body = { ...idsOf(policy, request, null), status: vocabulary.status.failed };
   return Object.assign(body, errors);
 }
 
-/** Whether a receipt names the payment by an id that no other one can have: keys may be shared. */
+/** Whether a receipt names the payment by a unique id: two customers may use the same key. */
 function namesPayment({ receiptIds }: Policy): boolean {
   return receiptIds === 'both' || receiptIds === 'end_to_end';
 }
 
 function idsOf(
   policy: Policy,
-  { endToEnd, clientRequestId }: Pick<AskedPayment, 'endToEnd' | 'clientRequestId'>,
+  { endToEnd, clientRequestId }: Pick<PaymentRequest, 'endToEnd' | 'clientRequestId'>,
   bankId: string | null,
 ): Record<string, unknown> {
   const id = bankId === null ? {} : { id: bankId };

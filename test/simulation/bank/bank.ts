@@ -1,7 +1,6 @@
 /**
- * The bank of a seed: what it does with each request. It keeps the ledger, which everything is
- * compared with, and answers by the seed's policy. Nothing of the service's own simulated bank is
- * used here.
+ * The bank of a seed: it handles each request, keeps the ledger that the checks compare everything
+ * with, and answers by the seed's policy. It shares no code with the service's own stub of a bank.
  */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -12,7 +11,7 @@ import {
   refusal,
   result,
   type Answer,
-  type AskedPayment,
+  type PaymentRequest,
 } from './answers.ts';
 import type { Collections } from './collections.ts';
 import { hasKey } from './identifiers.ts';
@@ -23,13 +22,13 @@ import type { Policy } from './policy.ts';
 import { writeStatement } from './statement.ts';
 import { refusals } from './words.ts';
 
-/** A request as it has reached the bank. */
+/** A request, as the bank has received it. */
 export interface BankRequest {
   readonly method: string;
   readonly url: URL;
   readonly token: string | null;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Something on the way has asked twice; the service knows of one attempt. */
+  /** A device on the network has sent the request twice; the service knows of one attempt. */
   readonly isHiddenRepeat?: true;
 }
 
@@ -42,15 +41,15 @@ export interface BankOptions {
   readonly nowMs: () => number;
   /** How long an executed payment is missing from the statement, in milliseconds. */
   readonly statementLagMs: () => number;
-  /** Carries a notice to the service; `cancel` takes it back while nobody has it. */
+  /** Sends a notice to the service; `cancel` withdraws it while it is not delivered. */
   readonly post: (notice: Notice) => { readonly cancel: () => void };
-  /** Told of a payment that was executed. */
+  /** Called for each payment that was executed. */
   readonly executed: (payment: Payment) => void;
-  /** Told of a payment that was completed: it may be given back. */
+  /** Called for each payment that was completed: it may be refunded. */
   readonly completed: (payment: Payment) => void;
 }
 
-/** Scripted keys make the bank refuse or return a payment; every other one is paid. */
+/** Scripted keys make the bank refuse or return a payment; it pays all others. */
 export const pixKeys = {
   paid: 'loja@example.com',
   returned: 'fail@ponte.test',
@@ -61,14 +60,14 @@ export const pixKeys = {
 
 const ispb = '11165756';
 
-/** How likely a payment is settled before it is answered, where the answer tells how it stands. */
+/** How likely a payment is settled before its answer, if the answer reports its real status. */
 const settledAtOnce = 0.3;
 
 export class Bank {
   readonly #options: BankOptions;
   readonly #tokens = new Map<string, StoredCustomer>();
   readonly #flakyOf = new Set<StoredCustomer>();
-  /** What is still on its way of attempts that failed here, by end-to-end id. */
+  /** The undelivered notices of attempts that failed inside the bank, by end-to-end id. */
   readonly #failedAttempts = new Map<
     string,
     { readonly cancel: () => void; readonly atMs: number }
@@ -89,22 +88,22 @@ export class Bank {
     if (token !== null) this.#tokens.delete(token);
   }
 
-  /** Whose request it is; null when its token is good for nobody. */
+  /** The customer of a request; null when its token is invalid. */
   customerOf({ token }: BankRequest): StoredCustomer | null {
     return (token === null ? undefined : this.#tokens.get(token)) ?? null;
   }
 
-  /** Does what a request asks for; one that arrives late is carried out all the same. */
+  /** Executes a request; one that arrives late is executed too. */
   handle(request: BankRequest): Answer {
     const path = request.url.pathname.replace('/internal/api/v1', '');
     if (path === '/auth/login') return this.#logIn(request);
     const customer = this.customerOf(request);
-    if (!customer) return { ...json(401, { message: 'Unauthorized' }, 'not_done'), word: '401' };
+    if (!customer) return { ...json(401, { message: 'Unauthorized' }, 'not_done'), summary: '401' };
     switch (path) {
       case '/keys/dict':
         return this.#lookUp(customer, request);
       case '/payments':
-        return this.#pay(customer, askedPayment(request));
+        return this.#pay(customer, readPaymentRequest(request));
       case '/payments/qrcode/dynamic':
       case '/payments/qrcode/static': {
         const kind = path.endsWith('static') ? 'static' : 'dynamic';
@@ -117,7 +116,7 @@ export class Bank {
     }
   }
 
-  /** The end of a payment, which is told in a notice. */
+  /** Makes a payment final and reports it in a notice. */
   settle(payment: Payment): void {
     if (payment.state !== 'under_way') return;
     payment.state = payment.end;
@@ -125,7 +124,7 @@ export class Bank {
       this.#options.collections.credit(payment, payment.payee);
     }
     if (payment.end === 'completed') this.#options.completed(payment);
-    this.#tell({
+    this.#postEvent({
       status: payment.end === 'completed' ? 'completed' : 'failed',
       endToEnd: payment.endToEnd,
       clientRequestId: payment.clientRequestId,
@@ -155,24 +154,24 @@ export class Bank {
     return result(policy, { endToEnd, key });
   }
 
-  #pay(customer: StoredCustomer, asked: AskedPayment): Answer {
+  #pay(customer: StoredCustomer, request: PaymentRequest): Answer {
     const { ledger, policy, chance } = this.#options;
-    const executed = ledger.payment(customer, asked.endToEnd);
-    if (executed) return this.#repeat(executed, asked);
-    const other = this.#withKey(customer, asked.clientRequestId);
-    if (other) return this.#repeat(other, asked);
-    const failure = this.#refusalOf(customer, asked);
-    if (failure) return refusal(policy, failure, asked);
-    if (!this.#failedAttempts.has(asked.endToEnd) && chance.happens(policy.failedAttempts)) {
-      return this.#failInside(asked);
+    const executed = ledger.payment(customer, request.endToEnd);
+    if (executed) return this.#repeat(executed, request);
+    const other = this.#withKey(customer, request.clientRequestId);
+    if (other) return this.#repeat(other, request);
+    const failure = this.#refusalOf(customer, request);
+    if (failure) return refusal(policy, failure, request);
+    if (!this.#failedAttempts.has(request.endToEnd) && chance.happens(policy.failedAttempts)) {
+      return this.#failInside(request);
     }
-    return this.#execute(customer, asked);
+    return this.#execute(customer, request);
   }
 
-  #refusalOf(customer: StoredCustomer, asked: AskedPayment) {
+  #refusalOf(customer: StoredCustomer, request: PaymentRequest) {
     const { ledger, chance } = this.#options;
-    if (asked.key === pixKeys.refused) return chance.pick(refusals.account);
-    const isCovered = asked.amountCents <= ledger.balanceCentsOf(customer);
+    if (request.key === pixKeys.refused) return chance.pick(refusals.account);
+    const isCovered = request.amountCents <= ledger.balanceCentsOf(customer);
     return isCovered ? null : chance.pick(refusals.funds);
   }
 
@@ -186,33 +185,35 @@ export class Bank {
     return others.find(({ clientRequestId }) => clientRequestId === key);
   }
 
-  #repeat(executed: Payment, asked: AskedPayment): Answer {
+  #repeat(executed: Payment, request: PaymentRequest): Answer {
     const { policy, chance } = this.#options;
     if (policy.repeat === 'replayed') {
-      const isOwn = executed.endToEnd === asked.endToEnd;
+      const isOwn = executed.endToEnd === request.endToEnd;
       const replay = receipt(policy, executed);
-      return isOwn ? replay : { ...replay, proves: 'nothing', word: `another's ${replay.word}` };
+      return isOwn
+        ? replay
+        : { ...replay, proves: 'nothing', summary: `foreign ${replay.summary}` };
     }
-    if (policy.repeatEvents && executed.endToEnd === asked.endToEnd) {
+    if (policy.repeatEvents && executed.endToEnd === request.endToEnd) {
       const error = { code: 'PBE300', description: 'Duplicated EndToEndId' };
-      this.#tell({ ...asked, status: 'failed', error });
+      this.#postEvent({ ...request, status: 'failed', error });
     }
-    return duplicate(policy, asked, chance);
+    return duplicate(policy, request, chance);
   }
 
-  /** The attempt has failed, and nothing of it is left: its repeat is a first one. */
-  #failInside(asked: AskedPayment): Answer {
+  /** The attempt fails and leaves no trace: the bank executes its repeat as a first attempt. */
+  #failInside(request: PaymentRequest): Answer {
     const error = { code: 'AB03', description: 'settlement timeout' };
-    const { cancel } = this.#tell({ ...asked, status: 'failed', error });
-    this.#failedAttempts.set(asked.endToEnd, { cancel, atMs: this.#options.nowMs() });
-    return { ...json(500, { message: 'Internal Server Error' }), word: '500 failed inside' };
+    const { cancel } = this.#postEvent({ ...request, status: 'failed', error });
+    this.#failedAttempts.set(request.endToEnd, { cancel, atMs: this.#options.nowMs() });
+    return { ...json(500, { message: 'Internal Server Error' }), summary: '500 failed inside' };
   }
 
-  #execute(customer: StoredCustomer, asked: AskedPayment): Answer {
+  #execute(customer: StoredCustomer, request: PaymentRequest): Answer {
     const { ledger, policy, chance, nowMs, ids } = this.#options;
-    const { endToEnd, clientRequestId, amountCents, key } = asked;
-    // Nobody could tell such a failure from the one of the payment.
-    const isHidden = !policy.lateFailures || asked.isHiddenRepeat;
+    const { endToEnd, clientRequestId, amountCents, key } = request;
+    // The service could not distinguish this failure from a failure of the payment.
+    const isHidden = !policy.lateFailures || request.isHiddenRepeat;
     if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
     const payment = ledger.execute({
       customer,
@@ -245,7 +246,7 @@ export class Bank {
     return json(200, writeStatement(policy, shown));
   }
 
-  #tell(facts: EventFacts): { readonly cancel: () => void } {
+  #postEvent(facts: EventFacts): { readonly cancel: () => void } {
     const { chance, policy, post } = this.#options;
     return post(writeNotice(chance, facts, policy.vocabulary));
   }
@@ -253,7 +254,7 @@ export class Bank {
 
 const dayMs = 24 * 60 * 60_000;
 
-function askedPayment({ body, isHiddenRepeat }: BankRequest): AskedPayment {
+function readPaymentRequest({ body, isHiddenRepeat }: BankRequest): PaymentRequest {
   const { endToEnd, clientRequestId, key, amount } = body;
   return {
     endToEnd: String(endToEnd),

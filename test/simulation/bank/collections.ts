@@ -1,8 +1,8 @@
-/** What comes in at the bank: the charges that it makes, who pays them, and every other PIX. */
+/** The incoming side of the bank: charges, their payments, and every other received PIX. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
 import { json, result, type Answer } from './answers.ts';
-import { allOf, drawIdentifiers, nobody, type PayeeIdentifiers } from './identifiers.ts';
+import { allOf, drawIdentifiers, noIdentifiers, type PayeeIdentifiers } from './identifiers.ts';
 import type { Ids } from './ids.ts';
 import type { Charge, Ledger, Payment, Receipt } from './ledger.ts';
 import type { Policy } from './policy.ts';
@@ -14,27 +14,27 @@ export interface CollectionsOptions {
   readonly chance: Chance;
   readonly ids: Ids;
   readonly nowMs: () => number;
-  /** Carries a notice to the service; `again` writes what the same receipt is told with later. */
+  /** Sends a notice to the service; `again` writes another notice of the same receipt. */
   readonly post: (notice: ReceivedNotice, again: () => ReceivedNotice) => void;
-  /** Told of a charge that was made: somebody may pay it. */
+  /** Called for each charge that was created: a payer may pay it. */
   readonly made: (charge: Charge) => void;
-  /** Told of what has come in: it may be given back. */
+  /** Called for each received PIX: it may be refunded. */
   readonly received: (receipt: Receipt) => void;
 }
 
-/** An order of a charge, as it has reached the bank. */
+/** The order of a charge, as the bank has received it. */
 interface ChargeOrder {
   readonly kind: Charge['kind'];
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The bank refuses to make a charge for this key. */
+/** The bank refuses to create a charge for this key. */
 export const refusedChargeKey = 'reject@ponte.test';
 
 /** Another institution, whose customers pay. */
 const foreignIspb = '99999004';
 
-/** A static code has room for so many characters of the identification. */
+/** The most characters of the identification that a static code can hold. */
 const staticTxidLength = 25;
 
 export class Collections {
@@ -44,16 +44,19 @@ export class Collections {
     this.#options = options;
   }
 
-  /** Makes a charge, once for an identification. */
+  /** Creates one charge for each identification. */
   makeCharge(customer: StoredCustomer, { kind, body }: ChargeOrder): Answer {
     const { ledger, policy, ids, made } = this.#options;
     const txid = String(body['transactionIdentification']);
     if (body['key'] === refusedChargeKey) {
-      return { ...json(422, { code: 'CH01', message: 'Chave inválida' }), word: 'charge refused' };
+      return {
+        ...json(422, { code: 'CH01', message: 'Chave inválida' }),
+        summary: 'charge refused',
+      };
     }
     const known = ledger.charges.find((one) => one.customer === customer && one.txid === txid);
     if (known && policy.repeatedCharges === 'refused') {
-      return { ...json(409, { message: 'Conflict' }), word: 'charge conflict' };
+      return { ...json(409, { message: 'Conflict' }), summary: 'charge conflict' };
     }
     if (known) return this.#codeOf(known);
     const amount = Number(kind === 'dynamic' ? body['initialAmount'] : body['amount']);
@@ -68,18 +71,18 @@ export class Collections {
     return this.#codeOf(stored);
   }
 
-  /** Somebody pays a charge. */
+  /** A customer of another institution pays a charge. */
   pay(charge: Charge, amountCents: number): void {
     const { customer } = charge;
     this.#receive({ customer, charge, amountCents, endToEnd: this.#foreignEndToEnd() });
   }
 
-  /** Somebody pays a customer without a charge. */
+  /** A customer of another institution pays a customer without a charge. */
   payCustomer(customer: StoredCustomer, amountCents: number): void {
     this.#receive({ customer, charge: null, amountCents, endToEnd: this.#foreignEndToEnd() });
   }
 
-  /** One customer has paid another one: both sides have one end-to-end id. */
+  /** One customer has paid another: both sides have the same end-to-end id. */
   credit({ endToEnd, amountCents }: Payment, customer: StoredCustomer): void {
     this.#receive({ customer, charge: null, amountCents, endToEnd });
   }
@@ -113,12 +116,12 @@ export class Collections {
     return drawIdentifiers(chance, customer, others);
   }
 
-  /** What stands beside the identification of a charge: the identification alone proves enough. */
+  /** Further identifiers beside the identification of a charge, which is proof enough by itself. */
   #payeeBeside({ customer, key }: Charge): PayeeIdentifiers {
     const { chance, ledger, policy } = this.#options;
     const [other] = chance.shuffled(ledger.customers.filter((one) => one !== customer));
     if (other && chance.happens(policy.foreignPayees)) return allOf(other);
-    return chance.pick([nobody, { ...nobody, key }, allOf(customer)]);
+    return chance.pick([noIdentifiers, { ...noIdentifiers, key }, allOf(customer)]);
   }
 
   #spelled({ kind, txid }: Charge): string {
@@ -134,6 +137,6 @@ export class Collections {
       ...(policy.chargeCode === 'image' && { qrcode: 'iVBORw0KGgo=' }),
       ...(policy.chargeCode === 'bare' ? { qrcode: copyPaste } : { emv: copyPaste }),
     };
-    return { ...result(policy, body), word: 'charge' };
+    return { ...result(policy, body), summary: 'charge' };
   }
 }

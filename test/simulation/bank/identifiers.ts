@@ -1,9 +1,9 @@
-/** The identifiers that a PIX may name its payee by, and what they prove. */
+/** The identifiers by which a PIX may name its payee, and what they prove. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
 import { listedKeyOf } from './listed-key.ts';
 
-/** Whom an event names; what is null is left out. */
+/** The identifiers of the payee in an event; null: the event omits it. */
 export interface PayeeIdentifiers {
   readonly key: string | null;
   readonly document: string | null;
@@ -11,8 +11,8 @@ export interface PayeeIdentifiers {
   readonly accountNumber: string | null;
 }
 
-/** An event that names nobody. */
-export const nobody: PayeeIdentifiers = {
+/** An event that names no payee. */
+export const noIdentifiers: PayeeIdentifiers = {
   key: null,
   document: null,
   agency: null,
@@ -25,23 +25,23 @@ export function allOf(customer: StoredCustomer): PayeeIdentifiers {
   return { key: listedKeyOf(customer), document, agency, accountNumber };
 }
 
-/** Whether a key is one of a customer's: the one that is listed, or the document. */
+/** Whether a key belongs to a customer: the listed key, or the document. */
 export function hasKey(customer: StoredCustomer, key: string): boolean {
   return key === listedKeyOf(customer) || key === customer.account.document;
 }
 
-/** Whether every identifier is the customer's, and one of them is proof enough. */
-export function identify(customer: StoredCustomer, given: PayeeIdentifiers): boolean {
-  return agree(customer, given) && prove(given);
+/** Whether every identifier belongs to the customer, and one of them is proof enough. */
+export function identify(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean {
+  return agree(customer, identifiers) && prove(identifiers);
 }
 
-function agree(customer: StoredCustomer, given: PayeeIdentifiers): boolean {
+function agree(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean {
   const { agency, accountNumber, document } = customer.account;
   return (
-    (given.key === null || hasKey(customer, given.key)) &&
-    [null, document].includes(given.document) &&
-    [null, agency].includes(given.agency) &&
-    [null, accountNumber].includes(given.accountNumber)
+    (identifiers.key === null || hasKey(customer, identifiers.key)) &&
+    [null, document].includes(identifiers.document) &&
+    [null, agency].includes(identifiers.agency) &&
+    [null, accountNumber].includes(identifiers.accountNumber)
   );
 }
 
@@ -51,7 +51,7 @@ function prove({ key, document, agency, accountNumber }: PayeeIdentifiers): bool
 }
 
 /**
- * Draws what an event says of a payee.
+ * Draws the identifiers by which an event names a payee.
  * @param others the other customers, whose identifiers may be mixed in.
  */
 export function drawIdentifiers(
@@ -63,27 +63,31 @@ export function drawIdentifiers(
   const all = allOf(payee);
   const right = chance.pick<PayeeIdentifiers>([
     all,
-    { ...nobody, agency, accountNumber },
-    { ...nobody, document },
-    { ...nobody, key: all.key },
-    { ...nobody, key: document },
+    { ...noIdentifiers, agency, accountNumber },
+    { ...noIdentifiers, document },
+    { ...noIdentifiers, key: all.key },
+    { ...noIdentifiers, key: document },
     { ...all, key: null },
   ]);
   switch (chance.pick(['right', 'right', 'right', 'few', 'mixed'])) {
     case 'few':
       // The e-mail that was typed at registration, and a number without its agency, prove nothing.
-      return chance.pick([nobody, { ...nobody, accountNumber }, { ...nobody, key: payee.email }]);
+      return chance.pick([
+        noIdentifiers,
+        { ...noIdentifiers, accountNumber },
+        { ...noIdentifiers, key: payee.email },
+      ]);
     case 'mixed': {
       const mixed = mix(chance, right, others);
-      // An event that names another customer in every part is believed: nobody could know better.
-      return others.some((one) => identify(one, mixed)) ? nobody : mixed;
+      // The service has to believe an event that names another customer in every part.
+      return others.some((one) => identify(one, mixed)) ? noIdentifiers : mixed;
     }
     default:
       return right;
   }
 }
 
-/** Replaces one identifier by another customer's or by nobody's, or adds it. */
+/** Replaces or adds one identifier: another customer's, or one of an unknown account. */
 function mix(
   chance: Chance,
   right: PayeeIdentifiers,
@@ -91,14 +95,14 @@ function mix(
 ): PayeeIdentifiers {
   const [other] = chance.shuffled(others);
   const { accountNumber, document } = other?.account ?? foreign;
-  const isNobody = !other || chance.happens(0.3);
+  const isForeign = !other || chance.happens(0.3);
   return chance.pick<PayeeIdentifiers>([
-    { ...right, document: isNobody ? foreign.document : document },
+    { ...right, document: isForeign ? foreign.document : document },
     { ...right, agency: foreign.agency, accountNumber: right.accountNumber ?? accountNumber },
-    { ...right, agency: '0001', accountNumber: isNobody ? foreign.accountNumber : accountNumber },
-    { ...right, key: isNobody ? 'nobody@pix.test' : listedKeyOf(other) },
+    { ...right, agency: '0001', accountNumber: isForeign ? foreign.accountNumber : accountNumber },
+    { ...right, key: isForeign ? 'nobody@pix.test' : listedKeyOf(other) },
   ]);
 }
 
-/** Nobody's here. */
+/** Identifiers of an account at another institution. */
 const foreign = { agency: '0777', accountNumber: '99999', document: '93541134780' } as const;

@@ -1,8 +1,8 @@
-/** The ids that a bank makes: in the order in which it makes them, so that a seed repeats them. */
+/** The ids that a bank issues: consecutive numbers, so that a seed repeats them. */
 export class Ids {
   #made = 0;
 
-  /** @returns a number that no other id has. */
+  /** @returns a unique number. */
   next(): number {
     this.#made += 1;
     return this.#made;

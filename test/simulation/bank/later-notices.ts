@@ -1,4 +1,4 @@
-/** Events of what comes after a payment or without one: refunds, and charges that have expired. */
+/** Events of refunds and of charges that have expired. */
 import type { Chance } from '../chance.ts';
 import type { Charge, Refund } from './ledger.ts';
 import type { Vocabulary } from './words.ts';
@@ -6,7 +6,7 @@ import type { Vocabulary } from './words.ts';
 /** An event on its way to the service. */
 interface LaterNotice {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are those that are documented: it proves what it says. */
+  /** Whether its shape and words are documented: then the service has to believe it. */
   readonly isReadable: boolean;
 }
 
@@ -52,7 +52,7 @@ const objects: Shape<Refund> = {
   }),
 };
 
-/** @returns an event of a refund as bytes that no other event has. */
+/** @returns an event of a refund as unique bytes. */
 export function writeRefundNotice(
   chance: Chance,
   refund: Refund,
@@ -70,7 +70,7 @@ function write(
   return { payload: bytesOf(chance, shape.write(refund, vocabulary)), isReadable };
 }
 
-/** @returns an event of a charge that has expired, as bytes that no other event has. */
+/** @returns an event of a charge that has expired, as unique bytes. */
 export function writeExpiryNotice(chance: Chance, charge: Charge): ExpiryNotice {
   const { txid, amountCents } = charge;
   const event = chance.pick<Record<string, unknown>>([

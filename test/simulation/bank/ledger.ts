@@ -1,7 +1,7 @@
-/** What the bank has really done: what everything is held to. */
+/** The ledger of the bank: the truth that the checks compare everything with. */
 import type { StoredCustomer } from '../store.ts';
 
-/** `under_way`: the money has left the account; `reversed`: it has come back. */
+/** `under_way`: the money has left the account; `reversed`: it was returned. */
 export type PaymentState = 'under_way' | 'completed' | 'reversed';
 
 /** A payment that the bank has executed. */
@@ -12,10 +12,10 @@ export interface Payment {
   readonly amountCents: number;
   /** The bank's own id. */
   readonly bankId: string;
-  /** How it will end. */
+  /** Its final state. */
   readonly end: 'completed' | 'reversed';
   readonly executedAtMs: number;
-  /** The customer who has its key, if it is one of the bank's. */
+  /** The owner of its key, if the owner is a customer of the bank. */
   readonly payee?: StoredCustomer | null;
   state: PaymentState;
 }
@@ -26,12 +26,12 @@ interface Issued {
   readonly key: unknown;
 }
 
-/** A charge that the bank has made. */
+/** A charge that the bank has created. */
 export interface Charge {
   readonly customer: StoredCustomer;
   /** `transactionIdentification`. */
   readonly txid: string;
-  /** The PIX key that it is paid to. */
+  /** The PIX key of the payee. */
   readonly key: string;
   readonly amountCents: number;
   readonly kind: 'dynamic' | 'static';
@@ -43,22 +43,22 @@ export interface Charge {
 
 /** A refund on one side of a payment. */
 export interface Refund {
-  /** Who gets the money back, or gives it back. */
+  /** The customer who gets the money back, or returns it. */
   readonly customer: StoredCustomer;
-  /** `in`: of a payment; `out`: of a PIX that has come in. */
+  /** `in`: the refund of a payment; `out`: the refund of a received PIX. */
   readonly direction: 'in' | 'out';
   /** The end-to-end id of the payment. */
   readonly endToEnd: string;
   /** `D…` */
   readonly returnId: string;
   readonly amountCents: number;
-  /** Of the payment. */
+  /** The amount of the payment. */
   readonly originalCents: number;
 }
 
-/** A PIX that has come in. */
+/** A received PIX. */
 export interface Receipt {
-  /** Who has received it. */
+  /** The customer who has received it. */
   readonly customer: StoredCustomer;
   readonly endToEnd: string;
   readonly amountCents: number;
@@ -117,7 +117,7 @@ export class Ledger {
     return executed;
   }
 
-  /** Those that were reversed included. */
+  /** All payments of a customer, reversed ones included. */
   paymentsOf(customer: StoredCustomer): Payment[] {
     return this.#payments.filter((payment) => payment.customer === customer);
   }
@@ -126,7 +126,7 @@ export class Ledger {
     return this.paymentsOf(customer).find((payment) => payment.endToEnd === endToEnd) ?? null;
   }
 
-  /** What has left an account and has not come back. */
+  /** The sum that has left an account and was not returned. */
   sentCentsOf(customer: StoredCustomer): number {
     return sumCents(this.paymentsOf(customer).filter(({ state }) => state !== 'reversed'));
   }

@@ -1,8 +1,8 @@
-/** Events as providers post them, in every shape that providers of this family use. */
+/** Events of payments, in every shape that providers of this family use. */
 import type { Chance } from '../chance.ts';
 import { statusIds, type StatusMeaning, type Vocabulary } from './words.ts';
 
-/** What an event tells; what is null is left out. */
+/** The content of an event; null: the event omits it. */
 export interface EventFacts {
   readonly status: Exclude<StatusMeaning, 'under_way'>;
   readonly endToEnd: string | null;
@@ -15,12 +15,12 @@ export interface EventFacts {
 /** An event on its way to the service. */
 export interface Notice extends EventFacts {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are those that are documented: it proves what it says. */
+  /** Whether its shape and words are documented: then the service has to believe it. */
   readonly isReadable: boolean;
 }
 
 interface Shape {
-  /** Says the status in words of its own, whatever the provider's are. */
+  /** Whether the shape defines its own status words. */
   readonly hasOwnWords: boolean;
   write(facts: EventFacts, vocabulary: Vocabulary): Record<string, unknown>;
 }
@@ -84,7 +84,7 @@ const movement: Shape = {
   }),
 };
 
-/** @returns an event as bytes that no other event has. */
+/** @returns an event as unique bytes. */
 export function writeNotice(chance: Chance, facts: EventFacts, vocabulary: Vocabulary): Notice {
   const shape = chance.pick([flat, entity, requestBody, movement]);
   const event = {

@@ -1,6 +1,6 @@
 /**
- * How the provider of a seed behaves: what it makes of repeats, how it words things, what its
- * statement shows, how long it goes on posting an event. Each seed has a provider of its own.
+ * The behaviour of the provider of a seed: how it handles repeats, its status words, the content of
+ * its statement, and how often it posts an event. Each seed draws its own provider.
  */
 import type { Chance } from '../chance.ts';
 import type { Hazard, Hazards } from '../hazards.ts';
@@ -19,51 +19,51 @@ export interface Policy {
   readonly repeat: 'replayed' | 'conflict' | 'refused' | 'rejected';
   /** How a repeat is refused. */
   readonly duplicates: readonly Refusal[];
-  /** A refused repeat is told in an ERROR event too. */
+  /** A refused repeat is reported in an ERROR event too. */
   readonly repeatEvents: boolean;
-  /** Among whose payments a clientRequestId has to be unique. */
+  /** The scope in which a clientRequestId has to be unique. */
   readonly keysUniquePer: 'payment' | 'user' | 'company';
   /**
    * The probability that an attempt fails inside the bank: it answers 500 and posts ERROR, and a
    * repeat is executed.
    */
   readonly failedAttempts: number;
-  /** That ERROR may arrive after the repeat was executed; no event is lost or given up then. */
+  /** That ERROR may arrive after the repeat was executed; then no event is lost or given up. */
   readonly lateFailures: boolean;
   /** A definite refusal: an error status, or 200 with a failed payment. */
   readonly refusal: 'status' | 'rejected';
   readonly vocabulary: Vocabulary;
-  /** The status in the answer to a payment; `frank`: as the payment stands. */
+  /** The status in the answer to a payment; `frank`: the real status of the payment. */
   readonly receiptStatus: 'none' | 'under_way' | 'frank' | 'success';
   readonly receiptIds: 'both' | 'end_to_end' | 'client' | 'own';
   /** The answer to a repeated order of a charge. */
   readonly repeatedCharges: 'replayed' | 'refused';
-  /** The code of a charge: an image with its text, the text alone, the text where images stand. */
+  /** The code of a charge: an image and its text, the text, or the text in the image's field. */
   readonly chargeCode: 'image' | 'text' | 'bare';
-  /** How likely an event names a charge of one customer and the account of another one. */
+  /** How likely an event names a charge of one customer and the account of another. */
   readonly foreignPayees: number;
-  /** Answers stand under `data`. */
+  /** Answers are wrapped in `data`. */
   readonly wrapsAnswers: boolean;
   readonly statement: StatementPolicy;
   /** The longest that an executed payment is under way, in milliseconds. */
   readonly slowestSettlementMs: number;
-  /** How often an event is posted before the provider gives it up; 0: it posts none. */
+  /** How often the provider posts an event before it gives it up; 0: it posts no events. */
   readonly hookTries: number;
 }
 
 export interface StatementPolicy {
   readonly list: 'array' | 'items' | 'data' | 'list';
-  /** How a line says that the money went out. */
+  /** How a line shows that the money was debited. */
   readonly sign: 'minus' | 'direction' | 'none';
   readonly status: 'word' | 'none';
   /** Whether payments that are under way are listed. */
   readonly holds: boolean;
   /**
-   * A payment that has come back: not listed, listed with its status, listed with a line that
-   * says CREDIT, or listed with a line like the first.
+   * A returned payment: not listed, listed with its status, listed with a second line that says
+   * CREDIT, or listed with a second line like the first.
    */
   readonly reversal: 'removed' | 'status' | 'credit' | 'same';
-  /** A fee stands under the end-to-end id of its payment. */
+  /** A fee has the end-to-end id of its payment. */
   readonly fees: boolean;
   /** Longer ranges are refused. */
   readonly longestDays: number;
@@ -79,7 +79,7 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
   const isWordy = has('duplicate_wordings');
   const postsRepeats = has('duplicate_events');
   const statement = drawStatement(chance, has);
-  // What a statement gets wrong shows where nothing else has told the end.
+  // An error of the statement has an effect only if no event reports the final status.
   const isSilent =
     statement.reversal === 'same' || (statement.holds && statement.status === 'none');
   const keysUniquePer = isBare ? 'company' : chance.pick(keyScopes);
@@ -134,7 +134,7 @@ function drawRepeat(
 
 const keyScopes = ['payment', 'user', 'company'] as const;
 
-/** They name the payment only where nobody else uses the same key. */
+/** They identify the payment only if no other customer uses the same key. */
 const clientIds = ['client'] as const;
 
 const lineStatuses = ['word', 'word', 'none'] as const;

@@ -1,13 +1,13 @@
-/** Events of PIX that have come in, in every shape that providers of this family use. */
+/** Events of received PIX, in every shape that providers of this family use. */
 import type { Chance } from '../chance.ts';
 import type { PayeeIdentifiers } from './identifiers.ts';
 import type { Receipt } from './ledger.ts';
 import type { Vocabulary } from './words.ts';
 
-/** What an event tells of a receipt; what is null is left out. */
+/** The content of an event of a receipt; null: the event omits it. */
 interface ReceivedFacts {
   readonly receipt: Receipt;
-  /** The identification of the charge that it pays, as the event spells it. */
+  /** The identification of the paid charge, as the event writes it. */
   readonly txid: string | null;
   readonly payee: PayeeIdentifiers;
 }
@@ -15,9 +15,9 @@ interface ReceivedFacts {
 /** An event on its way to the service. */
 export interface ReceivedNotice extends ReceivedFacts {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are those that are documented: it proves what it says. */
+  /** Whether its shape and words are documented: then the service has to believe it. */
   readonly isReadable: boolean;
-  /** It stands where received PIX stand, and does not say which way the money went. */
+  /** Whether the event does not state the direction of the payment. */
   readonly isUndirected: boolean;
 }
 
@@ -94,7 +94,7 @@ const charge: Shape = {
   }),
 };
 
-/** @returns an event as bytes that no other event has. */
+/** @returns an event as unique bytes. */
 export function writeReceivedNotice(
   chance: Chance,
   facts: ReceivedFacts,

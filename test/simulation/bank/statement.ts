@@ -1,16 +1,16 @@
-/** The provider's statement: what it lists, how, and what of it proves a completed payment. */
+/** The provider's statement: its lines, and which of them prove a completed payment. */
 import type { Payment } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import { meaningOf } from './words.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Under the end-to-end id of its payment, in centavos. */
+/** The fee of a payment, listed with the same end-to-end id, in centavos. */
 const feeCents = 35;
 
 /**
  * Writes the statement of one customer.
- * @param payments those that were executed in the days that were asked for.
+ * @param payments the payments that were executed in the requested days.
  */
 export function writeStatement(policy: Policy, payments: readonly Payment[]): unknown {
   const lines = payments.flatMap((payment) => linesOf(policy, payment));
@@ -20,19 +20,19 @@ export function writeStatement(policy: Policy, payments: readonly Payment[]): un
 }
 
 /**
- * Whether the statement proves that a payment went out and arrived: exactly one line with its id,
- * its amount, recognisably outgoing, with a final status in a word that is documented.
+ * Whether the statement proves that a payment was completed: exactly one line with its id and its
+ * amount, marked as a debit, with a documented final status.
  */
 export function statementProves(policy: Policy, payment: Payment): boolean {
   return whatStatementLacks(policy, payment) === null;
 }
 
-/** Why the statement does not prove it; null when it does. */
+/** The reason why the statement does not prove it; null when it does. */
 export function whatStatementLacks(policy: Policy, payment: Payment): string | null {
   const { statement, vocabulary } = policy;
-  if (payment.state !== 'completed') return `the statement lists no payment that is through`;
+  if (payment.state !== 'completed') return `the payment is not completed`;
   if (statement.fees) return 'a fee has the id of the payment as well';
-  if (statement.sign === 'none') return 'no line of the statement says which way the money went';
+  if (statement.sign === 'none') return 'no line of the statement states a direction';
   if (statement.status === 'none') return 'no line of the statement has a status';
   return vocabulary.isKnown ? null : 'the words of the statement are not documented';
 }
@@ -53,9 +53,9 @@ function linesOf(policy: Policy, payment: Payment): Line[] {
 
 function lineOf(policy: Policy, payment: Payment): Line {
   const { sign, status, reversal } = policy.statement;
-  // A line that is not changed when the money comes back says what it said before.
-  const isTold = payment.state !== 'reversed' || reversal === 'status';
-  const meaning = isTold ? meaningOf(payment) : 'completed';
+  // A line that is not updated by the return keeps its former status.
+  const isUpdated = payment.state !== 'reversed' || reversal === 'status';
+  const meaning = isUpdated ? meaningOf(payment) : 'completed';
   return {
     id: payment.bankId,
     date: new Date(payment.executedAtMs).toISOString(),

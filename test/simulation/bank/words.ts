@@ -7,7 +7,7 @@ export type StatusMeaning = 'under_way' | 'completed' | 'failed';
 export interface Vocabulary {
   readonly name: string;
   readonly status: Readonly<Record<StatusMeaning, string | number>>;
-  /** Whether the words are in the table of the contract with the provider: they prove something. */
+  /** Whether the contract with the provider documents the words: only then are they proof. */
   readonly isKnown: boolean;
 }
 
@@ -23,7 +23,7 @@ export const knownVocabularies = [
   known('paid', ['APPROVED', 'PAID', 'CANCELLED']),
 ] as const;
 
-/** Words of a provider that nobody has documented: they prove nothing. */
+/** Undocumented words of a provider: they prove nothing. */
 export const unknownVocabulary: Vocabulary = {
   name: 'undocumented',
   status: { under_way: 'EM_PROCESSAMENTO', completed: 'LIQUIDADO', failed: 'DEVOLVIDO' },
@@ -40,7 +40,7 @@ export const numberVocabulary: Vocabulary = {
 /** The numbers of the one shape that defines them, `StatusCode.StatusId`. */
 export const statusIds = { under_way: 1, completed: 2, failed: 3 } as const;
 
-/** How a payment stands, as the bank would say it. */
+/** The status of a payment, as the bank reports it. */
 export function meaningOf({ state }: Payment): StatusMeaning {
   return state === 'reversed' ? 'failed' : state;
 }
@@ -50,7 +50,7 @@ export interface Refusal {
   readonly body: unknown;
 }
 
-/** That the payment is there already, in wordings that the service has always read. */
+/** Refusals of a repeat in the wordings that the service recognised first. */
 export const plainDuplicates: readonly Refusal[] = [
   { status: 422, body: { code: 'PBE300', message: 'Duplicated EndToEndId' } },
   { status: 400, body: { error: { code: 'DUPL' } } },
@@ -60,7 +60,7 @@ export const plainDuplicates: readonly Refusal[] = [
   { status: 403, body: { error: 'idempotency key already used' } },
 ];
 
-/** The same, as other providers word it. */
+/** The same refusals in the wordings of other providers. */
 export const furtherDuplicates: readonly Refusal[] = [
   { status: 422, body: { message: 'clientRequestId em uso' } },
   { status: 400, body: { message: ['endToEnd must be unique'] } },
@@ -72,7 +72,7 @@ export const furtherDuplicates: readonly Refusal[] = [
   { status: 422, body: { code: 'E42', message: 'This endToEndId was already received.' } },
 ];
 
-/** The error inside a 200 that says so. */
+/** The error in the body of a 200 that refuses a repeat. */
 export const duplicateErrors: readonly unknown[] = [
   { error: { code: 'ALREADY_PAID' } },
   { error: { code: 'PBE300', description: 'Duplicated EndToEndId' } },

@@ -1,4 +1,4 @@
-/** Which accounts are blocked, as the database has committed it, and what may not happen then. */
+/** Tracks which accounts are blocked in the database; no payment may begin on a blocked account. */
 import type { Scheduler } from '../scheduler.ts';
 
 export interface AccountsOptions {
@@ -6,13 +6,13 @@ export interface AccountsOptions {
   readonly violated: (text: string) => void;
 }
 
-/** A statement that the database has carried out. */
-export interface CarriedOut {
+/** A statement that the database has executed. */
+export interface ExecutedStatement {
   readonly name: string;
   /** The parameters of each call. */
   readonly calls: readonly (readonly unknown[])[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** The transactions that it has stored or moved without answering them. */
+  /** The transactions that it has stored or moved without returning them. */
   readonly written: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -31,7 +31,7 @@ export class Accounts {
     return [...this.#blocked];
   }
 
-  carriedOut({ name, calls, rows, written }: CarriedOut): void {
+  statementExecuted({ name, calls, rows, written }: ExecutedStatement): void {
     const [first = []] = calls;
     if (name === 'ops-account-move-status' && rows.length > 0) {
       this.#moved(Number(first[0]), first[2] === 'BLOCKED');
@@ -50,8 +50,8 @@ export class Accounts {
     return this.#blocked.has(userId) || (this.#unblockedAt.get(userId) ?? -1) >= step;
   }
 
-  /** A failover may have lost what an operator has done. */
-  tookBack(blocked: readonly { readonly user_id: number }[]): void {
+  /** A failover may have lost an operator's change. */
+  rolledBack(blocked: readonly { readonly user_id: number }[]): void {
     const { scheduler } = this.#options;
     for (const userId of this.#blocked) this.#unblockedAt.set(userId, scheduler.taken);
     this.#blocked.clear();

@@ -1,6 +1,6 @@
 /**
- * Payments that an operator has ended. The operator may be wrong; but whatever the provider says
- * otherwise, before or after, stands in the timeline of the payment.
+ * Payments that an operator has resolved. The operator may be wrong, but the timeline of the
+ * payment must record every contradicting report of the provider, earlier or later.
  */
 import { hashOf } from '../payload-hash.ts';
 import type { Names } from '../names.ts';
@@ -10,7 +10,7 @@ import type { LostCommits } from './lost-commits.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import type { Oracle } from './oracle.ts';
 
-/** What a decision is held against. */
+/** The evidence for the check of a decision. */
 interface Known {
   readonly oracle: Oracle;
   readonly evidence: Evidence;
@@ -21,13 +21,13 @@ interface Known {
 
 const decisionNote = 'operator ';
 
-/** Which transactions an operator has ended. */
+/** The ids of the transactions that an operator has resolved. */
 export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string> {
   const decided = timeline.filter(({ note }) => note?.startsWith(decisionNote));
   return new Set(decided.map(({ transaction_id: id }) => id));
 }
 
-/** Every event that was acknowledged and contradicts a decision is noted as an anomaly. */
+/** Every acknowledged event that contradicts a decision is recorded as an anomaly. */
 export function checkDecisions(
   rest: Known,
   rows: readonly FinalRow[],
@@ -47,14 +47,14 @@ export function checkDecisions(
         ({ transaction_id: id, phase, event_id: eventId }) =>
           id === row.id && phase === 'ANOMALY' && eventId === event?.id,
       );
-      // An event that a failover has lost is nobody's.
+      // A failover may have lost the event.
       if (isNoted || (!event && lost.failedOverAt !== null)) continue;
       oracle.violated(`${names.of('tx', row.id)}: an event contradicts the operator unrecorded`);
     }
   }
 }
 
-/** An answer that a living process has, and that the operator did not wait for, is noted too. */
+/** An answer that reaches a live process after the decision is recorded too. */
 function checkAnswers(
   { oracle, evidence, names, lost }: Known,
   row: FinalRow,

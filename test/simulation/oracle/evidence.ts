@@ -1,8 +1,8 @@
 /**
- * What the service can know of each payment, and from whom. Three sources tell how a payment
- * ended: the answers to its attempts, as long as the process that has them lives; the events that
- * the service has acknowledged; the provider's statement. At rest a payment whose end one of them
- * proves must have that end; for any other, each source names what it lacks.
+ * What the service can know about each payment. Three sources prove the final status of a payment:
+ * the answers to its attempts, while the process that has them is alive; the events that the
+ * service has acknowledged; the provider's statement. At rest a payment must have the status that a
+ * source proves; if no source proves one, each gives its reason.
  */
 import type { Answer, Proof } from '../bank/answers.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
@@ -14,23 +14,23 @@ import type { Owner, Scheduler } from '../scheduler.ts';
 import { hashOf } from '../payload-hash.ts';
 import { LostCommits } from './lost-commits.ts';
 
-/** How an attempt went, as the process that made it knows; `open`: it does not know yet. */
+/** The result of an attempt, as its process knows it; `open`: not known yet. */
 type AttemptEnd = Proof | 'not_sent' | 'open';
 
 interface Attempt {
   readonly process: Owner;
   end: AttemptEnd;
-  /** The step at which the process knew. */
+  /** The step at which the process knew the result. */
   endedAt: number | null;
 }
 
-/** All that is known of one end-to-end id. */
+/** Everything that is known about one end-to-end id. */
 interface Send {
   readonly attempts: Attempt[];
-  /** Who has stored PAYING, and at which step. */
+  /** The process that has stored PAYING, and the step. */
   payer: { readonly process: Owner; readonly at: number } | null;
   readonly events: TrackedEvent[];
-  /** It is stored that another attempt was about to leave, after one that ended unknown. */
+  /** The service has stored that it repeats an attempt that ended unknown. */
   isNoted: boolean;
 }
 
@@ -39,7 +39,7 @@ interface TrackedEvent {
   state: 'under_way' | 'acknowledged' | 'given_up' | 'lost';
 }
 
-/** What a source proves, and which source it is. */
+/** The final status that a source proves, and the name of the source. */
 export interface Proven {
   readonly end: 'completed' | 'accepted' | 'failed';
   readonly by: string;
@@ -53,7 +53,7 @@ export interface EvidenceOptions {
 }
 
 export class Evidence {
-  /** What a failover has lost, if there was one. */
+  /** The commits that a failover has lost, if there was one. */
   readonly lost = new LostCommits();
   readonly #options: EvidenceOptions;
   readonly #sends = new Map<string, Send>();
@@ -66,12 +66,12 @@ export class Evidence {
     this.#options = options;
   }
 
-  /** A process has stored PAYING, whether or not it was told so. */
+  /** A process has stored PAYING; the answer of the database may be lost. */
   beganPaying(process: Owner, endToEnd: string): void {
     this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
   }
 
-  /** A process has stored that another attempt is about to leave, whether or not it was told so. */
+  /** A process has stored that it repeats an attempt; the answer of the database may be lost. */
   noted(endToEnd: string): void {
     this.#sendOf(endToEnd).isNoted = true;
   }
@@ -85,7 +85,7 @@ export class Evidence {
     this.#sendOf(endToEnd).attempts.push({ process, end: 'not_sent', endedAt });
   }
 
-  /** @param answer what the process has of it; null: none, or a part. */
+  /** @param answer the answer that the process has received; null: none, or only a part. */
   attemptEnded(process: Owner, endToEnd: string, answer: Answer | null): void {
     const attempt = this.#sendOf(endToEnd).attempts.findLast(
       (one) => one.process === process && one.end === 'open',
@@ -95,7 +95,7 @@ export class Evidence {
     attempt.endedAt = this.#options.scheduler.taken;
   }
 
-  /** @returns what follows the notice on its way. */
+  /** @returns the delivery of the notice, to be updated. */
   posted(notice: Notice): TrackedEvent {
     const event: TrackedEvent = { notice, state: 'under_way' };
     if (notice.endToEnd !== null) this.#sendOf(notice.endToEnd).events.push(event);
@@ -115,7 +115,7 @@ export class Evidence {
     return this.#sendOf(endToEnd).attempts.some(({ end }) => end !== 'not_sent');
   }
 
-  /** A failover has lost that a payment may have left. */
+  /** A failover has lost the record that a payment may have left. */
   forgot(endToEnd: string): void {
     this.#sendOf(endToEnd).payer = null;
   }
@@ -135,12 +135,12 @@ export class Evidence {
   }
 
   /**
-   * What is proved of a payment.
-   * @returns one for each source that proves something; and what the others lack.
+   * Weighs the evidence about a payment.
+   * @returns what each source proves, and the reasons of the sources that prove nothing.
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
-    const isOutcomeLost = this.lost.hasForgottenOutcome(endToEnd);
+    const isOutcomeLost = this.lost.hasLostOutcome(endToEnd);
     const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
     const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
     return {
@@ -149,13 +149,13 @@ export class Evidence {
     };
   }
 
-  /** What the answers to the attempts prove, as a living process has them; null: nothing. */
+  /** What the answers to the attempts prove to a live process; null: nothing. */
   answersProve(endToEnd: string): Proven['end'] | null {
     const proven = this.#fromAnswers(this.#sendOf(endToEnd));
     return typeof proven === 'string' ? null : proven.end;
   }
 
-  /** Whether an event that says failed is no proof: it may tell of one attempt among several. */
+  /** Whether a `failed` event is no proof: it may report one attempt among several. */
   isInDoubt(endToEnd: string): boolean {
     return isDoubtful(this.#sendOf(endToEnd));
   }
@@ -170,8 +170,8 @@ export class Evidence {
 
   #fromAnswers({ attempts, payer }: Send): Proven | string {
     const { scheduler, hazards } = this.#options;
-    const by = 'the answers that a living process has';
-    if (!payer) return 'nothing has begun to be paid';
+    const by = 'the answers that a live process has';
+    if (!payer) return 'the payment has not begun';
     const { process, at } = payer;
     if (scheduler.isBuried(process)) return 'the process that had the answers is dead';
     const faultAt = this.#databaseFailedAt.get(process) ?? -1;
@@ -181,24 +181,24 @@ export class Evidence {
     const ends = attempts.map(({ end }) => end);
     if (ends.includes('completed')) return { end: 'completed', by };
     if (ends.includes('accepted')) return { end: 'accepted', by };
-    if (ends.includes('open') || ends.includes('nothing')) return 'an answer says nothing';
+    if (ends.includes('open') || ends.includes('nothing')) return 'an answer proves nothing';
     return { end: 'failed', by };
   }
 
   #fromEvents(send: Send): Proven | string {
     const { events } = send;
-    const by = 'an event that was acknowledged';
+    const by = 'an acknowledged event';
     if (events.length === 0) return 'no event was posted';
     const acknowledged = events.filter(({ state }) => state === 'acknowledged');
     const taken = acknowledged.filter(({ notice }) => this.#isKept(notice));
     if (acknowledged.length > 0 && taken.length === 0) return 'a failover has lost the events';
-    if (taken.length === 0) return 'every event was lost, or the provider gave it up';
+    if (taken.length === 0) return 'every event was lost or given up by the provider';
     const read = taken.filter(({ notice }) => notice.isReadable);
     if (read.length === 0) return 'the words of the events are not documented';
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
     const failures = read.filter(({ notice }) => !isDuplicate(notice));
-    if (failures.length === 0) return 'the events tell of a repeat';
-    if (isDoubtful(send)) return 'the event may tell of one attempt among several';
+    if (failures.length === 0) return 'the events report a repeat';
+    if (isDoubtful(send)) return 'the event may report one attempt among several';
     return { end: 'failed', by };
   }
 
@@ -222,12 +222,12 @@ function isDoubtful({ attempts, isNoted }: Send): boolean {
   );
 }
 
-/** That a repeat was refused says nothing of the payment. */
+/** Whether it reports the refusal of a repeat, which proves nothing about the payment. */
 export function isDuplicate({ error }: Pick<Notice, 'error'>): boolean {
   return error?.code === 'PBE300';
 }
 
-/** Whether a notice tells what has really become of its payment. */
+/** Whether a notice reports the real status of its payment. */
 export function isTrue(notice: Notice, payments: readonly Payment[]): boolean {
   const { endToEnd, status } = notice;
   const state = payments.find((one) => one.endToEnd === endToEnd)?.state ?? 'reversed';

@@ -1,4 +1,4 @@
-/** Which charges may have ended because they have expired, and which must have. */
+/** Decides which charges may be FAILED because they have expired, and which must be. */
 import type { ExpiryNotice } from '../bank/later-notices.ts';
 import type { Charge } from '../bank/ledger.ts';
 import type { Delivery } from '../delivery.ts';
@@ -14,7 +14,7 @@ interface Tracked {
 /** How long after its expiry the sweep ends a charge. */
 const graceMs = 24 * 60 * 60_000;
 
-/** More than the clock of a process differs, and time for some sweeps. */
+/** Larger than the clock skew of a process, with time for some sweeps. */
 const marginMs = 15 * 60_000;
 
 export class Expiries {
@@ -28,31 +28,31 @@ export class Expiries {
     this.#lost = lost;
   }
 
-  /** @returns what follows the notice on its way. */
+  /** @returns the delivery of the notice, to be updated. */
   posted({ charge }: ExpiryNotice, hash: string): Delivery {
     const delivery: Delivery = { state: 'under_way' };
     this.#tracked.push({ charge, hash, delivery });
     return delivery;
   }
 
-  /** Learns the hashes of the stored events, before anything is checked at rest. */
+  /** Sets the hashes of the stored events; call it before the checks at rest. */
   learn(hashes: ReadonlySet<string>): void {
     this.#stored = hashes;
   }
 
-  /** Whether the charge may have FAILED: an event says so, or its time is over. */
+  /** Whether the charge may be FAILED: an event reports its expiry, or the time has passed. */
   mayHaveEnded(charge: Charge): boolean {
     const { expiresAtMs } = charge;
-    const isTold = this.#tracked.some((one) => one.charge === charge);
+    const isReported = this.#tracked.some((one) => one.charge === charge);
     const isOver = expiresAtMs !== null && this.#scheduler.nowMs > expiresAtMs + graceMs - marginMs;
-    return isTold || isOver;
+    return isReported || isOver;
   }
 
-  /** Why the charge may not be open, or null: an event says so, or its time is long over. */
+  /** The reason why the charge may not be open any more; null when it may. */
   whyEnded(charge: Charge): string | null {
     const { expiresAtMs } = charge;
-    const isTold = this.#tracked.some((one) => one.charge === charge && this.#isTaken(one));
-    if (isTold) return 'an event says that it has expired';
+    const isReported = this.#tracked.some((one) => one.charge === charge && this.#isTaken(one));
+    if (isReported) return 'an event reports that it has expired';
     const isOver = expiresAtMs !== null && this.#scheduler.nowMs > expiresAtMs + graceMs + marginMs;
     return isOver ? 'it has expired more than a day ago' : null;
   }

@@ -1,6 +1,6 @@
 /**
- * What must hold when all has come to rest: the rows, held against the bank's ledger and against
- * what the service could know.
+ * The invariants at rest: compares the rows with the bank's ledger and with what the service could
+ * know.
  */
 import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
@@ -15,14 +15,14 @@ import type { Webhooks } from '../webhooks.ts';
 import type { Charges } from './charges.ts';
 import { checkDecisions, decidedIds } from './decisions.ts';
 import type { Evidence } from './evidence.ts';
-import { checkForgotten } from './forgotten-payments.ts';
+import { checkLostPayments } from './lost-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
 import type { Refunds } from './refunds.ts';
 import { nameOf } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
-import { untoldEnds } from './told-ends.ts';
+import { findEventErrors } from './final-status-events.ts';
 import type { Oracle } from './oracle.ts';
 
 export interface Rest {
@@ -39,9 +39,9 @@ export interface Rest {
   readonly limits: Limits;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
-  /** Whether the event with this hash says what is not true. */
+  /** Whether the event with this hash is false. */
   readonly isUntrue: (hash: string) => boolean;
-  /** The payment that the event with this hash tells of, or null. */
+  /** The end-to-end id of the payment that the event with this hash reports, or null. */
   readonly endToEndOf: (hash: string) => string | null;
 }
 
@@ -65,7 +65,7 @@ const readEvents = `
 const readTimeline = `
   select transaction_id, phase, event_id, note from pix_timeline order by id`;
 
-/** An operator leaves a dead job whose work a later one of its key has taken over. */
+/** A dead job may remain if a later job with its key has taken over its work. */
 const readDeadJobs = `
   select kind from jobs as dead
    where status = 'dead'
@@ -73,7 +73,7 @@ const readDeadJobs = `
                       where later.unique_key = dead.unique_key and later.id > dead.id
                         and later.status <> 'dead')`;
 
-/** Checks everything; what does not hold becomes a violation. */
+/** Checks all invariants and records the violations. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   const { store, oracle, lost, evidence } = rest;
   const rows = await store.rows<FinalRow>(readTransactions);
@@ -82,12 +82,12 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
   const sends = rows.filter(({ operation }) => operation === 'SEND');
   const decided = decidedIds(timeline);
-  const payments = oracle.ledger.payments.filter((payment) => !lost.hasForgotten(payment));
+  const payments = oracle.ledger.payments.filter((payment) => !lost.hasLostRecord(payment));
   for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });
   for (const row of sends) checkKnown(rest, row);
   checkNothingVanished(rest, sends, payments);
   checkDebits(rest, sends, payments);
-  checkForgotten(rest, sends, events);
+  checkLostPayments(rest, sends, events);
   checkDecisions(rest, sends, { events, timeline });
   rest.receipts.learn(rows, events);
   rest.expiries.learn(new Set(events.map(({ hash }) => hash)));
@@ -98,10 +98,10 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
   );
   for (const { status, hash } of events) {
-    if (status === 'received') oracle.violated('an event was taken in and never looked at');
+    if (status === 'received') oracle.violated('an event was received and never processed');
     const isExpected =
       rest.isUntrue(hash) ||
-      isOfForgotten(rest, hash) ||
+      reportsLostPayment(rest, hash) ||
       isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
     if (status === 'anomaly' && !isExpected) oracle.violated('a true event is an anomaly');
@@ -110,14 +110,14 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
     oracle.violated(`a job is dead: ${kind}`);
   }
   await checkAudit(rest);
-  for (const found of await untoldEnds(store)) oracle.violated(found);
+  for (const found of await findEventErrors(store)) oracle.violated(found);
   for (const found of await exceededLimits(store, rest.limits)) {
     oracle.violated(`a limit was exceeded: ${found}`);
   }
   return rows;
 }
 
-/** What operators are told by `pix audit` is that all is well. */
+/** `pix audit` reports no violation to operators. */
 async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
@@ -128,13 +128,13 @@ async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<voi
     { operator: 'simulation', progress: () => undefined },
   );
   for (const { name, rows } of invariants) {
-    // A process that had an event in hand when a failover lost it has settled it all the same.
+    // A process that held an event when a failover lost it has still settled it.
     if (name === 'cause_stored' && lost.failedOverAt !== null) continue;
     for (const { found } of rows) oracle.violated(`pix audit: ${name}: ${found}`);
   }
 }
 
-/** Whether a true event may be an anomaly: by an operator's word, or by a charge's terms. */
+/** Whether a true event may be an anomaly: by an operator's decision, or by a charge's terms. */
 function mayContradict(
   { receipts, refunds, endToEndOf }: Rest,
   hash: string,
@@ -148,7 +148,7 @@ function mayContradict(
   return receipts.mayContradict(hash, stored.rows) || refunds.mayContradict(hash, stored.rows);
 }
 
-/** One transaction and the payments that were executed for it. */
+/** Checks one transaction against the payments that were executed for it. */
 function checkRow(
   rest: Rest,
   row: FinalRow,
@@ -173,8 +173,8 @@ function checkRow(
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
     [
-      !row.events.some((hash) => isUntrue(hash) && !isOfForgotten(rest, hash)),
-      'was moved by an event that is not true',
+      !row.events.some((hash) => isUntrue(hash) && !reportsLostPayment(rest, hash)),
+      'was moved by a false event',
     ],
     [
       row.events.every((hash) => isAbout(webhooks.posted.get(hash)?.endToEnd ?? null, row)),
@@ -188,41 +188,41 @@ function isAbout(endToEnd: string | null, row: FinalRow): boolean {
   return endToEnd === null || endToEnd === row.end_to_end;
 }
 
-/** An event may contradict what stands in place of the payment that a failover has lost. */
-function isOfForgotten({ webhooks, lost }: Rest, hash: string): boolean {
+/** An event may contradict the transaction that replaces a payment lost by a failover. */
+function reportsLostPayment({ webhooks, lost }: Rest, hash: string): boolean {
   const endToEnd = webhooks.posted.get(hash)?.endToEnd ?? null;
-  return endToEnd !== null && lost.hasForgotten({ endToEnd });
+  return endToEnd !== null && lost.hasLostRecord({ endToEnd });
 }
 
-/** A failure proves nothing of a payment that was repeated after an unknown end. */
+/** A failure proves nothing about a payment that was repeated after an unknown result. */
 function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
   const notice = webhooks.posted.get(hash);
   if (notice?.status !== 'failed' || notice.endToEnd === null) return false;
   return evidence.isInDoubt(notice.endToEnd);
 }
 
-/** The provider may take a send for the payment with its key whose record a failover has lost. */
+/** The provider may treat a send as a repeat of a payment that a failover has lost. */
 function wasPaidBefore({ oracle, lost }: Rest, row: FinalRow): boolean {
   return oracle.ledger.payments.some(
     (payment) =>
       payment.customer.id === row.user_id &&
       payment.clientRequestId === row.idempotency_key &&
       payment.state === 'completed' &&
-      lost.hasForgotten(payment),
+      lost.hasLostRecord(payment),
   );
 }
 
-/** A transaction whose end can be known has it; of any other it is counted what is lacking. */
+/** A transaction must have its proven status; otherwise the reasons are counted. */
 function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
   const { status, phase, end_to_end: endToEnd } = row;
   if (status !== 'PROCESSING' || endToEnd === null) return;
   const { proven, lacks } = evidence.weigh(endToEnd);
   for (const { end, by } of proven) {
     const isStored = end === 'accepted' && phase === 'ACCEPTED';
-    // Nobody looks up what was accepted, unless that is demanded.
+    // The service looks up accepted payments only with this hazard.
     const isExcused =
       by === 'the statement' && phase === 'ACCEPTED' && !hazards.has('accepted_lookups');
-    if (isExcused) scheduler.count('lacks: nobody looks up what stands in ACCEPTED');
+    if (isExcused) scheduler.count('lacks: no job looks up what is ACCEPTED');
     else if (!isStored) {
       oracle.violated(`${names.of('tx', row.id)} is ${phase}: it has ${end} by ${by}`);
     }
@@ -231,7 +231,7 @@ function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: 
   for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
 }
 
-/** By either id: a payment that carries only one of them is as bad as a second one. */
+/** Compares either id: a payment with only one of them is a duplicate too. */
 function belongs({ customer, endToEnd, clientRequestId }: Payment, row: FinalRow): boolean {
   if (customer.id !== row.user_id) return false;
   return endToEnd === row.end_to_end || clientRequestId === row.idempotency_key;
@@ -262,7 +262,7 @@ function checkNothingVanished(
   if (new Set(keys).size < keys.length) oracle.violated('a key has two transactions');
 }
 
-/** What has left each account is what its transactions say, and nothing else. */
+/** The debits of each account are the sum of its executed transactions. */
 function checkDebits(
   { oracle, lost }: Rest,
   rows: readonly FinalRow[],
@@ -275,11 +275,11 @@ function checkDebits(
     const sentCents = executed
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
-    const forgottenCents = oracle.ledger
+    const lostCents = oracle.ledger
       .paymentsOf(customer)
-      .filter((payment) => payment.state !== 'reversed' && lost.hasForgotten(payment))
+      .filter((payment) => payment.state !== 'reversed' && lost.hasLostRecord(payment))
       .reduce((sum, { amountCents }) => sum + amountCents, 0);
-    const debitedCents = oracle.ledger.sentCentsOf(customer) - forgottenCents;
+    const debitedCents = oracle.ledger.sentCentsOf(customer) - lostCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
       oracle.violated(`${nameOf(customer, '')} was debited ${what}`);

@@ -9,7 +9,7 @@ import type { Ledger } from '../bank/ledger.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
-import { nameOf, type Ask, type Order } from './requests.ts';
+import { nameOf, type AppRequest, type Order } from './requests.ts';
 
 /** A look-up as the app has received it. */
 export interface ReceivedLookUp {
@@ -34,7 +34,7 @@ export interface LookUpsOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly violated: (text: string) => void;
-  /** The most that the clock of a process is wrong, in milliseconds. */
+  /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
 }
 
@@ -48,7 +48,7 @@ export class LookUps {
     this.#options = options;
   }
 
-  /** All that were received, of every customer. */
+  /** All received look-ups of all customers. */
   get received(): readonly ReceivedLookUp[] {
     return this.#received;
   }
@@ -68,7 +68,7 @@ export class LookUps {
   }
 
   /** Whether another payment may have used the look-up of this one. */
-  isUsedByOther({ customer, key }: Ask): boolean {
+  isUsedByOther({ customer, key }: AppRequest): boolean {
     const name = nameOf(customer, key);
     const id = this.#sends.get(name)?.lookUp.id;
     return [...this.#sends].some(([other, { lookUp }]) => other !== name && lookUp.id === id);
@@ -86,7 +86,7 @@ export class LookUps {
     const isConfirmed = this.#endToEndOf(send.lookUp) === endToEnd;
     const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
     const shown = names.of('E', endToEnd);
-    // The clock of the process may have been changed since it has read the look-up.
+    // The clock of the process may have changed since it read the look-up.
     if (nowMs + 2 * clockSkewMs < expiresAtMs && !isConfirmed) {
       this.#options.violated(`${name} leaves as ${shown} although its look-up is fresh`);
     }

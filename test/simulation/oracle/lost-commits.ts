@@ -1,11 +1,11 @@
 /**
- * What an asynchronous failover excuses: the new server lacks the newest commits of the old one.
- * What was acknowledged by them may be gone, and a payment whose record is gone may be made again
- * under another end-to-end id. Everything that the new server has must hold as ever.
+ * The effects of an asynchronous failover: the new server lacks the newest commits of the old one.
+ * Acknowledged data may be lost, and a payment whose record is lost may be made again with another
+ * end-to-end id. All invariants hold for the data that the new server has.
  */
 import type { Payment } from '../bank/ledger.ts';
 
-/** A transaction as it stood in a store. */
+/** A stored transaction. */
 export interface StoredRow {
   readonly id: string;
   readonly user_id: number;
@@ -13,25 +13,25 @@ export interface StoredRow {
   readonly phase: string;
   readonly status: string;
   readonly end_to_end: string | null;
-  /** How many further attempts are noted after one that ended unknown. */
+  /** How many repeats after an unknown result are recorded. */
   readonly repeats: number;
 }
 
-/** A transaction that a failover has taken back or away. */
+/** A transaction that a failover has changed or removed. */
 export interface ChangedRow {
   readonly before: StoredRow;
-  /** As it stands now; null: it is gone. */
+  /** The row after the failover; null: it is lost. */
   readonly after: StoredRow | null;
 }
 
 export class LostCommits {
   /** The step of the failover; null: there was none. */
   failedOverAt: number | null = null;
-  /** The end-to-end ids of sends that no longer stand in PAYING, or beyond, with this id. */
+  /** The end-to-end ids that no stored send in PAYING, or later, has any more. */
   readonly #payments = new Set<string>();
-  /** The end-to-end ids of sends of which it is lost that they were repeated in doubt, or left. */
+  /** The end-to-end ids of sends whose repeat, or whose first attempt, is not recorded any more. */
   readonly #doubts = new Set<string>();
-  /** The end-to-end ids of sends that do, and whose outcome is lost. */
+  /** The end-to-end ids of stored sends whose outcome is lost. */
   readonly #outcomes = new Set<string>();
 
   /** @returns the transactions that the failover has changed. */
@@ -54,25 +54,25 @@ export class LostCommits {
     return changed;
   }
 
-  /** A process that still had the send in hand has stored PAYING once more. */
+  /** A process that still held the send has stored PAYING again. */
   beganPaying(endToEnd: string): void {
     this.#payments.delete(endToEnd);
   }
 
   /**
-   * A payment has left of which no transaction says so. The transaction may be paid again by the
-   * same look-up, and have the same end-to-end id then: it says nothing of the first attempt.
+   * A payment has left that no transaction records. The transaction may be paid again by the same
+   * look-up, with the same end-to-end id: it does not record the first attempt.
    */
   leftUnrecorded(endToEnd: string): void {
     this.#doubts.add(endToEnd);
   }
 
-  /** Whether no transaction says that this payment may have left, or that another attempt may. */
-  hasForgotten({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
+  /** Whether no transaction records that this payment, or a repeat of it, may have left. */
+  hasLostRecord({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
     return this.#payments.has(endToEnd) || this.#doubts.has(endToEnd);
   }
 
-  hasForgottenOutcome(endToEnd: string): boolean {
+  hasLostOutcome(endToEnd: string): boolean {
     return this.#outcomes.has(endToEnd);
   }
 }

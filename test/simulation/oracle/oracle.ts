@@ -1,6 +1,6 @@
 /**
- * Holds every event against the bank's ledger as it happens: payments that leave, rows that are
- * read, answers that the app gets. What must not be is a violation; a seed with one has failed.
+ * Checks every event against the bank's ledger as it happens: payments that leave, rows that are
+ * read, answers to the app. A seed with a violation has failed.
  */
 import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
@@ -14,11 +14,18 @@ import type { StoredCustomer } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
 import { LookUps } from './look-ups.ts';
-import { finalOf, nameOf, type Answer, type Ask, type Order, type Wish } from './requests.ts';
+import {
+  finalOf,
+  nameOf,
+  type Answer,
+  type AppRequest,
+  type Order,
+  type RequestedPayment,
+} from './requests.ts';
 import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
-/** A final answer, and the step that it was given at. */
-interface Told {
+/** A final answer, and its step. */
+interface FinalAnswer {
   readonly status: 'COMPLETED' | 'FAILED';
   readonly at: number;
 }
@@ -31,7 +38,7 @@ export interface OracleOptions {
   readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly sealer: Sealer;
-  /** The most that the clock of a process is wrong, in milliseconds. */
+  /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
 }
 
@@ -40,19 +47,19 @@ export class Oracle {
   readonly ledger: Ledger;
   readonly accounts: Accounts;
   readonly lookUps: LookUps;
-  /** The transaction of each key, by `customer/key`, as the app was told. */
+  /** The transaction of each key in the answers to the app, by `customer/key`. */
   readonly transactions = new Map<string, string>();
-  /** The amounts that the app has asked for under a key. */
-  readonly #asked = new Map<string, Set<number>>();
-  readonly #told = new Map<string, Told>();
+  /** The amounts that the app has requested under a key. */
+  readonly #requested = new Map<string, Set<number>>();
+  readonly #finalAnswers = new Map<string, FinalAnswer>();
   readonly #finals = new Map<string, PixStatus>();
-  /** When the transaction of an end-to-end id was seen to be final. */
+  /** The step at which the transaction of an end-to-end id was first final. */
   readonly #endedAt = new Map<string, number>();
   readonly #statusOf = new Map<string, PixStatus>();
   readonly #paying = new Set<string>();
-  /** What an operator may have called a payment, by `customer/key`. */
+  /** The statuses that an operator may have set, by `customer/key`. */
   readonly #decided = new Map<string, Set<PixStatus>>();
-  /** The end-to-end id of each key, and the key of each end-to-end id, of what has left. */
+  /** The end-to-end id of each key, and the reverse, of payments that have left. */
   readonly #attempted = new Map<string, string>();
   readonly #names: Names;
   readonly #scheduler: Scheduler;
@@ -61,8 +68,8 @@ export class Oracle {
   readonly #evidence: Evidence;
   readonly #hazards: Hazards;
   readonly #lost: LostCommits;
-  /** The step at which a failover has taken back what was stored of a payment. */
-  readonly #takenBackAt = new Map<string, number>();
+  /** The step at which a failover has changed the row of a payment. */
+  readonly #rolledBackAt = new Map<string, number>();
 
   constructor(options: OracleOptions) {
     const { ledger, evidence, hazards, names, scheduler, limits, sealer, clockSkewMs } = options;
@@ -84,8 +91,9 @@ export class Oracle {
   }
 
   /**
-   * An operator is about to end a payment: the word is theirs from now on, right or wrong.
-   * @returns what takes it back, for a decision that was refused.
+   * An operator is about to resolve a payment: the service reports that status from now on, even if
+   * it is wrong.
+   * @returns a function that withdraws a refused decision.
    */
   decides(customer: StoredCustomer, key: string, status: PixStatus): () => void {
     const name = nameOf(customer, key);
@@ -95,8 +103,8 @@ export class Oracle {
     return () => void (isNew && decided.delete(status));
   }
 
-  /** A request was served whose token names a session that was ended before. */
-  outlived({ name }: StoredCustomer): void {
+  /** A request was served although its session had ended before. */
+  servedAfterLogOut({ name }: StoredCustomer): void {
     if (this.#lost.failedOverAt === null) this.violated(`${name} is served after the log-out`);
   }
 
@@ -104,14 +112,14 @@ export class Oracle {
     return this.#decided.get(name)?.has(status) === true;
   }
 
-  asked(customer: StoredCustomer, key: string, amountCents: number): void {
+  requested(customer: StoredCustomer, key: string, amountCents: number): void {
     const name = nameOf(customer, key);
-    this.#asked.set(name, (this.#asked.get(name) ?? new Set()).add(amountCents));
+    this.#requested.set(name, (this.#requested.get(name) ?? new Set()).add(amountCents));
   }
 
-  /** What the app has asked for so far, with the end-to-end id where one has left. */
-  wishes(): Wish[] {
-    return [...this.#asked].flatMap(([name, amounts]) => {
+  /** The payments that the app has requested so far; with an end-to-end id if one has left. */
+  requests(): RequestedPayment[] {
+    return [...this.#requested].flatMap(([name, amounts]) => {
       const key = name.slice(name.indexOf('/') + 1);
       const endToEnd = this.#attempted.get(name) ?? null;
       return [...amounts].map((amountCents) => ({ name, key, endToEnd, amountCents }));
@@ -120,7 +128,7 @@ export class Oracle {
 
   /** A payment leaves a process. */
   attempted(process: Owner, { customer, endToEnd, clientRequestId }: Order): void {
-    if (this.#lost.hasForgotten({ endToEnd })) {
+    if (this.#lost.hasLostRecord({ endToEnd })) {
       this.#lost.leftUnrecorded(endToEnd);
       return;
     }
@@ -129,7 +137,7 @@ export class Oracle {
     const sameIds =
       (this.#attempted.get(name) ?? endToEnd) === endToEnd &&
       (this.#attempted.get(endToEnd) ?? name) === name;
-    if (!sameIds) this.violated(`an attempt at ${name} carries other ids: ${shown}`);
+    if (!sameIds) this.violated(`an attempt at ${name} has other ids: ${shown}`);
     this.#attempted.set(name, endToEnd);
     this.#attempted.set(endToEnd, name);
     if (!this.#paying.has(endToEnd)) this.violated(`${shown} left before PAYING was stored`);
@@ -138,8 +146,8 @@ export class Oracle {
   }
 
   /**
-   * Nothing leaves for what has ended. A payment may be completed while its next attempt is about
-   * to leave; but who makes a further one has had time to look since the one before has ended.
+   * No attempt leaves for a final payment. A payment may complete while its next attempt is about
+   * to leave, but a process reads the status again before each further attempt.
    */
   #checkNotEnded(endToEnd: string): void {
     const endedAt = this.#endedAt.get(endToEnd);
@@ -153,21 +161,21 @@ export class Oracle {
 
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId, endToEnd }: Payment): void {
-    if (this.#lost.hasForgotten({ endToEnd })) return;
+    if (this.#lost.hasLostRecord({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
-    if (this.#told.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
-      this.violated(`${name} was executed after the app had been told that it failed`);
+    if (this.#finalAnswers.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
+      this.violated(`${name} was executed after the app received FAILED`);
     }
   }
 
-  /** The end-to-end id that the payments under a key have carried, if one has left. */
+  /** The end-to-end id of the attempts under a key, if one has left. */
   attemptOf(customer: StoredCustomer, key: string): string | null {
     return this.#attempted.get(nameOf(customer, key)) ?? null;
   }
 
   /**
    * A row has been read or written.
-   * @returns whether it is seen to be final for the first time.
+   * @returns whether it is final for the first time.
    */
   observed(row: PixTransactionRow): boolean {
     if (row.phase === 'PAYING' && row.end_to_end !== null) {
@@ -175,13 +183,13 @@ export class Oracle {
       this.#lost.beganPaying(row.end_to_end);
     }
     const final = this.#finals.get(row.id);
-    const isTakenBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
-    if (final !== undefined && final !== row.status && !isTakenBack) {
+    const isRolledBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
+    if (final !== undefined && final !== row.status && !isRolledBack) {
       this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
-    // What another customer has received has the end-to-end id of the payment.
+    // The receipt of another customer has the same end-to-end id as the payment.
     const isSend = row.operation === 'SEND';
     if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
       this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
@@ -190,20 +198,20 @@ export class Oracle {
     return final === undefined;
   }
 
-  /** A failover has taken a transaction back, or away: what was told of it is not true any more. */
-  tookBack({ before, after }: ChangedRow): void {
+  /** A failover has changed or removed a transaction: earlier answers about it are void. */
+  rolledBack({ before, after }: ChangedRow): void {
     const { id, end_to_end: endToEnd, idempotency_key: key } = before;
     const customer = this.ledger.customers.find((one) => one.id === before.user_id);
     if (!customer) return;
     const name = nameOf(customer, key);
-    this.#takenBackAt.set(name, this.#scheduler.taken);
+    this.#rolledBackAt.set(name, this.#scheduler.taken);
     this.#finals.delete(id);
-    this.#told.delete(name);
+    this.#finalAnswers.delete(name);
     if (after === null) this.transactions.delete(name);
     if (endToEnd === null) return;
     this.#endedAt.delete(endToEnd);
     this.#statusOf.delete(endToEnd);
-    if (!this.#lost.hasForgotten({ endToEnd })) return;
+    if (!this.#lost.hasLostRecord({ endToEnd })) return;
     this.#attempted.delete(name);
     this.#attempted.delete(endToEnd);
     if (this.#evidence.hasLeft(endToEnd)) this.#lost.leftUnrecorded(endToEnd);
@@ -211,38 +219,38 @@ export class Oracle {
   }
 
   /** The service has answered a request about a payment. */
-  told(ask: Ask, answer: Answer): void {
-    const name = nameOf(ask.customer, ask.key);
-    // What was read before a failover may be answered after it.
-    if ((this.#takenBackAt.get(name) ?? -1) > ask.askedAt) return;
+  answered(request: AppRequest, answer: Answer): void {
+    const name = nameOf(request.customer, request.key);
+    // A row that was read before a failover may be answered after it.
+    if ((this.#rolledBackAt.get(name) ?? -1) > request.requestedAt) return;
     this.#checkId(name, answer);
-    if (answer.status === 422 && !this.#isRefusable(ask, answer)) {
-      this.violated(`${name} was refused as another request, and there was none`);
+    if (answer.status === 422 && !this.#isRefusable(request, answer)) {
+      this.violated(`${name} was refused without a reason`);
     }
     if (answer.status === 502 && answer.outcome === null) {
       this.violated(`${name} was answered 502 without its outcome`);
     }
     if (answer.fields?.includes('lookup_id'))
       this.#scheduler.count('second keys of a look-up refused');
-    this.#checkFinal(ask, answer);
-    this.#checkOutcome(ask, answer);
+    this.#checkFinal(request, answer);
+    this.#checkOutcome(request, answer);
   }
 
-  /** Whether there is another request with the key, or the account was blocked meanwhile. */
-  #isRefusable(ask: Ask, { fields = [], outcome }: Answer): boolean {
-    const { customer, key, askedAt } = ask;
+  /** Whether another request has the key, or the account was blocked meanwhile. */
+  #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
+    const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id'))
-      return outcome === 'not_sent' && this.lookUps.isUsedByOther(ask);
+      return outcome === 'not_sent' && this.lookUps.isUsedByOther(request);
     if (fields.includes('amount')) return this.#mayExceedLimit(customer);
-    if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, askedAt);
-    return (this.#asked.get(nameOf(customer, key))?.size ?? 0) > 1;
+    if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);
+    return (this.#requested.get(nameOf(customer, key))?.size ?? 0) > 1;
   }
 
-  /** Whether all that a customer has asked for exceeds a limit. */
+  /** Whether the sum of a customer's requests exceeds a limit. */
   #mayExceedLimit({ name: customer }: StoredCustomer): boolean {
     const { day, night } = this.#limits;
-    const asked = [...this.#asked].filter(([name]) => name.startsWith(`${customer}/`));
-    const sum = asked.reduce((total, [, amounts]) => total + Math.max(...amounts), 0);
+    const own = [...this.#requested].filter(([name]) => name.startsWith(`${customer}/`));
+    const sum = own.reduce((total, [, amounts]) => total + Math.max(...amounts), 0);
     return sum > Math.min(day ?? Infinity, night ?? Infinity);
   }
 
@@ -253,47 +261,52 @@ export class Oracle {
     this.transactions.set(name, known);
   }
 
-  #checkFinal(ask: Ask, answer: Answer): void {
-    const name = nameOf(ask.customer, ask.key);
+  #checkFinal(request: AppRequest, answer: Answer): void {
+    const name = nameOf(request.customer, request.key);
     const status = finalOf(answer);
-    const before = this.#told.get(name);
-    const unsaid = answer.pix?.status === 'PROCESSING' && before && ask.askedAt > before.at;
-    if (before && ((status && status !== before.status) || unsaid)) {
-      this.violated(`the app was told ${before.status} of ${name}, then ${status ?? 'PROCESSING'}`);
+    const before = this.#finalAnswers.get(name);
+    const isWithdrawn =
+      answer.pix?.status === 'PROCESSING' && before && request.requestedAt > before.at;
+    if (before && ((status && status !== before.status) || isWithdrawn)) {
+      this.violated(
+        `the app received ${before.status} for ${name}, then ${status ?? 'PROCESSING'}`,
+      );
     }
     if (status === null) return;
-    if (!before) this.#told.set(name, { status, at: this.#scheduler.taken });
-    const payments = this.#paymentsOf(ask);
+    if (!before) this.#finalAnswers.set(name, { status, at: this.#scheduler.taken });
+    const payments = this.#paymentsOf(request);
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
             (one) =>
               one.state === 'completed' &&
-              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasForgotten(one)),
+              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasLostRecord(one)),
           )
-        : payments.every((one) => one.state === 'reversed' || this.#lost.hasForgotten(one));
+        : payments.every((one) => one.state === 'reversed' || this.#lost.hasLostRecord(one));
     if (isTrue || this.#isDecided(name, status)) return;
-    this.violated(`the app was told ${status} of ${name}, which is not true`);
+    this.violated(`the app received ${status} for ${name}, which is false`);
   }
 
-  /** A 2xx answer may say that the payment has failed: it was accepted then, and never executed. */
-  #checkOutcome(ask: Ask, { outcome, pix }: Answer): void {
-    const payments = this.#paymentsOf(ask);
-    const hasFailed = this.#hasFailed(ask, pix);
+  /** A 2xx answer may report FAILED: the payment was accepted and never executed. */
+  #checkOutcome(request: AppRequest, { outcome, pix }: Answer): void {
+    const payments = this.#paymentsOf(request);
+    const hasFailed = this.#hasFailed(request, pix);
     const isFalse =
-      (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(ask)) ||
+      (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(request)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
-        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasForgotten(one)));
+        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasLostRecord(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
-    if (!isFalse || this.#isDecided(nameOf(ask.customer, ask.key), decided)) return;
-    this.violated(`the app was told ${outcome} of ${nameOf(ask.customer, ask.key)}: not true`);
+    if (!isFalse || this.#isDecided(nameOf(request.customer, request.key), decided)) return;
+    this.violated(
+      `the app received ${outcome} for ${nameOf(request.customer, request.key)}: false`,
+    );
   }
 
   /**
-   * Whether a payment is stored as failed. An answer that names no transaction, such as the refusal
-   * of a key that another payment has, may be the first answer about it.
+   * Whether a payment is stored as failed. An answer without a transaction, such as the refusal of
+   * a key that another payment has, may be the first answer about it.
    */
-  #hasFailed({ customer, key }: Ask, pix: Answer['pix']): boolean {
+  #hasFailed({ customer, key }: AppRequest, pix: Answer['pix']): boolean {
     const name = nameOf(customer, key);
     const id = pix?.transactionId ?? this.transactions.get(name);
     if (id !== undefined) return this.#finals.get(id) === 'FAILED';
@@ -302,16 +315,16 @@ export class Oracle {
   }
 
   /**
-   * A receipt that names none of our ids may be that of another user's payment with the same key,
-   * which nobody can know where a failover has lost the record of that payment.
+   * A receipt without our ids may belong to another user's payment with the same key; the service
+   * cannot know it if a failover has lost the record of that payment.
    */
-  #fitsLost({ key }: Ask): boolean {
+  #fitsLost({ key }: AppRequest): boolean {
     return this.ledger.payments.some(
-      (one) => one.clientRequestId === key && this.#lost.hasForgotten(one),
+      (one) => one.clientRequestId === key && this.#lost.hasLostRecord(one),
     );
   }
 
-  #paymentsOf({ customer, key }: Ask): Payment[] {
+  #paymentsOf({ customer, key }: AppRequest): Payment[] {
     return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
   }
 }

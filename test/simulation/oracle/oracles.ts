@@ -1,11 +1,11 @@
-/** All that holds a history against what is true. */
+/** The oracles of a history, composed. */
 import type { Ledger } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Names } from '../names.ts';
-import { mostClockSkewMs } from '../process-faults.ts';
+import { maxClockSkewMs } from '../process-faults.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { FaultProfile } from '../fault-profile.ts';
 import { Charges } from './charges.ts';
@@ -43,7 +43,7 @@ export class Oracles {
     this.oracle = new Oracle({
       ...options,
       evidence,
-      clockSkewMs: mostClockSkewMs(options.profile),
+      clockSkewMs: maxClockSkewMs(options.profile),
     });
     const { accounts } = this.oracle;
     const violated = (text: string): void => this.oracle.violated(text);

@@ -1,6 +1,6 @@
 /**
- * What came in, held against what is stored. A PIX is recorded for the customer whom every
- * identifier of an event names, once; an event that names nobody so is kept and visible.
+ * Checks the stored receipts against the ledger. A PIX is recorded once, for the customer whom
+ * every identifier of an event names; an event that identifies no customer is kept and visible.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { identify } from '../bank/identifiers.ts';
@@ -26,41 +26,41 @@ export interface ReceiptsOptions {
   readonly violated: (text: string) => void;
 }
 
-/** Where an event shows to operators that it was not applied. */
+/** The statuses in which operators see that an event was not applied. */
 const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
 
 export class Receipts {
   readonly #options: ReceiptsOptions;
   readonly #tracked: Tracked[] = [];
-  /** The hashes of the events that are stored: some are although nobody was told so. */
+  /** The hashes of the stored events; some are stored although their answer was lost. */
   #stored: ReadonlySet<string> = new Set();
-  /** The identifications of the charges that are stored: a failover may lose one. */
+  /** The identifications of the stored charges: a failover may lose one. */
   #known: ReadonlySet<string | null> = new Set();
 
   constructor(options: ReceiptsOptions) {
     this.#options = options;
   }
 
-  /** @returns what follows the notice on its way. */
+  /** @returns the delivery of the notice, to be updated. */
   posted(notice: ReceivedNotice, hash: string): Delivery {
     const delivery: Delivery = { state: 'under_way' };
     this.#tracked.push({ notice, hash, delivery });
     return delivery;
   }
 
-  /** The end-to-end id of which an event tells that it came in, or null. */
+  /** The end-to-end id of the receipt that an event reports, or null. */
   endToEndOf(hash: string): string | null {
     return this.#tracked.find((one) => one.hash === hash)?.notice.receipt.endToEnd ?? null;
   }
 
-  /** Learns what the service has, before anything is checked at rest. */
+  /** Sets the stored rows and events; call it before the checks at rest. */
   learn(rows: readonly FinalRow[], events: readonly EventRow[]): void {
     this.#stored = new Set(events.map(({ hash }) => hash));
     this.#known = new Set(rows.map((row) => row.transaction_identification));
   }
 
-  /** The receipts of which an acknowledged event says that they pay a charge, with its amount. */
-  tellingPaid(charge: Charge): Receipt[] {
+  /** The payments of a charge, with its amount, that an acknowledged event reports. */
+  reportedPayments(charge: Charge): Receipt[] {
     return this.#tracked
       .filter((one) => one.notice.isReadable && this.#isTaken(one))
       .filter(({ notice }) => this.#pays(notice, charge))
@@ -72,14 +72,14 @@ export class Receipts {
     return this.#options.ledger.receipts.filter((one) => isPayment(one, charge)).length;
   }
 
-  /** Why a charge is not known to be paid. */
-  whatLacks(charge: Charge): string {
+  /** The reason why a charge is not known to be paid. */
+  whyUnpaid(charge: Charge): string {
     const ofCharge = this.#options.ledger.receipts.filter((one) => one.charge === charge);
-    if (ofCharge.length === 0) return 'nobody has paid the charge';
+    if (ofCharge.length === 0) return 'the charge was not paid';
     if (!ofCharge.some((one) => isPayment(one, charge))) return 'it was paid with another amount';
-    const told = this.#tracked.filter(({ notice }) => isPayment(notice.receipt, charge));
-    const taken = told.filter((one) => this.#isTaken(one));
-    if (taken.length === 0) return 'every event of the charge was lost, or given up';
+    const posted = this.#tracked.filter(({ notice }) => isPayment(notice.receipt, charge));
+    const taken = posted.filter((one) => this.#isTaken(one));
+    if (taken.length === 0) return 'every event of the charge was lost or given up';
     return taken.every(({ notice }) => notice.isReadable)
       ? 'no event names the charge'
       : 'the words of the events of the charge are not documented';
@@ -107,18 +107,18 @@ export class Receipts {
     this.#checkSums(rows);
   }
 
-  /** What is recorded has come in, for that customer, and an event says for whom. */
+  /** A recorded PIX is in the ledger of that customer, and an event identifies the customer. */
   #checkRow(row: FinalRow): void {
     const { ledger, names, violated } = this.#options;
     const name = `${names.of('receipt', row.id)} (${names.of('E', row.end_to_end)})`;
     const receipt = ledger.receipts.find(({ endToEnd }) => endToEnd === row.end_to_end);
-    if (!receipt) return violated(`${name} is stored and has not come in`);
+    if (!receipt) return violated(`${name} is stored and was not received`);
     if (this.#isMisled(receipt)) return;
     if (receipt.customer.id !== row.user_id) violated(`${name} is shown to the wrong customer`);
     if (receipt.amountCents !== centsFromDecimal(row.amount))
       violated(`${name} has another amount`);
     if (!this.#mayBeIdentified(receipt))
-      violated(`${name} is attributed and no event proves whose`);
+      violated(`${name} is attributed and no event proves its owner`);
   }
 
   #checkReceipt(receipt: Receipt, rows: readonly FinalRow[], events: readonly EventRow[]): void {
@@ -129,11 +129,11 @@ export class Receipts {
     );
     const isIdentified = this.#isIdentified(receipt);
     if (isIdentified && stored.length === 0) {
-      violated(`${name} has come in, an event says for whom, and it is stored nowhere`);
+      violated(`${name} was received, an event identifies its owner, and it is not stored`);
     }
     scheduler.count(`receipt ${isIdentified ? 'identified' : 'not identified'}`);
     if (isIdentified || stored.length > 0) return;
-    // What does not say which way it went, and fits a payment that went out, settles that one.
+    // An event without a direction that matches a sent payment settles that payment.
     const isSent = rows.some(
       (row) => row.operation === 'SEND' && row.end_to_end === receipt.endToEnd,
     );
@@ -141,14 +141,14 @@ export class Receipts {
       if (!notice.isReadable || (notice.isUndirected && isSent)) continue;
       const event = events.find((one) => one.hash === hash);
       const isSeen = event && visible.includes(event.status) && event.has_payload;
-      if (!isSeen) violated(`${name} is nobody's, and its event is ${event?.status ?? 'gone'}`);
+      if (!isSeen) violated(`${name} has no owner, and its event is ${event?.status ?? 'lost'}`);
     }
-    scheduler.note(`${name} is not attributed: no event that was acknowledged proves whose it is`);
+    scheduler.note(`${name} is not attributed: no acknowledged event proves its owner`);
   }
 
   /**
-   * Where a failover has lost a charge, its identification says nothing any more, and the account
-   * of another customer beside it is all that is known.
+   * If a failover has lost a charge, its identification proves nothing any more, and the service
+   * knows only the account of another customer in the event.
    */
   #isMisled(receipt: Receipt): boolean {
     const { lost } = this.#options;
@@ -158,14 +158,14 @@ export class Receipts {
     );
   }
 
-  /** What is shown to a customer as come in is what has come in, each once. */
+  /** The customer sees each received PIX exactly once. */
   #checkSums(rows: readonly FinalRow[]): void {
     const { ledger, violated } = this.#options;
     if (ledger.receipts.some((one) => this.#isMisled(one))) return;
     for (const { id, name } of ledger.customers) {
       const listed = rows.filter((row) => row.user_id === id && row.status === 'COMPLETED');
       const charges = listed.filter(({ operation }) => operation === 'CHARGE');
-      // As the statement shows them: a payment of a charge is shown once, as the charge.
+      // The statement shows the payment of a charge once, as the charge.
       const others = listed.filter(
         ({ operation, end_to_end: endToEnd }) =>
           operation === 'RECEIVED' && !charges.some((one) => one.end_to_end === endToEnd),
@@ -173,19 +173,19 @@ export class Receipts {
       const shownCents = sumCents([...charges, ...others]);
       const own = ledger.receipts.filter((one) => one.customer.id === id);
       const leastCents = sumReceived(own.filter((one) => this.#isIdentified(one)));
-      const mostCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
-      if (shownCents < leastCents || shownCents > mostCents) {
-        violated(`${name} is shown ${shownCents} centavos that came in, of ${leastCents}`);
+      const maxCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
+      if (shownCents < leastCents || shownCents > maxCents) {
+        violated(`${name} is shown ${shownCents} received centavos, of ${leastCents}`);
       }
     }
   }
 
-  /** Whether an event that was acknowledged says for whom it is, and is right. */
+  /** Whether an acknowledged event identifies the owner correctly. */
   #isIdentified(receipt: Receipt): boolean {
     return this.#taken(receipt).some(({ notice }) => notice.isReadable && this.#isClear(notice));
   }
 
-  /** The same of every event that was acknowledged: one may be settled that a failover has lost. */
+  /** The same for events that a failover has lost: the service may have settled one of them. */
   #mayBeIdentified(receipt: Receipt): boolean {
     const isAcknowledged = this.#tracked.some(
       ({ notice, delivery }) =>
@@ -197,7 +197,7 @@ export class Receipts {
     return isAcknowledged || this.#isIdentified(receipt);
   }
 
-  /** A charge says for whom it is, too, unless the event names another customer beside it. */
+  /** A charge identifies the owner too, unless the event also names another customer. */
   #isClear({ receipt, txid, payee }: ReceivedNotice): boolean {
     const { customer, charge } = receipt;
     if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);

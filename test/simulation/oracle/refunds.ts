@@ -1,7 +1,7 @@
 /**
- * Refunds, held against what is stored: each that the bank has made is recorded once, for the user
- * and beside the transaction that it refunds, as soon as an event says so; all of them together are
- * never more than that transaction; and nothing else is recorded.
+ * Checks the stored refunds against the ledger: each refund of the bank is recorded once, for the
+ * user and with the transaction that it refunds, as soon as an event reports it; their sum never
+ * exceeds that transaction; and no other refund is recorded.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { RefundNotice } from '../bank/later-notices.ts';
@@ -26,7 +26,7 @@ export interface RefundsOptions {
   readonly violated: (text: string) => void;
 }
 
-/** Where an event shows to operators that it was not applied. */
+/** The statuses in which operators see that an event was not applied. */
 const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
 
 export class Refunds {
@@ -37,23 +37,23 @@ export class Refunds {
     this.#options = options;
   }
 
-  /** @returns what follows the notice on its way. */
+  /** @returns the delivery of the notice, to be updated. */
   posted(notice: RefundNotice, hash: string): Delivery {
     const delivery: Delivery = { state: 'under_way' };
     this.#tracked.push({ notice, hash, delivery });
     return delivery;
   }
 
-  /** The end-to-end id of the payment of which an event says that it was refunded, or null. */
+  /** The end-to-end id of the payment whose refund an event reports, or null. */
   endToEndOf(hash: string): string | null {
     return this.#tracked.find((one) => one.hash === hash)?.notice.refund.endToEnd ?? null;
   }
 
-  /** Whether a true event may be an anomaly: of a failed payment, or beyond the amount. */
+  /** Whether a true event may be an anomaly: the payment failed, or the sum exceeds it. */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const refund = this.#tracked.find((one) => one.hash === hash)?.notice.refund;
     if (!refund) return false;
-    return this.#isTooMuch(refund) || originalsOf(refund, rows).some(isFailed);
+    return this.#exceedsPayment(refund) || originalsOf(refund, rows).some(isFailed);
   }
 
   /** Checks what is stored of each refund, at rest. */
@@ -70,7 +70,7 @@ export class Refunds {
     const refund = ledger.refunds.find((one) => isOf(row, one));
     if (!refund) return violated(`${name} is stored and was not made`);
     const original = rows.find(({ id }) => id === row.original_id);
-    // Where a failover has lost a charge, what has paid it may be shown to the wrong customer.
+    // If a failover has lost a charge, its payment may be shown to the wrong customer.
     if (row.user_id !== refund.customer.id && this.#options.lost.failedOverAt === null) {
       violated(`${name} is shown to the wrong customer`);
     }
@@ -78,7 +78,8 @@ export class Refunds {
     if (original?.end_to_end !== refund.endToEnd || original.user_id !== row.user_id) {
       violated(`${name} refunds another transaction`);
     }
-    if (original?.status !== 'COMPLETED') violated(`${name} refunds what is not COMPLETED`);
+    if (original?.status !== 'COMPLETED')
+      violated(`${name} refunds a transaction that is not COMPLETED`);
     if (row.status !== 'COMPLETED') violated(`${name} is ${row.status}`);
   }
 
@@ -92,18 +93,18 @@ export class Refunds {
     if (stored.length > 1) violated(`${name} is stored more than once`);
     scheduler.count(`refund ${refund.direction} ${stored.length > 0 ? 'stored' : 'not stored'}`);
     if (stored.length > 0) return;
-    const told = this.#tracked.filter(
+    const reported = this.#tracked.filter(
       (one) => one.notice.refund === refund && one.notice.isReadable && this.#isTaken(one, events),
     );
-    if (told.length === 0) return;
+    if (reported.length === 0) return;
     const isCompleted = originalsOf(refund, rows).some(({ status }) => status === 'COMPLETED');
-    if (isCompleted && !this.#isTooMuch(refund)) {
-      return violated(`${name} was made, an event says so, and it is stored nowhere`);
+    if (isCompleted && !this.#exceedsPayment(refund)) {
+      return violated(`${name} was made, an event reports it, and it is not stored`);
     }
-    for (const { hash } of told) {
+    for (const { hash } of reported) {
       const event = events.find((one) => one.hash === hash);
       const isSeen = event && visible.includes(event.status) && event.has_payload;
-      if (!isSeen) violated(`${name} is stored nowhere, and its event is ${event?.status}`);
+      if (!isSeen) violated(`${name} is not stored, and its event is ${event?.status}`);
     }
   }
 
@@ -114,8 +115,8 @@ export class Refunds {
     this.#options.violated(`${this.#options.names.of('tx', row.id)} is refunded beyond its amount`);
   }
 
-  /** Whether the bank has given back more than was paid: whichever comes last is refused. */
-  #isTooMuch({ endToEnd, direction, originalCents }: Refund): boolean {
+  /** Whether the bank has returned more than was paid: the service refuses the last refund. */
+  #exceedsPayment({ endToEnd, direction, originalCents }: Refund): boolean {
     const sum = this.#options.ledger.refunds
       .filter((one) => one.endToEnd === endToEnd && one.direction === direction)
       .reduce((cents, { amountCents }) => cents + amountCents, 0);
@@ -134,7 +135,7 @@ function isOf(row: FinalRow, { returnId, direction }: Refund): boolean {
   return row.operation === operation && row.end_to_end === returnId;
 }
 
-/** What is stored of the refunded payment, on the side of the refund. */
+/** The stored transactions of the refunded payment, on the side of the refund. */
 function originalsOf({ endToEnd, direction }: Refund, rows: readonly FinalRow[]): FinalRow[] {
   return rows.filter(
     (row) => row.end_to_end === endToEnd && (row.operation === 'SEND') === (direction === 'in'),

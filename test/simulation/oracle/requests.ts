@@ -1,17 +1,17 @@
-/** What the app asks for and is answered, as the oracle sees it. */
+/** The requests of the app and their answers, as the oracle sees them. */
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { StoredCustomer } from '../store.ts';
 
 /** A request of the app about one of its payments. */
-export interface Ask {
+export interface AppRequest {
   readonly customer: StoredCustomer;
   /** The idempotency key. */
   readonly key: string;
-  /** The step that it was sent at. */
-  readonly askedAt: number;
+  /** The step at which it was sent. */
+  readonly requestedAt: number;
 }
 
-/** What came back. Of an answer that never came there is nothing to be said. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number;
   /** `Pix-Outcome`. */
@@ -25,8 +25,8 @@ export interface Answer {
   } | null;
 }
 
-/** A payment that the app has asked for. */
-export interface Wish {
+/** A payment that the app has requested. */
+export interface RequestedPayment {
   /** `customer/key`. */
   readonly name: string;
   readonly key: string;
@@ -34,7 +34,7 @@ export interface Wish {
   readonly amountCents: number;
 }
 
-/** A payment that leaves: whose it is, and the ids that it carries. */
+/** A payment that leaves a process, with its ids. */
 export interface Order {
   readonly customer: StoredCustomer;
   readonly endToEnd: string;
@@ -42,12 +42,12 @@ export interface Order {
   readonly pixKey: string;
 }
 
-/** Names one payment of one customer, as the app means it. */
+/** Names one payment of one customer. */
 export function nameOf(customer: StoredCustomer, key: string): string {
   return `${customer.name}/${key}`;
 }
 
-/** A 502 is a final answer too: it invites a new key. */
+/** A 502 is a final answer too: the app may use a new key. */
 export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
   if (pix && pix.status !== 'PROCESSING') return pix.status;
   const failed = status === 502 || outcome === 'not_sent' || outcome === 'rejected';

@@ -1,4 +1,4 @@
-/** What is kept and what is let go of when days have passed and the retention job has run. */
+/** Checks what the retention job has kept and deleted after days. */
 import type { Rest } from './invariants.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -8,7 +8,7 @@ interface KeptRow {
   readonly has_payload: boolean;
 }
 
-/** Only settled events lose their payload, and only jobs that are done go. */
+/** Only settled events lose their payload, and only finished jobs are deleted. */
 export async function checkRetention({ store, oracle, scheduler }: Rest): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   const before = (days: number): Date => new Date(scheduler.nowMs - days * dayMs);

@@ -1,4 +1,4 @@
-/** What the service has stored, as it is read at rest. */
+/** The rows of the service, as the checks read them at rest. */
 import type { PixType, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 
 export interface FinalRow {
@@ -10,7 +10,7 @@ export interface FinalRow {
   readonly phase: PixPhase;
   readonly amount: string;
   readonly end_to_end: string | null;
-  /** Of a refund: the transaction that it refunds. */
+  /** The transaction that a refund refunds. */
   readonly original_id: string | null;
   readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];

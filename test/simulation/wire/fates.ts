@@ -1,11 +1,11 @@
-/** What becomes of one attempt on its way to the bank and back. */
+/** The fate of one attempt on its way to the bank and back. */
 import { createHash } from 'node:crypto';
 import type { Chance } from '../chance.ts';
 import { json, text, type Answer } from '../bank/answers.ts';
 
 /**
- * `before` and `after` say whether the bank had done what it was asked for by then. `doubled`:
- * something on the way asks twice, and the second answer comes back.
+ * `before` and `after` say whether the bank has executed the request by then. `doubled`: a device
+ * on the network sends the request twice, and the second answer returns.
  */
 export interface Fate {
   readonly kind:
@@ -22,7 +22,7 @@ export interface Fate {
     | 'rate_limited'
     | 'doubled';
   readonly when: 'before' | 'after';
-  /** The connection is still being made while the request waits: nothing has left then. */
+  /** The connection is still being opened: no byte of the request has left. */
   readonly isConnecting: boolean;
 }
 
@@ -43,7 +43,7 @@ const kinds = [
   'doubled',
 ] as const satisfies Fate['kind'][];
 
-/** These refuse before the bank looks at what is asked for. */
+/** They refuse the request before the bank executes it. */
 const refusals: readonly Fate['kind'][] = [
   'no_connection',
   'token_refused',
@@ -61,18 +61,18 @@ export function drawFate(chance: Chance, faults: number): Fate {
   return { kind, when: isBefore ? 'before' : 'after', isConnecting: kind === 'no_connection' };
 }
 
-/** What comes back in place of the bank's own answer; null where its own does, or none. */
+/** The answer that replaces the bank's answer; null: the bank's answer returns, or none. */
 export function answerInstead({ kind }: Fate, chance: Chance): Answer | null {
   switch (kind) {
     case 'server_error':
-      return { ...chance.pick(serverErrors), word: 'server_error' };
+      return { ...chance.pick(serverErrors), summary: 'server_error' };
     case 'html':
-      return { ...text(200, '<html><body>OK</body></html>'), word: 'html' };
+      return { ...text(200, '<html><body>OK</body></html>'), summary: 'html' };
     case 'token_refused':
     case 'token_expired':
-      return { ...json(401, { message: 'Unauthorized' }, 'not_done'), word: kind };
+      return { ...json(401, { message: 'Unauthorized' }, 'not_done'), summary: kind };
     case 'rate_limited':
-      return { ...json(429, { message: 'Too Many Requests' }, 'refused'), word: kind };
+      return { ...json(429, { message: 'Too Many Requests' }, 'refused'), summary: kind };
     default:
       return null;
   }
@@ -90,8 +90,8 @@ const serverErrors = [
 ] as const;
 
 /**
- * Another payment's ids in an answer that carries ids; any other one stays as it is. Two answers
- * have different ones: a look-up and a statement that agree on an id are evidence.
+ * Replaces the ids in an answer by foreign ones. Two answers get different ids, because a look-up
+ * and a statement that agree on an id are evidence.
  */
 export function withForeignIds(answer: Answer): Answer {
   const id = `foreign-${createHash('sha256').update(answer.body).digest('hex').slice(0, 12)}`;

@@ -1,4 +1,4 @@
-/** The payments among the requests on the wire, and who is told of them. */
+/** Reports the payments among the requests on the wire to the oracles. */
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Names } from '../names.ts';
 import type { Evidence } from '../oracle/evidence.ts';
@@ -16,7 +16,7 @@ export interface WatchOptions {
   readonly lookUps: LookUps;
 }
 
-/** Tells the oracle of each payment that leaves, and of how it went. */
+/** Reports each payment that leaves to the oracles, and its answer. */
 export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOptions): WireWatch {
   return {
     left(process, request) {
@@ -36,22 +36,22 @@ export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOpt
   };
 }
 
-/** What a request is, for the trace. */
+/** Describes a request for the trace. */
 export function describeRequest(request: BankRequest, bank: Bank, names: Names): string {
-  const name = bank.customerOf(request)?.name ?? 'nobody';
+  const name = bank.customerOf(request)?.name ?? 'unknown';
   const { pathname } = request.url;
   if (!isPayment(request)) return `${pathname.replace('/internal/api/v1/', '')} for ${name}`;
   const { endToEnd, clientRequestId } = request.body;
   return `pay ${name}/${String(clientRequestId)} ${names.of('E', String(endToEnd))}`;
 }
 
-/** The payment that a request asks for; null when it asks for none. */
+/** The payment in a request; null when it is no payment. */
 function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Order | null {
   if (!isPayment(request)) return null;
   const { endToEnd, clientRequestId, key, debitParty } = request.body;
   const { account } = debitParty as { account: string };
   const customer = customers.find((one) => one.account.accountNumber === account);
-  if (!customer) throw new Error('a payment from an account that nobody has');
+  if (!customer) throw new Error('a payment from an unknown account');
   return {
     customer,
     endToEnd: String(endToEnd),

@@ -1,4 +1,4 @@
-/** Requests as the bank reads them. */
+/** Classifies the requests to the bank. */
 import type { BankRequest } from '../bank/bank.ts';
 
 export function isPayment({ url }: BankRequest): boolean {

@@ -1,8 +1,8 @@
 /**
- * The wire between a process and the bank: it stands where the service's HTTP client has its
- * connections, and carries bytes. Each attempt goes to the bank in one step and its answer comes
- * back in another, so that anything can happen in between; both can get lost, and what has left a
- * process goes on its way when the process dies.
+ * The wire between a process and the bank: it replaces the connections of the service's HTTP client
+ * and transports bytes. Each attempt reaches the bank in one step and its answer returns in
+ * another, so that any event can occur in between; both can get lost, and a request that has left a
+ * process may reach the bank after the process has died.
  */
 import type { Pool } from 'undici';
 import type { Answer } from '../bank/answers.ts';
@@ -17,13 +17,13 @@ type RequestOptions = Parameters<Pool['dispatch']>[0];
 type Handler = Parameters<Pool['dispatch']>[1];
 type Controller = Parameters<NonNullable<Handler['onRequestStart']>>[0];
 
-/** Who is told of what leaves a process and of what comes back to it. */
+/** Observes the requests that leave a process and their answers. */
 export interface WireWatch {
   /** The first byte of a request leaves. */
   left(process: Owner, request: BankRequest): void;
-  /** The process has the whole answer; null: the attempt has ended without one. */
+  /** The process has received the whole answer; null: the attempt has ended without one. */
   ended(process: Owner, request: BankRequest, answer: Answer | null): void;
-  /** Nothing of the request has left, and the process knows. */
+  /** No byte of the request has left, and the process knows it. */
   notSent(process: Owner, request: BankRequest): void;
 }
 
@@ -35,13 +35,13 @@ export interface WireOptions {
   readonly describe: (request: BankRequest) => string;
 }
 
-/** How likely a request that has left a process goes on when the process dies. */
-const momentum = 0.7;
+/** How likely a request that has left a process reaches the bank after the process has died. */
+const arrivesAfterDeath = 0.7;
 
-/** How much rarer other calls go wrong: a send that fails early has nothing more to show. */
-const besidePayments = 0.3;
+/** The factor for faults of other calls: a send that fails early reaches no later phase. */
+const otherCallsFactor = 0.3;
 
-/** @returns what carries the requests of one process. */
+/** @returns the dispatcher of one process. */
 export function wireOf(process: Owner, options: WireOptions): Dispatcher {
   return {
     dispatch(request, handler) {
@@ -75,7 +75,7 @@ class Attempt {
   readonly #fate: Fate;
   readonly #step: Step;
   #hasLeft = false;
-  /** The process waits no longer. */
+  /** Whether the process has stopped waiting. */
   #isOver = false;
 
   constructor(process: Owner, exchange: Exchange, options: WireOptions) {
@@ -84,13 +84,13 @@ class Attempt {
     this.#exchange = exchange;
     this.#options = options;
     const { attemptFaults } = profile();
-    const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * besidePayments;
+    const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * otherCallsFactor;
     this.#fate = drawFate(scheduler.chance, faults);
     this.#step = {
       owner: process,
-      label: `${process.name} asks the bank: ${describe(exchange.request)}`,
+      label: `${process.name} calls the bank: ${describe(exchange.request)}`,
       run: () => this.#arrive(),
-      outlives: () => this.#hasLeft && scheduler.chance.happens(momentum),
+      outlives: () => this.#hasLeft && scheduler.chance.happens(arrivesAfterDeath),
     };
   }
 
@@ -108,7 +108,7 @@ class Attempt {
     },
   } as unknown as Controller;
 
-  /** @returns whether it may leave: its caller may have given it up meanwhile. */
+  /** @returns whether it has left: the caller may have given it up meanwhile. */
   #leave(): boolean {
     const { watch } = this.#options;
     const { handler, request } = this.#exchange;
@@ -138,7 +138,7 @@ class Attempt {
     const done = when === 'after' ? this.#perform() : null;
     const answer = answerInstead(this.#fate, scheduler.chance) ?? done;
     if (kind !== 'silence') this.#reply(answer);
-    return [done?.word ?? 'not done', kind].join(', ');
+    return [done?.summary ?? 'not done', kind].join(', ');
   }
 
   #perform(): Answer {
@@ -149,13 +149,13 @@ class Attempt {
     return this.#fate.kind === 'foreign_ids' ? withForeignIds(answer) : answer;
   }
 
-  /** A dead process gets no answer: its steps are taken off the list. */
+  /** A dead process gets no answer: its steps are removed. */
   #reply(answer: Answer | null): void {
     const { name } = this.#process;
     const { kind } = this.#fate;
     const isBroken = kind === 'reset' || kind === 'cut' || answer === null;
-    const word = isBroken ? kind : answer.word;
-    const label = `the bank answers ${name}: ${word}`;
+    const summary = isBroken ? kind : answer.summary;
+    const label = `the bank answers ${name}: ${summary}`;
     const run = (): void => (isBroken ? this.#break(answer) : this.#answer(answer));
     this.#options.scheduler.submit({ owner: this.#process, label, run });
   }
@@ -166,7 +166,7 @@ class Attempt {
     const { handler, request } = this.#exchange;
     this.#options.watch.ended(this.#process, request, answer);
     handler.onResponseStart?.(this.#controller, answer.status, answer.headers);
-    // In two parts, as it may come from a socket.
+    // In two parts, as a socket may deliver it.
     const middle = Math.floor(answer.body.length / 2);
     handler.onResponseData?.(this.#controller, answer.body.subarray(0, middle));
     handler.onResponseData?.(this.#controller, answer.body.subarray(middle));

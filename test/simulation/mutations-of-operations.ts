@@ -1,4 +1,4 @@
-/** The service, broken on purpose in what it does beside sending: see `mutations.ts`. */
+/** Mutations of the operations beside sends: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
@@ -14,7 +14,7 @@ import type { Deviation, Mutation } from './deviation.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** In place of one statement stands another one. */
+/** Replaces one statement by another. */
 function replacing(original: Statement, change: (text: string) => string): Deviation {
   const text = change(original.text);
   if (text === original.text) throw new Error(`nothing is replaced in ${original.name}`);
@@ -28,7 +28,7 @@ function replacing(original: Statement, change: (text: string) => string): Devia
   };
 }
 
-/** What a statement answers is changed, or it is not carried out at all. */
+/** Changes the result of a statement, or does not execute it at all. */
 function answering(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
   return {
     db: (db: Database): Database => ({
@@ -45,7 +45,7 @@ function answering(original: Statement, change: (rows: Row[]) => Row[] | null): 
 
 let attempts = 0;
 
-/** Each order of a charge has an identification of its own. */
+/** Each order of a charge has another identification. */
 const newIdentifications = (wire: Provider): Provider => {
   const renamed = <Order extends { readonly transactionIdentification: string }>(order: Order) => {
     attempts += 1;
@@ -60,10 +60,10 @@ const newIdentifications = (wire: Provider): Provider => {
   };
 };
 
-/** The place among the parameters of `webhook-finish` of the transactions that it relies on. */
+/** The index, in the parameters of `webhook-finish`, of the transactions that it relies on. */
 const settledPlace = 10;
 
-/** An event relies on the transactions that its outcomes name, and on no other one. */
+/** An event relies only on the transactions that its outcomes name. */
 const lostRecords: Deviation = {
   db: (db) => ({
     ...db,
@@ -78,7 +78,7 @@ const lostRecords: Deviation = {
   }),
 };
 
-/** A send that is still before PAYING is not read again after its step was given up. */
+/** A send before PAYING is not read again after its step has timed out. */
 const lateStepNotAwaited: Deviation = {
   send: {
     ...sendPix,
@@ -100,20 +100,20 @@ function unlessMayBeMoved(error: unknown): void {
   if (!String(error).includes('the send may still be moved')) throw error;
 }
 
-export const mutationsOfVerbs: readonly Mutation[] = [
+export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a received PIX is attributed although an identifier disagrees',
     deviation: answering(findPayees, (rows) => rows.map((row) => ({ ...row, agrees: true }))),
   },
   {
-    name: 'a blocked account goes on paying',
+    name: 'a blocked account keeps paying',
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },
   {
-    name: 'a contradiction is not noted',
+    name: 'a contradiction is not recorded',
     deviation: answering(transactionStatements.storeAnomaly, () => null),
   },
   { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
@@ -133,10 +133,13 @@ export const mutationsOfVerbs: readonly Mutation[] = [
     deviation: lostRecords,
     firstSeed: 302_609,
   },
-  { name: 'a given-up step to PAYING is not waited for', deviation: lateStepNotAwaited },
-  { name: 'a log-out ends nothing', deviation: answering(sessionStatements.end, () => null) },
+  { name: 'a timed-out step to PAYING is not awaited', deviation: lateStepNotAwaited },
   {
-    name: 'retention empties what was not settled',
+    name: 'a log-out does not end the session',
+    deviation: answering(sessionStatements.end, () => null),
+  },
+  {
+    name: 'retention empties unsettled events',
     deviation: replacing(retentionStatements.payloads, (text) =>
       text.replace('and status in', "and 'x' not in"),
     ),

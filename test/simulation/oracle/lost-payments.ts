@@ -1,7 +1,7 @@
 /**
- * Payments that were made and whose record a failover has lost: they cannot be settled, but they
- * must be seen. What the provider tells of them stands beside an open send with the same key and
- * amount as an anomaly.
+ * Executed payments whose record a failover has lost: the service cannot settle them, but operators
+ * must see them. An event of such a payment is an anomaly if an open send has the same key and
+ * amount.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { Notice } from '../bank/notices.ts';
@@ -32,40 +32,40 @@ interface Event {
   readonly status: string;
 }
 
-/** Counts the payments that were lost, and holds what was told of them against the rows. */
-export function checkForgotten(
+/** Counts the lost payments, and checks their events against the rows. */
+export function checkLostPayments(
   { oracle, lost, webhooks, names, scheduler }: Rest,
   rows: readonly Row[],
   events: readonly Event[],
 ): void {
-  // Where no more than the note of a repeat is lost, the send is there, and its event settles it.
+  // If only the note of a repeat is lost, the send still exists and its event settles it.
   const isStored = new Set(rows.map((row) => row.end_to_end));
-  const forgotten = oracle.ledger.payments.filter(
-    (payment) => lost.hasForgotten(payment) && !isStored.has(payment.endToEnd),
+  const lostPayments = oracle.ledger.payments.filter(
+    (payment) => lost.hasLostRecord(payment) && !isStored.has(payment.endToEnd),
   );
-  for (const { endToEnd } of forgotten) {
+  for (const { endToEnd } of lostPayments) {
     scheduler.count('payments whose record a failover has lost');
     for (const { hash, status } of events) {
       const notice = webhooks.posted.get(hash);
-      if (notice?.endToEnd !== endToEnd || !tellsAll(notice)) continue;
-      const isBeside = rows.some((row) => standsBeside(row, notice));
-      if (isBeside && status !== 'anomaly' && !rows.some((row) => fitsUnsent(row, notice))) {
+      if (notice?.endToEnd !== endToEnd || !isComplete(notice)) continue;
+      const hasOpenSend = rows.some((row) => isOpenSend(row, notice));
+      if (hasOpenSend && status !== 'anomaly' && !rows.some((row) => fitsUnsent(row, notice))) {
         oracle.violated(`an event of ${names.of('E', endToEnd)}, which is lost, is ${status}`);
       }
-      if (isBeside) scheduler.count('lost payments that are seen beside an open send');
+      if (hasOpenSend) scheduler.count('lost payments with an open send');
     }
   }
 }
 
-/** Whether it says whose key the payment has, and how much it was, in words that are read. */
-function tellsAll(notice: Notice): boolean {
+/** Whether a readable notice names the key and the amount of the payment. */
+function isComplete(notice: Notice): boolean {
   const { isReadable, clientRequestId, amountCents } = notice;
   return isReadable && !isDuplicate(notice) && clientRequestId !== null && amountCents !== null;
 }
 
 /**
- * Whether a failure says of a send that never left, and so has no end-to-end id, what is stored.
- * Two users may have one key: whose failure it is cannot be known then, and no money has moved.
+ * Whether a `failed` notice agrees with a stored send that never left and has no end-to-end id. Two
+ * users may have the same key: then the owner is unknown, and no money has moved.
  */
 function fitsUnsent(row: Row, { status, clientRequestId, amountCents }: Notice): boolean {
   return (
@@ -77,7 +77,7 @@ function fitsUnsent(row: Row, { status, clientRequestId, amountCents }: Notice):
   );
 }
 
-function standsBeside(row: Row, { clientRequestId, amountCents }: Notice): boolean {
+function isOpenSend(row: Row, { clientRequestId, amountCents }: Notice): boolean {
   return (
     row.status === 'PROCESSING' &&
     row.end_to_end !== null &&
