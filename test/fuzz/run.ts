@@ -211,7 +211,7 @@ class Run {
   }
 
   async #heapMb(): Promise<number> {
-    return ((await this.#service.server.ask('heap')) as { heapMb: number }).heapMb;
+    return ((await this.#service.server.request('heap')) as { heapMb: number }).heapMb;
   }
 
   /** The request of a number; another trial has keys of its own. */

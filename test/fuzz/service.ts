@@ -57,7 +57,7 @@ export async function startFuzzed(
   for (const email of emails) await createUser(env, email, documentAt(sandbox.bank, email));
   const probe = join(import.meta.dirname, 'probe.js');
   const start = { env, isWatched: false, nodeArgs: [`--import=${probe}`] };
-  const server = parts.adopt(await startServer('ours', start), (started) => started.stop());
+  const server = parts.adopt(await startServer('ponte', start), (started) => started.stop());
   return {
     server,
     port: Number(new URL(server.url).port),
