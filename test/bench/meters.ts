@@ -65,7 +65,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-/** @returns milliseconds between two readings, with all the CPU of processes started between them. */
+/** @returns milliseconds between two readings; a process started between them counts in full. */
 export function cpuMsBetween(
   before: CpuOfDatabase | null,
   after: CpuOfDatabase | null,

@@ -13,10 +13,10 @@ export interface FlushProbe {
 }
 
 /**
- * The page of a row has the position up to which the log must be flushed for it. An answer that does
- * not wait for the disk is some hundred milliseconds early, so almost every probe would fail. With
- * answers that wait, most probes pass: one fails only when another process has just written to the
- * same page, for example to vacuum it. Without the right to read pages there is no check.
+ * The page of a row has the position up to which the log must be flushed for it. An answer that
+ * does not wait for the disk is some hundred milliseconds early, so almost every probe fails.
+ * With answers that wait, most probes pass: one fails only when another process has just written to
+ * the same page, for example to vacuum it. Without the right to read pages there is no check.
  */
 export async function flushFaults(target: Target, probe: FlushProbe): Promise<string[]> {
   const { client } = target;

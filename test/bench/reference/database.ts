@@ -79,9 +79,9 @@ export const findByKey: Statement = {
 };
 
 /**
- * Checks the session, claims the key and finds the transaction that has it. In a row that is not new
- * and has a null `id`, a concurrent request claimed the key. Parameters: session id, user id, id,
- * key, fingerprint, amount, pix key, description.
+ * Checks the session, claims the key and finds the transaction that has it. For a row with a
+ * null `id` that is not new, a concurrent request claimed the key. Parameters: session id, user id,
+ * id, key, fingerprint, amount, pix key, description.
  */
 export const reserve: Statement = {
   name: 'reserve',
