@@ -10,8 +10,8 @@ export const webhookSecret = 'bench-webhook-secret';
  * `staging`, because `production` refuses the simulated bank. The rest is as in production: keys
  * are required, requests are checked against the contract and answers are not, logins are counted,
  * and each request is logged (the reference servers log nothing). The limits are so high that they
- * refuse no request. The simulated bank writes nothing to disk, as that of the reference: the writes
- * of a bank are not measured.
+ * refuse no request. The simulated bank writes nothing to disk, as that of the reference: its
+ * writes are not measured.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;

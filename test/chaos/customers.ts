@@ -1,4 +1,4 @@
-/** Customers who pay, and repeat with the same key until an answer arrives, as the README requires. */
+/** Customers who pay, and repeat with the same key until an answer arrives, as the README says. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { password } from '../bench/target.ts';

@@ -35,10 +35,10 @@ const event = (says: string, failed: string | null, worker: string | null): Scen
   says,
   async play(stage) {
     const lease = worker === null ? null : later;
-    const given = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
-    const rows = await stage.answers(...given);
+    const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
+    const rows = await stage.answers(...values);
     const isIt = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
-    return [isIt, ...(await stored(stage)), stage.heard.map(({ length }) => length)];
+    return [isIt, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
   },
 });
 
@@ -60,7 +60,7 @@ const again = (says: string, changes: Columns): Scene => ({
 const bothFinished: Scene = {
   statement: finishWebhookEvent,
   says: 'of two events that are finished at once each ends its own job',
-  async play({ row, askTogether, found }) {
+  async play({ row, callBatch, found }) {
     const lease = { status: 'running', leased_by: 'me', leased_until: later };
     const ids = [await row('webhook_events'), await row('webhook_events')];
     const open = await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: endToEnd });
@@ -68,7 +68,7 @@ const bothFinished: Scene = {
     const jobs = [await row('jobs', lease), await row('jobs', lease)];
     const settled = [JSON.stringify([ended]), JSON.stringify([open])];
     const both = <Value>(value: Value): Value[] => [value, value];
-    await askTogether(
+    await callBatch(
       ids,
       ['processed', 'parked'],
       both('[]'),
@@ -91,12 +91,12 @@ const bothFinished: Scene = {
 const bothStored: Scene = {
   statement: storeWebhookEvent,
   says: 'of two events that are stored at once each has its own job',
-  async play({ askTogether, found }) {
+  async play({ callBatch, found }) {
     const ids = [freeId, freeId.replace('ffff', 'fffe')];
     const both = <Value>(value: Value): Value[] => [value, value];
     const bytes = [Buffer.from('one'), Buffer.from('two')];
     const facts = [both(null), both(null), ['E-1', null], ...noIds.map(both)];
-    const rows = await askTogether(ids, bytes, bytes, both(now), ...facts);
+    const rows = await callBatch(ids, bytes, bytes, both(now), ...facts);
     const waits = await found('select id_value from webhook_waits');
     return [rows, ...(await found('select status from jobs order by id')), ...waits];
   },
@@ -158,16 +158,16 @@ const finish = (says: string, how: Finished): Scene => ({
   },
 });
 
-/** What the moves of two events are of, and the open transactions that they are about. */
+/** The open transactions of two events, and the moves of each event. */
 interface Moved {
   readonly open: readonly Columns[];
-  /** Of each event: which transactions it moves, and how. */
+  /** For each event: the transactions that it moves, and their changes. */
   readonly moves: readonly (readonly [place: number, changes?: Columns])[][];
-  /** What a third event waits for. */
+  /** The id that a third event waits for. */
   readonly waitsFor?: string;
-  /** The first event waits for it as well. */
+  /** The first event waits for it too. */
   readonly waitsItself?: boolean;
-  /** No event is stored any more. */
+  /** The events are no longer stored. */
   readonly isLost?: boolean;
   readonly attempted?: Date | null;
 }
@@ -175,7 +175,7 @@ interface Moved {
 const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
   says,
-  async play({ row, answersTogether, found, heard }) {
+  async play({ row, batchAnswers, found, notifications }) {
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
@@ -221,7 +221,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
       ),
       moves.map((_, at) => (at ? later : now)),
     ];
-    const rows = await answersTogether(...columns);
+    const rows = await batchAnswers(...columns);
     const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
     return [
       answered,
@@ -231,7 +231,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
       ...(await found('select phase, note, provider_txid from pix_timeline order by id')),
       ...(await found('select status from webhook_events order by id')),
       ...(await found('select status, wanted from jobs order by id')),
-      heard.map(({ length }) => length),
+      notifications.map(({ length }) => length),
     ];
   },
 });
@@ -244,9 +244,10 @@ const candidatesOf = (
   statement,
   says,
   async play(stage) {
-    for (const { told, note, ...changes } of rows) {
+    for (const { reported, note, ...changes } of rows) {
       const id = await stage.row('pix_transactions', changes);
-      if (told) await stage.row('pix_timeline', { transaction_id: id, provider_txid: told });
+      if (reported)
+        await stage.row('pix_timeline', { transaction_id: id, provider_txid: reported });
       if (note) await stage.row('pix_timeline', { transaction_id: id, phase: 'PAYING', note });
     }
     const found = await stage.answers(...before, ...ids);
@@ -254,7 +255,7 @@ const candidatesOf = (
   },
 });
 
-/** By themselves, and with an event that is stored. */
+/** The candidates alone, and with a stored event. */
 const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
   const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
   return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
@@ -279,9 +280,9 @@ export const eventScenes: readonly Scene[] = [
     lostId: freeId,
   }),
   finish('a job whose lease is another’s does not end', { worker: 'you' }),
-  finish('a job that was asked for again is queued', { wanted: true }),
+  finish('a job that was requested again is queued', { wanted: true }),
   finish('an event that waits has a job at the earlier time', { jobAt: now, status: 'queued' }),
-  finish('an event that waits asks again for the job that runs', { jobAt: now, worker: 'you' }),
+  finish('a waiting event requests the running job again', { jobAt: now, worker: 'you' }),
   settle('the transactions of an event are moved with its end', {
     open: [unknown, { ...other, provider_txid: 'bank-0' }],
     moves: [[[0], [1]]],
@@ -341,18 +342,18 @@ export const eventScenes: readonly Scene[] = [
     [null, key, null, null],
   ),
   ...candidates(
-    'by an id that was told',
-    [{ ...unknown, told: 'bank-1' }, other],
+    'by a reported id',
+    [{ ...unknown, reported: 'bank-1' }, other],
     [null, null, null, 'bank-1'],
   ),
   ...candidates(
-    'an id that was told of another send names that one',
-    [unknown, { ...other, told: 'bank-1' }],
+    'an id reported for another send names that send',
+    [unknown, { ...other, reported: 'bank-1' }],
     [endToEnd, null, null, 'bank-1'],
   ),
   ...candidates(
-    'an id that was told and is not named',
-    [{ ...unknown, told: 'bank-2' }],
+    'a reported id that is not named',
+    [{ ...unknown, reported: 'bank-2' }],
     [endToEnd, null, null, 'bank-1'],
   ),
   ...candidates(

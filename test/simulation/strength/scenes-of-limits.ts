@@ -1,4 +1,4 @@
-/** Scenes of a send with limits: what counts, and which limit applies. */
+/** Scenes of a send with limits: the counted amounts, and the applied limit. */
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { moment, type Scene } from './stage.ts';
 

@@ -20,7 +20,7 @@ const charged = { ...sent, operation: 'CHARGE', transaction_identification: 'a'.
 
 interface Facts {
   readonly originals: readonly Columns[];
-  /** Of the refund; the first of the originals is refunded. */
+  /** Columns of the refund; the first of the originals is refunded. */
   readonly operation?: 'REFUND_IN' | 'REFUND_OUT';
   readonly amount?: string;
   /** A refund that is stored already, of the first of the originals. */
@@ -69,7 +69,7 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   return [
     ...(await found(`select operation, amount, refunded_amount, provider_txid,
                             created_at = '2026-05-24 13:00Z' as received,
-                            created_at = '2026-05-24 12:01Z' as told,
+                            created_at = '2026-05-24 12:01Z' as reported,
                             updated_at = '2026-05-24 12:01Z' as changed
                        from pix_transactions order by operation, amount, refunded_amount`)),
     ...(await found(`select l.phase, l.note, l.provider_txid, l.event_id is null as bare,
@@ -90,7 +90,7 @@ const together: Scene = {
     ];
     const event = await stage.row('webhook_events', { received_at: later });
     const both = <Value>(value: Value): Value[] => [value, value];
-    await stage.askTogether(
+    await stage.callBatch(
       [freeId, otherFreeId],
       ids,
       both('REFUND_IN'),
@@ -109,17 +109,17 @@ const together: Scene = {
 const expired = (says: string, changes: Columns): Scene => ({
   statement: sweepStatements.findExpired,
   says,
-  async play({ row, ask }) {
+  async play({ row, call }) {
     const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
     const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
     await row('pix_transactions', { ...issued, ...changes });
-    return ask(moment.made, 5);
+    return call(moment.made, 5);
   },
 });
 
 export const refundScenes: readonly Scene[] = [
   refund('a refund is recorded beside its payment', { originals: [sent] }),
-  refund('a refund has the date that its event tells', { originals: [sent], at: now }),
+  refund('a refund has the date of its event', { originals: [sent], at: now }),
   refund('a date of long ago is not believed', { originals: [sent], at: new Date(0) }),
   refund('a date ahead is not believed', { originals: [sent], at: new Date('2026-06-24Z') }),
   refund('refunds add up', { originals: [{ ...sent, refunded_amount: '6.50' }] }),

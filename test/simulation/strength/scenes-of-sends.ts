@@ -30,7 +30,7 @@ const charge = {
 };
 const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
 
-/** A send of a customer whose account is active, unless said otherwise. */
+/** A send of a customer, whose account is active by default. */
 async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'): Promise<unknown> {
   await row('accounts', { status });
   const [userId] = await found('select max(user_id) as user_id from accounts');
@@ -50,10 +50,10 @@ const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 const takeOver = (says: string, changes: Columns): Scene => ({
   statement: reservationStatements.takeOver,
   says,
-  async play({ row, ask }) {
+  async play({ row, call }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
-    return ask(id, later, now);
+    return call(id, later, now);
   },
 });
 
@@ -73,7 +73,7 @@ const repeat = (
       idempotency_key: 'x',
     });
     await before?.(stage);
-    const noted = await stage.ask(id, claim, now, 2, '5xx', 'after_unknown');
+    const noted = await stage.call(id, claim, now, 2, '5xx', 'after_unknown');
     return [noted, ...(await stage.found('select phase, attempt from pix_timeline'))];
   },
 });
@@ -84,14 +84,14 @@ const step = (from: string, to: string): Scene => ({
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
     await send(stage, { idempotency_key: 'other' });
-    const moved = await stage.ask(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
+    const moved = await stage.call(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
     const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
     const rows = await stage.found('select phase, outcome from pix_transactions');
     return [moved, ...rows, ...noted];
   },
 });
 
-/** An event that a call names: one that is stored beside another, or one that is not. */
+/** The event that a call names: one of two stored events, or one that is not stored. */
 type Named = 'stored' | 'lost';
 
 async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
@@ -105,11 +105,11 @@ const move = (
 ): Scene => ({
   statement: moveStatements.move,
   says,
-  async play({ row, ask, found, heard }) {
+  async play({ row, call, found, notifications }) {
     const event = await eventNamed(row, names);
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
-    const moved = await ask(
+    const moved = await call(
       id,
       phases,
       status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED',
@@ -130,12 +130,12 @@ const move = (
       moved,
       ...(await found('select phase from pix_transactions')),
       ...noted,
-      heard.map(({ length }) => length),
+      notifications.map(({ length }) => length),
     ];
   },
 });
 
-/** An event waits for an id that a statement stores: a job looks at it again. */
+/** An event waits for an id that a statement stores: a job processes it again. */
 const waking = (
   statement: Scene['statement'],
   { says, idValue }: { says: string; idValue: string },
@@ -156,26 +156,26 @@ const byKeyOrId: readonly Scene[] = [
 ].flatMap(([says = '', idValue = '']) => [
   waking(paymentStatements.step, { says, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
-    await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+    await stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
   }),
-  waking(moveStatements.move, { says, idValue }, async ({ row, ask }) => {
+  waking(moveStatements.move, { says, idValue }, async ({ row, call }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
-    await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
+    await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
   }),
 ]);
 
 const identify = (says: string, changes: Columns, names: Named = 'stored'): Scene => ({
   statement: identifyPayment,
   says,
-  async play({ row, ask, found }) {
+  async play({ row, call, found }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions', {
       ...charge,
       ...paid,
       transaction_identification: 'b'.repeat(26),
     });
-    const identified = await ask(id, otherEndToEnd, now, await eventNamed(row, names));
+    const identified = await call(id, otherEndToEnd, now, await eventNamed(row, names));
     return [identified, ...(await found('select end_to_end is null from pix_transactions'))];
   },
 });
@@ -185,7 +185,7 @@ const paid = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now, idempoten
 const anomaly = (says: string, changes: Columns): Scene => ({
   statement: transactionStatements.storeAnomaly,
   says,
-  async play({ row, ask, found }) {
+  async play({ row, call, found }) {
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
     const [event, another] = [await row('webhook_events'), await row('webhook_events')];
     const noted = { transaction_id: id, event_id: event, phase: 'ANOMALY', note: 'reason' };
@@ -193,7 +193,7 @@ const anomaly = (says: string, changes: Columns): Scene => ({
     if (foreign) Object.assign(noted, { transaction_id: other });
     if (late) Object.assign(noted, { event_id: another });
     await row('pix_timeline', { ...noted, ...columns });
-    const answered = await ask(id, now, isLost ? freeId : event, 'reason');
+    const answered = await call(id, now, isLost ? freeId : event, 'reason');
     return [answered, ...(await found('select note from pix_timeline'))];
   },
 });
@@ -202,13 +202,13 @@ const anomaly = (says: string, changes: Columns): Scene => ({
 const bothNoted: Scene = {
   statement: transactionStatements.storeAnomaly,
   says: 'of two anomalies that are noted at once the new one is answered',
-  async play({ row, askTogether, found }) {
+  async play({ row, callBatch, found }) {
     const ids = [await row('pix_transactions'), await row('pix_transactions')];
     const event = await row('webhook_events');
     const noted = { event_id: event, phase: 'ANOMALY', note: 'reason' };
     await row('pix_timeline', { ...noted, transaction_id: ids[0] });
     const both = <Value>(value: Value): Value[] => [value, value];
-    const answered = await askTogether(ids, both(now), both(event), both('reason'));
+    const answered = await callBatch(ids, both(now), both(event), both('reason'));
     return [answered, ...(await found('select note from pix_timeline'))];
   },
 };
@@ -222,8 +222,8 @@ const received = (says: string, date: Date | null): Scene => ({
     const event = await stage.row('webhook_events');
     await stage.row('webhook_events', { received_at: earlier });
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now, event, date];
-    await stage.ask(freeId, ...facts);
-    return stage.found(`select created_at = '2026-05-24 11:00Z' as told,
+    await stage.call(freeId, ...facts);
+    return stage.found(`select created_at = '2026-05-24 11:00Z' as reported,
                                created_at = '2026-05-24 12:00Z' as received
                           from pix_transactions where operation = 'RECEIVED'`);
   },
@@ -232,7 +232,7 @@ const received = (says: string, date: Date | null): Scene => ({
 const touch: Scene = {
   statement: sweepStatements.touchUnconfirmed,
   says: 'sends that were looked up go to the end of the queue, and nothing else does',
-  async play({ row, ask, found }) {
+  async play({ row, call, found }) {
     const ids: unknown[] = [];
     for (const [place, phase] of openPhases.entries()) {
       const ownId = `${endToEnd.slice(0, -1)}${place + 3}`;
@@ -240,7 +240,7 @@ const touch: Scene = {
     }
     ids.push(await row('pix_transactions', settled));
     await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: otherEndToEnd });
-    await ask(ids, now);
+    await call(ids, now);
     return found(`select phase, updated_at = '2026-05-24 12:01Z' as t from pix_transactions
                    order by phase, t`);
   },
@@ -249,9 +249,9 @@ const touch: Scene = {
 const stale = (says: string, changes: Columns): Scene => ({
   statement: sweepStatements.findStale,
   says,
-  async play({ row, ask }) {
+  async play({ row, call }) {
     await row('pix_transactions', { created_at: earlier, updated_at: earlier, ...changes });
-    return ask(['RESERVED', 'PAYING'], moment.now, now, 5);
+    return call(['RESERVED', 'PAYING'], moment.now, now, 5);
   },
 });
 
@@ -269,7 +269,7 @@ const unconfirmed = (says: string, changes: Columns): Scene => ({
     if (since) await stage.row('pix_timeline', { transaction_id: id, phase, at: since });
     const other = await send(stage, { idempotency_key: 'other' });
     await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: ages });
-    return stage.ask(now, moment.now, 5);
+    return stage.call(now, moment.now, 5);
   },
 });
 
@@ -279,7 +279,7 @@ interface Reserved {
   readonly account?: Columns;
   /** An id that an event waits for. */
   readonly idValue?: string;
-  /** The banking session, or null for one that another user has. */
+  /** The banking session, or null for another user's. */
   readonly session?: Columns | null;
   readonly userStatus?: string;
 }
@@ -325,11 +325,11 @@ const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Sce
 /** An id that no row has. */
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 
-/** Long before anything else. */
+/** A time long before all others. */
 const ages = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
 
 export const sendScenes: readonly Scene[] = [
-  takeOver('a send that nobody works on is taken over', {}),
+  takeOver('a send that no process works on is taken over', {}),
   takeOver('a send whose claim has lapsed is taken over', { claimed_until: earlier }),
   takeOver('a send that a living process works on is not', { claimed_until: later }),
   ...['PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) =>
@@ -360,7 +360,7 @@ export const sendScenes: readonly Scene[] = [
     says: 'a send of an account that is blocked does not come to PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
-      return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+      return stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
     },
   },
   {
@@ -368,7 +368,7 @@ export const sendScenes: readonly Scene[] = [
     says: 'a send with another end-to-end id does not come to ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
-      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
+      return stage.call(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
     },
   },
   move('a transaction with another end-to-end id stays', [
@@ -376,7 +376,7 @@ export const sendScenes: readonly Scene[] = [
     '{PAYING}',
   ]),
   move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
-  move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
+  move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
   move('an event that is stored ends a transaction', [
     ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'stored'] as const),
@@ -394,11 +394,11 @@ export const sendScenes: readonly Scene[] = [
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
-    await stage.ask(freeId, ...facts, await stage.row('webhook_events'), null);
+    await stage.call(freeId, ...facts, await stage.row('webhook_events'), null);
   }),
   waking(identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
-    await stage.ask(id, endToEnd, now, await stage.row('webhook_events'));
+    await stage.call(id, endToEnd, now, await stage.row('webhook_events'));
   }),
   reserve('a key is claimed', 'charge', {}),
   reserve('no key is claimed for an account that is blocked', 'charge', {
@@ -434,10 +434,10 @@ export const sendScenes: readonly Scene[] = [
   anomaly('for another reason it is noted too', { note: 'other' }),
   anomaly('of an event that a failover has lost it is not noted', { isLost: true }),
   anomaly('what is noted of a phase is no contradiction', { phase: 'SETTLED' }),
-  received('a PIX has the date that its event tells', earlier),
+  received('a PIX has the date of its event', earlier),
   received('a date of long ago is not believed', ages),
   touch,
-  stale('a send that nobody has touched is found', {}),
+  stale('a send that no process has touched is found', {}),
   stale('a send that was touched is not', { updated_at: later }),
   stale('a send that was just made is not', { created_at: later }),
   stale('a send that a process works on is not', { claimed_until: later }),
