@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const [minutes, chosen] = [Number(values.minutes), Number(values.seed)];
-if (!(minutes > 0)) throw new Error('--minutes takes a number over 0');
+if (!(minutes > 0)) throw new Error('--minutes takes a number above 0');
 if (values.seed !== 'random' && !Number.isInteger(chosen)) throw new Error('--seed takes a number');
 const seed = values.seed === 'random' ? randomInt(1_000_000_000) : chosen;
 const programs = serverPrograms();

@@ -77,7 +77,7 @@ export class Oracle {
       if (answer.headers.get(name)?.join() !== value) faults.push(`${name} is not ${value}`);
     }
     for (const [name, values] of answer.headers) {
-      if (values.length > 1) faults.push(`${name} comes ${values.length} times`);
+      if (values.length > 1) faults.push(`${name} occurs ${values.length} times`);
     }
     if (draft.isRouted) faults.push(...this.#breaches(operation, answer, isListed));
     else if (status >= 400 && draft.method !== 'HEAD') faults.push(...messageFaults(answer));

@@ -170,7 +170,7 @@ class Run {
       print(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
       print(bytesOf(draft).toString('latin1').slice(0, 4_000));
       const heldMs = await this.#held(() => this.#judge(k, lane, draft));
-      print(`held the event loop for ${heldMs.toFixed(1)} ms`);
+      print(`blocked the event loop for ${heldMs.toFixed(1)} ms`);
     }
   }
 
@@ -200,7 +200,7 @@ class Run {
       const heldMs = await this.#held(() => this.#send(lane, draft));
       leastMs = Math.min(leastMs, heldMs);
     }
-    if (leastMs > MAX_HELD_MS) this.#find(k, `holds the event loop for ${leastMs.toFixed(1)} ms`);
+    if (leastMs > MAX_HELD_MS) this.#find(k, `blocks the event loop for ${leastMs.toFixed(1)} ms`);
   }
 
   async #held(work: () => Promise<unknown>): Promise<number> {

@@ -51,7 +51,7 @@ function itemsOf(list: Expr | undefined, frame: Frame): readonly unknown[] {
   const json = list?.run(frame) ?? null;
   if (json === null) return [];
   if (Array.isArray(json)) return json as unknown[];
-  throw refusal('datatype_mismatch', 'cannot extract elements from what is no list');
+  throw refusal('datatype_mismatch', 'cannot extract elements from a value that is not a list');
 }
 
 function textOf(item: unknown): string | null {

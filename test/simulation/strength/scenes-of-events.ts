@@ -30,36 +30,36 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   ];
 }
 
-const event = (says: string, failed: string | null, worker: string | null): Scene => ({
+const event = (title: string, failed: string | null, worker: string | null): Scene => ({
   statement: storeWebhookEvent,
-  says,
+  title,
   async play(stage) {
     const lease = worker === null ? null : later;
     const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
     const rows = await stage.answers(...values);
-    const isIt = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
-    return [isIt, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
+    const results = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
+    return [results, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
   },
 });
 
-const again = (says: string, changes: Columns): Scene => ({
+const again = (title: string, changes: Columns): Scene => ({
   statement: storeWebhookEvent,
-  says,
+  title,
   async play(stage) {
     const { row, answers } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
     const none = [null, null, null];
     const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
-    const isIt = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
-    return [isIt, ...(await stored(stage))];
+    const results = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
+    return [results, ...(await stored(stage))];
   },
 });
 
 /** Two calls in one statement. */
 const bothFinished: Scene = {
   statement: finishWebhookEvent,
-  says: 'of two events that are finished at once each ends its own job',
+  title: 'two events finished at once each end their own job',
   async play({ row, callBatch, found }) {
     const lease = { status: 'running', leased_by: 'me', leased_until: later };
     const ids = [await row('webhook_events'), await row('webhook_events')];
@@ -90,7 +90,7 @@ const bothFinished: Scene = {
 
 const bothStored: Scene = {
   statement: storeWebhookEvent,
-  says: 'of two events that are stored at once each has its own job',
+  title: 'two events stored at once each get their own job',
   async play({ callBatch, found }) {
     const ids = [freeId, freeId.replace('ffff', 'fffe')];
     const both = <Value>(value: Value): Value[] => [value, value];
@@ -113,9 +113,9 @@ interface Finished {
   readonly status?: string;
 }
 
-const finish = (says: string, how: Finished): Scene => ({
+const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
-  says,
+  title,
   async play({ row, answers, found }) {
     const { attempted = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
     const { status = 'running', lostId } = how;
@@ -172,9 +172,9 @@ interface Moved {
   readonly attempted?: Date | null;
 }
 
-const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
+const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
-  says,
+  title,
   async play({ row, batchAnswers, found, notifications }) {
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
@@ -239,10 +239,10 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
 const candidatesOf = (
   statement: Statement,
   before: readonly unknown[],
-  [says, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
+  [title, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
 ): Scene => ({
   statement,
-  says,
+  title,
   async play(stage) {
     for (const { reported, note, ...changes } of rows) {
       const id = await stage.row('pix_transactions', changes);
@@ -263,27 +263,29 @@ const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scen
 
 export const eventScenes: readonly Scene[] = [
   event('an event has a job in the queue', null, null),
-  event('an event under a lease has a job that runs', null, 'me'),
-  event('an event that says that a send has failed waits for the send', endToEnd, null),
-  again('an event that comes again has a job again', {}),
-  again('an event that is processed has none', {
+  event('an event under a lease has a running job', null, 'me'),
+  event('an event of a failed send waits for the send', endToEnd, null),
+  again('a repeated event gets a new job', {}),
+  again('a repeated event that is processed gets no job', {
     status: 'processed',
     processed_at: now,
     results: '[]',
   }),
-  finish('an event is finished, and the job with it', {}),
-  finish('an event that another process has finished since is not', { attempted: earlier }),
+  finish('an event is finished with its job', {}),
+  finish('an event that another process has finished is not finished again', {
+    attempted: earlier,
+  }),
   finish('an event whose payment is open is not finished', { settled: unknown }),
-  finish('an event whose payment has ended is', { settled: done }),
+  finish('an event whose payment has ended is finished', { settled: done }),
   finish('an event is not finished while one of its two recorded rows is lost', {
     settled: done,
     lostId: freeId,
   }),
-  finish('a job whose lease is another’s does not end', { worker: 'you' }),
+  finish('a job under another lease does not end', { worker: 'you' }),
   finish('a job that was requested again is queued', { wanted: true }),
-  finish('an event that waits has a job at the earlier time', { jobAt: now, status: 'queued' }),
+  finish('a waiting event has a job at the earlier time', { jobAt: now, status: 'queued' }),
   finish('a waiting event requests the running job again', { jobAt: now, worker: 'you' }),
-  settle('the transactions of an event are moved with its end', {
+  settle('the transactions of an event are moved when it is finished', {
     open: [unknown, { ...other, provider_txid: 'bank-0' }],
     moves: [[[0], [1]]],
   }),
@@ -299,15 +301,15 @@ export const eventScenes: readonly Scene[] = [
     open: [done],
     moves: [[[0, { from_phases: '{SETTLED}' }]]],
   }),
-  settle('of two events that move one transaction one is finished', {
+  settle('one of two events that move one transaction is finished', {
     open: [unknown],
     moves: [[[0]], [[0]]],
   }),
-  settle('an event whose transaction has changed keeps no other from its end', {
+  settle('an event whose transaction has changed does not block another event', {
     open: [{ ...unknown, phase: 'PAYING' }, other],
     moves: [[[0]], [[1]]],
   }),
-  settle('a transaction that is not settled by its move is notified to no one', {
+  settle('a move that does not settle a transaction sends no notification', {
     open: [unknown],
     moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],
   }),
@@ -322,12 +324,12 @@ export const eventScenes: readonly Scene[] = [
     moves: [[[0]]],
     waitsFor: key,
   }),
-  settle('an event that has ended meanwhile is not finished', {
+  settle('an event that ended in the meantime is not finished', {
     open: [unknown],
     moves: [[[0]]],
     attempted: earlier,
   }),
-  settle('an event that a failover has lost moves nothing', {
+  settle('an event lost in a failover moves no transaction', {
     open: [unknown],
     moves: [[[0]]],
     isLost: true,
@@ -337,7 +339,7 @@ export const eventScenes: readonly Scene[] = [
   ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
   ...candidates('by the key', [unknown, other], [null, key, null, null]),
   ...candidates(
-    'a charge is not meant by the key',
+    'the key does not refer to a charge',
     [{ ...charge, phase: 'ACCEPTED', idempotency_key: key }],
     [null, key, null, null],
   ),

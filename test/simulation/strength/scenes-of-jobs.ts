@@ -14,18 +14,18 @@ async function two({ row }: Stage, wanted: boolean): Promise<readonly unknown[]>
   return [await row('jobs', { ...running, wanted }), await row('jobs', running)];
 }
 
-const finish = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
+const finish = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   statement: jobs.finish,
-  says,
+  title,
   async play(stage) {
     const [id] = await two(stage, wanted);
     return [await stage.call(id, worker, 'done', null, now), ...(await stage.found(states))];
   },
 });
 
-const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
+const requeue = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   statement: jobs.requeue,
-  says,
+  title,
   async play(stage) {
     const [id] = await two(stage, wanted);
     return [await stage.call(id, worker, later, 1, 'E', now), ...(await stage.found(states))];
@@ -36,7 +36,7 @@ const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
 const together: readonly Scene[] = [
   {
     statement: jobs.finish,
-    says: 'of two jobs that end at once each ends as its own call says',
+    title: 'two jobs that end at once each end as in their own call',
     async play(stage) {
       const ids = [...(await two(stage, false))];
       const ends = ['done', 'dead'];
@@ -47,7 +47,7 @@ const together: readonly Scene[] = [
   },
   {
     statement: jobs.requeue,
-    says: 'of two jobs that are put back at once each is as its own call says',
+    title: 'two jobs put back at once are each as in their own call',
     async play(stage) {
       const ids = [...(await two(stage, false))];
       await stage.callBatch(ids, ['me', 'me'], [later, now], [1, 2], ['E', 'F'], [now, now]);
@@ -56,9 +56,9 @@ const together: readonly Scene[] = [
   },
 ];
 
-const release = (says: string, changes: Readonly<Record<string, unknown>>): Scene => ({
+const release = (title: string, changes: Readonly<Record<string, unknown>>): Scene => ({
   statement: jobs.releaseLapsed,
-  says,
+  title,
   async play({ row, call, found }) {
     const { isMine = false, ...columns } = changes;
     const id = await row('jobs', { ...running, leased_until: earlier, ...columns });
@@ -69,9 +69,9 @@ const release = (says: string, changes: Readonly<Record<string, unknown>>): Scen
 
 const lapsed = { last_error: 'lease_lapsed', leased_by: 'gone' };
 
-const renew = (says: string, changes: object): Scene => ({
+const renew = (title: string, changes: object): Scene => ({
   statement: jobs.renew,
-  says,
+  title,
   async play({ row, call, found }) {
     const id = await row('jobs', { ...running, leased_until: earlier, ...changes });
     await row('jobs', { ...running, leased_until: earlier });
@@ -80,9 +80,9 @@ const renew = (says: string, changes: object): Scene => ({
   },
 });
 
-const claim = (says: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
+const claim = (title: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
   statement: jobs.claim,
-  says,
+  title,
   async play({ row, answers, found }) {
     for (const changes of rows) await row('jobs', changes);
     const claimed = await answers('me', later, now, ['test', 'other'], [5, 1]);
@@ -93,33 +93,29 @@ const claim = (says: string, rows: readonly Readonly<Record<string, unknown>>[])
 
 export const jobScenes: readonly Scene[] = [
   finish('a job ends under its lease', ['me', false]),
-  finish('a job whose lease is another’s does not end', ['you', false]),
+  finish('a job under another lease does not end', ['you', false]),
   finish('a job that was requested again is queued again', ['me', true]),
   requeue('a job is put back under its lease', ['me', false]),
-  requeue('a job whose lease is another’s is not put back', ['you', false]),
+  requeue('a job under another lease is not put back', ['you', false]),
   requeue('a job that was requested again is due at once', ['me', true]),
   ...together,
   release('a job whose lease has lapsed is put back', { leased_by: 'gone' }),
-  release('a job whose lease runs stays', { leased_by: 'gone', leased_until: later }),
+  release('a job under a valid lease is not put back', { leased_by: 'gone', leased_until: later }),
   release('a job whose lease lapses again is dead', lapsed),
   release('a job that has run less often is put back', { ...lapsed, attempts: 2 }),
   release('a job that has failed before is put back', { ...lapsed, last_error: 'E' }),
   release('a periodic job is put back', { ...lapsed, kind: 'sweep' }),
   release('a job that was requested again starts again', { ...lapsed, wanted: true }),
-  release('a job that this worker runs stays', { isMine: true }),
+  release('a job that this worker runs is not put back', { isMine: true }),
   release('a job that this worker has lost is put back', {}),
   release('a job that has its id, of another worker, is put back', {
     isMine: true,
     leased_by: 'gone',
   }),
-  renew('a lease is renewed, and no other one', {}),
+  renew('only the requested lease is renewed', {}),
   renew('a lease of another worker is not renewed', { leased_by: 'you' }),
   claim('a due job is claimed, and the time of the next one is reported', [{}, { run_at: later }]),
-  claim('a running job does not come next', [{ ...running, run_at: later }]),
-  claim('a job of an unknown kind does not come next', [{ kind: 'new', run_at: later }]),
-  claim('no more of a kind are claimed than there is room for', [
-    { kind: 'other' },
-    { kind: 'other' },
-    {},
-  ]),
+  claim('a running job is not the next one', [{ ...running, run_at: later }]),
+  claim('a job of an unknown kind is not the next one', [{ kind: 'new', run_at: later }]),
+  claim('a claim respects the limit of each kind', [{ kind: 'other' }, { kind: 'other' }, {}]),
 ];

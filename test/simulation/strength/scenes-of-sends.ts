@@ -47,9 +47,9 @@ async function parked({ row }: Stage, idValue: string, changes: Columns = {}): P
 
 const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 
-const takeOver = (says: string, changes: Columns): Scene => ({
+const takeOver = (title: string, changes: Columns): Scene => ({
   statement: reservationStatements.takeOver,
-  says,
+  title,
   async play({ row, call }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
@@ -58,12 +58,12 @@ const takeOver = (says: string, changes: Columns): Scene => ({
 });
 
 const repeat = (
-  says: string,
+  title: string,
   { claim = later, ...changes }: Columns,
   before?: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
   statement: paymentStatements.repeat,
-  says,
+  title,
   async play(stage) {
     const columns = { ...under('PAYING'), claimed_until: later, ...changes };
     const id = await stage.row('pix_transactions', columns);
@@ -80,7 +80,7 @@ const repeat = (
 
 const step = (from: string, to: string): Scene => ({
   statement: paymentStatements.step,
-  says: `a send in ${from} takes the step to ${to}, or does not`,
+  title: `a send in ${from} takes the step to ${to}, or does not`,
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
     await send(stage, { idempotency_key: 'other' });
@@ -100,11 +100,11 @@ async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
 }
 
 const move = (
-  says: string,
+  title: string,
   [changes, phases, status = 'PROCESSING', names]: readonly [Columns, string, string?, Named?],
 ): Scene => ({
   statement: moveStatements.move,
-  says,
+  title,
   async play({ row, call, found, notifications }) {
     const event = await eventNamed(row, names);
     const id = await row('pix_transactions', changes);
@@ -138,11 +138,11 @@ const move = (
 /** An event waits for an id that a statement stores: a job processes it again. */
 const waking = (
   statement: Scene['statement'],
-  { says, idValue }: { says: string; idValue: string },
+  { title, idValue }: { title: string; idValue: string },
   play: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
   statement,
-  says: `${statement.name} wakes an event that waits for ${says}`,
+  title: `${statement.name} wakes an event that waits for ${title}`,
   async play(stage) {
     await parked(stage, idValue);
     await play(stage);
@@ -153,21 +153,21 @@ const waking = (
 const byKeyOrId: readonly Scene[] = [
   ['the end-to-end id', endToEnd],
   ['the key', key],
-].flatMap(([says = '', idValue = '']) => [
-  waking(paymentStatements.step, { says, idValue }, async (stage) => {
+].flatMap(([title = '', idValue = '']) => [
+  waking(paymentStatements.step, { title, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
     await stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
   }),
-  waking(moveStatements.move, { says, idValue }, async ({ row, call }) => {
+  waking(moveStatements.move, { title, idValue }, async ({ row, call }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
     await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
   }),
 ]);
 
-const identify = (says: string, changes: Columns, names: Named = 'stored'): Scene => ({
+const identify = (title: string, changes: Columns, names: Named = 'stored'): Scene => ({
   statement: identifyPayment,
-  says,
+  title,
   async play({ row, call, found }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions', {
@@ -182,9 +182,9 @@ const identify = (says: string, changes: Columns, names: Named = 'stored'): Scen
 
 const paid = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now, idempotency_key: 'paid' };
 
-const anomaly = (says: string, changes: Columns): Scene => ({
+const anomaly = (title: string, changes: Columns): Scene => ({
   statement: transactionStatements.storeAnomaly,
-  says,
+  title,
   async play({ row, call, found }) {
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
     const [event, another] = [await row('webhook_events'), await row('webhook_events')];
@@ -201,7 +201,7 @@ const anomaly = (says: string, changes: Columns): Scene => ({
 /** Two calls in one statement. */
 const bothNoted: Scene = {
   statement: transactionStatements.storeAnomaly,
-  says: 'of two anomalies that are noted at once the new one is answered',
+  title: 'two anomalies at once: only the new one is answered',
   async play({ row, callBatch, found }) {
     const ids = [await row('pix_transactions'), await row('pix_transactions')];
     const event = await row('webhook_events');
@@ -213,9 +213,9 @@ const bothNoted: Scene = {
   },
 };
 
-const received = (says: string, date: Date | null): Scene => ({
+const received = (title: string, date: Date | null): Scene => ({
   statement: recordReceived,
-  says,
+  title,
   async play(stage) {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
@@ -231,7 +231,7 @@ const received = (says: string, date: Date | null): Scene => ({
 
 const touch: Scene = {
   statement: sweepStatements.touchUnconfirmed,
-  says: 'sends that were looked up go to the end of the queue, and nothing else does',
+  title: 'only sends that were looked up move to the end of the queue',
   async play({ row, call, found }) {
     const ids: unknown[] = [];
     for (const [place, phase] of openPhases.entries()) {
@@ -246,18 +246,18 @@ const touch: Scene = {
   },
 };
 
-const stale = (says: string, changes: Columns): Scene => ({
+const stale = (title: string, changes: Columns): Scene => ({
   statement: sweepStatements.findStale,
-  says,
+  title,
   async play({ row, call }) {
     await row('pix_transactions', { created_at: earlier, updated_at: earlier, ...changes });
     return call(['RESERVED', 'PAYING'], moment.now, now, 5);
   },
 });
 
-const unconfirmed = (says: string, changes: Columns): Scene => ({
+const unconfirmed = (title: string, changes: Columns): Scene => ({
   statement: sweepStatements.findUnconfirmed,
-  says,
+  title,
   async play(stage) {
     const { session = {}, since, noted, ...columns } = changes;
     const old = { ...under('UNKNOWN'), created_at: earlier, updated_at: earlier };
@@ -268,7 +268,7 @@ const unconfirmed = (says: string, changes: Columns): Scene => ({
     const phase = noted ?? columns['phase'] ?? 'UNKNOWN';
     if (since) await stage.row('pix_timeline', { transaction_id: id, phase, at: since });
     const other = await send(stage, { idempotency_key: 'other' });
-    await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: ages });
+    await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: longAgo });
     return stage.call(now, moment.now, 5);
   },
 });
@@ -294,9 +294,9 @@ const reserving = {
 const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
 
 /** Claims a key for a charge, or for a send in a session. */
-const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
+const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
   statement: reserving[verb],
-  says,
+  title,
   async play(stage) {
     const { row, found } = stage;
     const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
@@ -326,38 +326,42 @@ const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Sce
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 
 /** A time long before all others. */
-const ages = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
+const longAgo = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
 
 export const sendScenes: readonly Scene[] = [
   takeOver('a send that no process works on is taken over', {}),
   takeOver('a send whose claim has lapsed is taken over', { claimed_until: earlier }),
-  takeOver('a send that a living process works on is not', { claimed_until: later }),
+  takeOver('a send that a running process works on is not taken over', { claimed_until: later }),
   ...['PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) =>
     takeOver(`a send in ${phase} is not taken over`, under(phase)),
   ),
   takeOver('a send in RESOLVED is taken over', under('RESOLVED')),
-  takeOver('a send that has ended is not taken over', settled),
+  takeOver('a finished send is not taken over', settled),
   repeat('a payment is repeated', {}),
-  repeat('a payment whose claim has just lapsed is not', {
+  repeat('a payment whose claim has just lapsed is not repeated', {
     claimed_until: earlier,
     claim: earlier,
   }),
   repeat('a failure that waits for the payment stops it', {}, (stage) => parked(stage, endToEnd)),
   repeat('a failure that names the key alone stops it', {}, (stage) => parked(stage, key)),
-  repeat('an event that waits for something else does not', {}, (stage) =>
+  repeat('an event that waits for another id does not stop it', {}, (stage) =>
     parked(stage, 'something else'),
   ),
-  repeat('an event with the key that came before the send does not', {}, async (stage) => {
-    await parked(stage, key, { received_at: earlier });
-    return stage.row('webhook_events');
-  }),
+  repeat(
+    'an event with the key that is older than the send does not stop it',
+    {},
+    async (stage) => {
+      await parked(stage, key, { received_at: earlier });
+      return stage.row('webhook_events');
+    },
+  ),
   ...[...openPhases, 'SETTLED'].flatMap((phase) => [
     step(phase, 'PAYING'),
     step(phase, 'ACCEPTED'),
   ]),
   {
     statement: paymentStatements.step,
-    says: 'a send of an account that is blocked does not come to PAYING',
+    title: 'a send of a blocked account does not enter PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
       return stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
@@ -365,106 +369,106 @@ export const sendScenes: readonly Scene[] = [
   },
   {
     statement: paymentStatements.step,
-    says: 'a send with another end-to-end id does not come to ACCEPTED',
+    title: 'a send with another end-to-end id does not enter ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
       return stage.call(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
     },
   },
-  move('a transaction with another end-to-end id stays', [
+  move('a transaction with another end-to-end id is not moved', [
     { ...under('PAYING'), end_to_end: otherEndToEnd },
     '{PAYING}',
   ]),
-  move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
+  move('a transaction in a listed phase is moved', [{}, '{RESERVED,PAYING}']),
   move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
-  move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
-  move('an event that is stored ends a transaction', [
+  move('a transaction in another phase is not moved', [under('ACCEPTED'), '{RESERVED,PAYING}']),
+  move('a stored event settles a transaction', [
     ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'stored'] as const),
   ]),
-  move('an event that a failover has lost ends none', [
+  move('an event lost in a failover settles no transaction', [
     ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'lost'] as const),
   ]),
   ...byKeyOrId,
   identify('the payment of a charge is noted', { ...charge, ...paid }),
-  identify('a charge that is open is not identified', charge),
+  identify('an open charge is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
-  identify('an event that a failover has lost identifies none', { ...charge, ...paid }, 'lost'),
+  identify('an event lost in a failover identifies no charge', { ...charge, ...paid }, 'lost'),
   identify('a send is not identified', { ...settled, end_to_end: null }),
-  waking(recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(recordReceived, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
     await stage.call(freeId, ...facts, await stage.row('webhook_events'), null);
   }),
-  waking(identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(identifyPayment, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
     await stage.call(id, endToEnd, now, await stage.row('webhook_events'));
   }),
   reserve('a key is claimed', 'charge', {}),
-  reserve('no key is claimed for an account that is blocked', 'charge', {
+  reserve('no key is claimed for a blocked account', 'charge', {
     account: { status: 'BLOCKED' },
   }),
-  reserve('an event that waits for the charge is woken', 'charge', { idValue: txid.slice(1) }),
+  reserve('a waiting event for the charge is woken', 'charge', { idValue: txid.slice(1) }),
   ...(['send', 'limited'] as const).flatMap((verb) => [
     reserve('a key is claimed', verb, {}),
-    reserve('no key is claimed for an account that is blocked', verb, {
+    reserve('no key is claimed for a blocked account', verb, {
       account: { status: 'BLOCKED' },
     }),
-    reserve('no key is claimed for an account that is only here', verb, {
+    reserve('no key is claimed for a local account', verb, {
       account: { provider: 'local' },
     }),
     reserve('no key is claimed without an agency', verb, { account: { agency: '' } }),
     reserve('no key is claimed without a number', verb, { account: { account_number: '' } }),
     reserve('no key is claimed without a document', verb, { account: { document: '' } }),
     reserve('no key is claimed in the session of another user', verb, { session: null }),
-    reserve('no key is claimed in a session that has ended', verb, {
+    reserve('no key is claimed in an ended session', verb, {
       session: { status: 'ENDED', ended_at: now, sealed_token: null },
     }),
-    reserve('no key is claimed with a token that has lapsed', verb, {
+    reserve('no key is claimed with an expired token', verb, {
       session: { token_expires_at: earlier },
     }),
-    reserve('no key is claimed for a user who is disabled', verb, { userStatus: 'DISABLED' }),
-    reserve('an event that waits for the key is woken', verb, { idValue: key }),
+    reserve('no key is claimed for a disabled user', verb, { userStatus: 'DISABLED' }),
+    reserve('a waiting event for the key is woken', verb, { idValue: key }),
   ]),
   ...limitScenes,
   bothNoted,
   anomaly('a contradiction is noted once', {}),
-  anomaly('of another transaction it is noted too', { foreign: true }),
-  anomaly('of another event it is noted too', { late: true }),
-  anomaly('for another reason it is noted too', { note: 'other' }),
-  anomaly('of an event that a failover has lost it is not noted', { isLost: true }),
-  anomaly('what is noted of a phase is no contradiction', { phase: 'SETTLED' }),
+  anomaly('a contradiction of another transaction is noted too', { foreign: true }),
+  anomaly('a contradiction of another event is noted too', { late: true }),
+  anomaly('a contradiction for another reason is noted too', { note: 'other' }),
+  anomaly('a contradiction of an event lost in a failover is not noted', { isLost: true }),
+  anomaly('a note of a phase is not a contradiction', { phase: 'SETTLED' }),
   received('a PIX has the date of its event', earlier),
-  received('a date of long ago is not believed', ages),
+  received('a date in the distant past is not accepted', longAgo),
   touch,
   stale('a send that no process has touched is found', {}),
-  stale('a send that was touched is not', { updated_at: later }),
-  stale('a send that was just made is not', { created_at: later }),
-  stale('a send that a process works on is not', { claimed_until: later }),
+  stale('a recently touched send is not found', { updated_at: later }),
+  stale('a new send is not found', { created_at: later }),
+  stale('a send that a process works on is not found', { claimed_until: later }),
   stale('a send whose claim has lapsed is found', { claimed_until: earlier }),
-  stale('a send in another phase is not', under('UNKNOWN')),
-  stale('a charge that has its code is not', { ...charge, qr_code: 'code' }),
-  unconfirmed('an unknown end is looked up', {}),
+  stale('a send in another phase is not found', under('UNKNOWN')),
+  stale('a charge with its code is not found', { ...charge, qr_code: 'code' }),
+  unconfirmed('a send with an unknown outcome is looked up', {}),
   unconfirmed('an accepted send is looked up', under('ACCEPTED')),
-  unconfirmed('what has waited in another phase does not count', {
-    since: ages,
+  unconfirmed('the time in another phase does not count', {
+    since: longAgo,
     noted: 'PAYING',
     updated_at: moment.made,
   }),
-  unconfirmed('an accepted send that was just made is not', {
+  unconfirmed('a new accepted send is not looked up', {
     ...under('ACCEPTED'),
     created_at: later,
   }),
-  unconfirmed('a send in PAYING is not', under('PAYING')),
-  unconfirmed('a charge is not', { ...charge, phase: 'UNKNOWN' }),
-  unconfirmed('nothing is looked up in a session that has ended', {
+  unconfirmed('a send in PAYING is not looked up', under('PAYING')),
+  unconfirmed('a charge is not looked up', { ...charge, phase: 'UNKNOWN' }),
+  unconfirmed('a send in an ended session is not looked up', {
     session: { status: 'ENDED', ended_at: now, sealed_token: null },
   }),
-  unconfirmed('nothing is looked up with a token that has', {
+  unconfirmed('a send with an expired token is not looked up', {
     session: { token_expires_at: earlier },
   }),
-  unconfirmed('what has waited for long is looked up seldom', {
-    since: ages,
+  unconfirmed('a send that has waited for long is looked up seldom', {
+    since: longAgo,
     updated_at: moment.made,
   }),
 ];

@@ -23,8 +23,8 @@ const file = join(import.meta.dirname, 'scenes.json');
 /** The results of the scenes on the unchanged service, by name. */
 export const findings = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>;
 
-export function nameOfScene({ statement, says }: Scene): string {
-  return `${statement.name}: ${says}`;
+export function nameOfScene({ statement, title }: Scene): string {
+  return `${statement.name}: ${title}`;
 }
 
 /** Records the current results of all scenes; review the difference before a commit. */
@@ -53,7 +53,7 @@ export async function failingScene(
 ): Promise<string | null> {
   for (const scene of scenes) {
     if (!mutant.startsWith(`${scene.statement.name}: `)) continue;
-    if ((await faultOf(scene, store, deviation)) !== null) return scene.says;
+    if ((await faultOf(scene, store, deviation)) !== null) return scene.title;
   }
   return null;
 }

@@ -7,18 +7,18 @@ import { drawFaultProfile, noFaults, type FaultProfile } from '../fault-profile.
 
 /**
  * Removes parts one by one, repeatedly, until each remaining part is needed.
- * @param holds whether it still fails with these parts alone.
+ * @param stillFails whether the seed fails with these parts alone.
  */
 export async function smallest<Part>(
   parts: readonly Part[],
-  holds: (left: readonly Part[]) => Promise<boolean>,
+  stillFails: (left: readonly Part[]) => Promise<boolean>,
 ): Promise<readonly Part[]> {
   let left = parts;
   for (const part of parts) {
     const fewer = left.filter((one) => one !== part);
-    if (await holds(fewer)) left = fewer;
+    if (await stillFails(fewer)) left = fewer;
   }
-  return left.length === parts.length ? left : smallest(left, holds);
+  return left.length === parts.length ? left : smallest(left, stillFails);
 }
 
 /** A violation without the numbers and names that differ between histories. */
@@ -41,7 +41,7 @@ type Kept = Omit<Shrunk, 'verdict'>;
 
 /**
  * Shrinks a seed that fails: first its clients, then their wishes, its faults and the hazards.
- * @returns null when the seed holds.
+ * @returns null when the seed does not fail.
  */
 export async function shrink(
   store: Store,

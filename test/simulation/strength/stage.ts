@@ -27,7 +27,7 @@ export interface Stage {
 
 export interface Scene {
   readonly statement: Statement;
-  readonly says: string;
+  readonly title: string;
   /** @returns the result, which must match `scenes.json`. */
   readonly play: (stage: Stage) => Promise<unknown>;
 }

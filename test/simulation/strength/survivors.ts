@@ -106,7 +106,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "webhook-store: without t.operation in ('SEND', 'CHARGE', 'RECEIVED')",
   ],
   [
-    'equivalent: it holds for every move; with it the planner expects few of them',
+    'equivalent: it is true for every move; with it the planner expects few of them',
     'webhook-finish: without move.id = any(array[move.id])',
   ],
   [
