@@ -1,4 +1,4 @@
-/** The process that autocannon runs in: it is told one load, and tells what came of it. */
+/** The process that autocannon runs in: it receives one load and reports its result. */
 import autocannon from 'autocannon';
 import { numberMark, type Load, type LoadResult, type PlannedRequest } from './load-plan.ts';
 
@@ -35,8 +35,8 @@ function planned(request: PlannedRequest, nextNumber: () => string): autocannon.
   if (!template.includes(numberMark)) return asIs;
   return {
     ...asIs,
-    setupRequest: (given) => ({
-      ...given,
+    setupRequest: (current) => ({
+      ...current,
       ...(JSON.parse(template.replaceAll(numberMark, nextNumber())) as object),
     }),
   };

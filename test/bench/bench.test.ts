@@ -30,7 +30,7 @@ function measured(values: Partial<Measurement> = {}): Measurement {
 }
 
 describe('the options', () => {
-  it('say how to give a PostgreSQL when there is none', () => {
+  it('say how to name a PostgreSQL server when none is named', () => {
     assert.throws(() => readOptions(['--quick'], {}), {
       constructor: UsageError,
       message: /BENCH_DATABASE_URL=postgres:/,
@@ -55,7 +55,7 @@ describe('the options', () => {
 
   it('refuse an unknown case, option and number', () => {
     for (const args of [
-      ['--only', 'read,nothing'],
+      ['--only', 'read,unknown'],
       ['--fast'],
       ['--rounds', '0'],
       ['--transactions', 'many'],
@@ -64,14 +64,14 @@ describe('the options', () => {
     }
   });
 
-  it('need nothing to tell the help', () => {
+  it('show the help without a PostgreSQL server', () => {
     assert.equal(readOptions(['--help'], {}), null);
     assert.match(help, /whether the targets are met or not/);
   });
 });
 
 describe('the numbers', () => {
-  it('have the middle one as their median, or the mean of the two in the middle', () => {
+  it('have the middle value as their median, or the mean of the two middle values', () => {
     assert.equal(median([9, 1, 5]), 5);
     assert.equal(median([4, 1, 2, 9]), 3);
     assert.equal(median([7]), 7);
@@ -91,7 +91,7 @@ describe('the numbers', () => {
     );
   });
 
-  it('count the CPU of a process that began in between as a whole', () => {
+  it('count all the CPU of a process that started between two readings', () => {
     const before = new Map([[1, 100]]);
     const after = new Map([
       [1, 150],
@@ -111,7 +111,7 @@ describe('wrk', () => {
     numbers: { first: 7, last: 9 },
   };
 
-  it('is given whole requests, cut where a number goes', () => {
+  it('receives whole requests, split where a number is inserted', () => {
     const script = luaScript(plan, 'localhost:1');
     const first = String.raw`{"GET /a HTTP/1.1\r\nHost: localhost:1\r\nAuthorization: Bearer `;
     assert.ok(script.includes(String.raw`${first}\"x\"\r\n\r\n"}`));
@@ -119,7 +119,7 @@ describe('wrk', () => {
     assert.match(script, /number < 9 and number \+ 1 or 7/);
   });
 
-  it('tells requests, seconds, failures and percentiles', () => {
+  it('reports requests, seconds, failures and percentiles', () => {
     const output = 'Running 2s test @ http://localhost:1\nponte-bench 5000 2000000 3 1500 9250\n';
     assert.deepEqual(readWrkOutput(output), {
       requests: 5_000,
@@ -133,7 +133,7 @@ describe('wrk', () => {
 });
 
 describe('a profile', () => {
-  it('names the functions with the most time of their own, without what was idle', () => {
+  it('names the functions with the most self time, without idle time', () => {
     const frame = (functionName: string, url = 'file:///x/src/http/body.ts') => ({
       functionName,
       url,
@@ -155,14 +155,14 @@ describe('a profile', () => {
 describe('the report', () => {
   const others = { reference: measured(), grouped: measured({ perSecond: 4_500 }) };
   const results: Results = new Map([
-    ['read', { ...others, ours: measured({ perSecond: 4_000, p99Ms: 2 }) }],
-    ['read-with-logins', { ...others, ours: measured({ perSecond: 2_800, p99Ms: 4.5 }) }],
-    ['send', { ...others, ours: measured({ perSecond: 2_000, faults: ['lost'] }) }],
+    ['read', { ...others, ponte: measured({ perSecond: 4_000, p99Ms: 2 }) }],
+    ['read-with-logins', { ...others, ponte: measured({ perSecond: 2_800, p99Ms: 4.5 }) }],
+    ['send', { ...others, ponte: measured({ perSecond: 2_000, faults: ['lost'] }) }],
   ]);
   const said = (name: 'read' | 'read-with-logins' | 'send', connections = 32) =>
     verdictsOf(name, results, connections).map(({ target, isMet }) => [target, isMet]);
 
-  it('holds each case to its ratios and to the p99 of the reference', () => {
+  it('compares each case with its target ratios and the p99 of the reference', () => {
     assert.deepEqual(said('read'), [
       ['≥ 3.5×', true],
       ['≥ 0.8 of grouped', true],
@@ -175,7 +175,7 @@ describe('the report', () => {
     ]);
   });
 
-  it('holds reads beside logins to reads alone', () => {
+  it('compares reads during logins with reads alone', () => {
     assert.deepEqual(said('read-with-logins'), [
       ['≥ 0.8 of grouped', false],
       ['p99 < 5.0 ms', true],
@@ -184,11 +184,11 @@ describe('the report', () => {
     ]);
   });
 
-  it('asks at one connection only to be no worse', () => {
+  it('requires at one connection only that the service is no worse', () => {
     assert.deepEqual(said('send', 1)[0], ['≥ 1×', true]);
   });
 
-  it('holds the process to its memory, its start and its event loop', () => {
+  it('checks the memory, the start and the event loop of the process', () => {
     const footprint = { readyMs: 300, idleMb: 151, loadedMb: null, loopDelayMs: 12 };
     assert.deepEqual(
       footprintVerdicts(footprint).map(({ isMet }) => isMet),
@@ -196,17 +196,17 @@ describe('the report', () => {
     );
   });
 
-  it('sets numbers to the right', () => {
+  it('aligns numbers to the right', () => {
     assert.equal(
       table([
         ['case', 'server', 'req/s'],
-        ['read', 'ours', '9'],
+        ['read', 'ponte', '9'],
       ]),
-      'case  server  req/s\nread  ours        9',
+      'case  server  req/s\nread  ponte       9',
     );
   });
 
-  it('names what was wrong', () => {
+  it('names the faults', () => {
     const footprint = { readyMs: 1, idleMb: 1, loadedMb: 1, loopDelayMs: 1 };
     const run = { tool: 'wrk', connections: 32, rounds: 1, seconds: 2 } as const;
     const text = reportText({ ...run, results, footprint });

@@ -1,4 +1,4 @@
-/** The plain reference, the practical limit and the service in turn, round after round. */
+/** The plain reference, the practical limit and the service in turn, for several rounds. */
 import { cases } from './cases/index.ts';
 import type { CaseName } from './cases/names.ts';
 import { installedTool } from './load.ts';
@@ -10,22 +10,22 @@ import { summary } from './statistics.ts';
 import type { Trio } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
-const inTurn = ['reference', 'grouped', 'ours'] as const;
+const inTurn = ['reference', 'grouped', 'ponte'] as const;
 
 type Rounds = { readonly [Server in keyof Trio]: Measurement[] };
 
-/** @param tell is told what goes on. */
-export async function compare(options: Options, tell: (line: string) => void): Promise<Report> {
+/** @param print receives lines of progress. */
+export async function compare(options: Options, print: (line: string) => void): Promise<Report> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, rounds, seconds, connections, only } = options;
-  await takeTurn(databaseUrl, tell, parts);
-  tell('making the databases and starting the servers');
+  await takeTurn(databaseUrl, print, parts);
+  print('creating the databases and starting the servers');
   const stages = {
     reference: await openStage('reference', { databaseUrl }, parts),
     grouped: await openStage('grouped', { databaseUrl }, parts),
-    ours: await openStage('ours', { databaseUrl }, parts),
+    ponte: await openStage('ponte', { databaseUrl }, parts),
   };
-  const { ours } = stages;
+  const { ponte } = stages;
   const tool = installedTool();
   let number = 0;
   const runOnce = (name: CaseName, { target }: Stage, forSeconds: number) => {
@@ -35,8 +35,8 @@ export async function compare(options: Options, tell: (line: string) => void): P
   };
   const results = new Map<CaseName, Trio>();
   for (const name of only) {
-    const measured: Rounds = { reference: [], grouped: [], ours: [] };
-    tell(`${cases[name].title}: warming up`);
+    const measured: Rounds = { reference: [], grouped: [], ponte: [] };
+    print(`${cases[name].title}: warming up`);
     for (const server of inTurn) await runOnce(name, stages[server], options.warmUpSeconds);
     for (let round = 1; round <= rounds; round += 1) {
       const rates: string[] = [];
@@ -45,13 +45,13 @@ export async function compare(options: Options, tell: (line: string) => void): P
         measured[server].push(one);
         rates.push(one.perSecond.toFixed(0));
       }
-      tell(`${cases[name].title}: round ${round}, ${rates.join('/s, ')}/s`);
+      print(`${cases[name].title}: round ${round}, ${rates.join('/s, ')}/s`);
     }
-    const { reference, grouped, ours: own } = measured;
+    const { reference, grouped, ponte: own } = measured;
     const summaries = { reference: summary(reference), grouped: summary(grouped) };
-    results.set(name, { ...summaries, ours: summary(own) });
+    results.set(name, { ...summaries, ponte: summary(own) });
   }
-  const all = [...results.values()].map((trio) => trio.ours);
+  const all = [...results.values()].map((trio) => trio.ponte);
   const memory = all.map(({ memoryMb }) => memoryMb).filter((mb) => mb !== null);
   return {
     tool,
@@ -60,8 +60,8 @@ export async function compare(options: Options, tell: (line: string) => void): P
     seconds,
     results,
     footprint: {
-      readyMs: ours.readyMs,
-      idleMb: ours.idleMb,
+      readyMs: ponte.readyMs,
+      idleMb: ponte.idleMb,
       loadedMb: memory.length === 0 ? null : Math.max(...memory),
       loopDelayMs: Math.max(...all.map(({ loopDelayMs }) => loopDelayMs)),
     },

@@ -1,4 +1,4 @@
-/** The databases of a run, made anew and dropped at the end. */
+/** The databases of a run: created at its start and dropped at its end. */
 import pg from 'pg';
 import { systemClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/db/database.ts';
@@ -11,7 +11,7 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes and migrates `ponte_bench_<name>`; one that an earlier run has left is dropped. */
+/** Creates and migrates `ponte_bench_<name>`, after dropping one left by an earlier run. */
 export async function createBenchDatabase(serverUrl: string, name: string): Promise<BenchDatabase> {
   const database = `ponte_bench_${name}`;
   const drop = async (): Promise<void> => {
@@ -27,7 +27,7 @@ export async function createBenchDatabase(serverUrl: string, name: string): Prom
     await db.close();
   }
   const client = new pg.Client({ connectionString: url });
-  // What breaks the connection fails the statement that is under way.
+  // An error of the connection also fails the running statement.
   client.on('error', () => undefined);
   await client.connect();
   return {

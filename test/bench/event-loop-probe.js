@@ -1,6 +1,6 @@
 /**
- * Loaded before a server that is measured (`--import`), in its process: tells the longest time that
- * its event loop was held up, when it is asked to through the channel to its parent.
+ * Loaded into the process of a measured server (`--import`): reports the longest delay of its event
+ * loop, on request through the channel to its parent.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -10,9 +10,9 @@ delay.enable();
 
 process.on('message', (message) => {
   if (message === 'reset') delay.reset();
-  // What is recorded is the time between two ticks; the tick itself is not a delay.
+  // The recorded time is that between two ticks; the tick itself is not a delay.
   if (message === 'read') process.send?.({ maxMs: Math.max(0, delay.max / 1e6 - resolutionMs) });
 });
-// A benchmark that was killed leaves no server behind.
+// A killed benchmark must not leave a server running.
 process.once('disconnect', () => process.exit());
 process.channel?.unref();

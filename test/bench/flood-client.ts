@@ -1,7 +1,7 @@
 /**
  * A process that floods an address with anonymous requests at a fixed rate: CEPs, registrations,
- * wrong logins, applications that nobody has, and uploads that hardly move. Its parent tells it
- * where, and is told how it was answered.
+ * wrong logins, unknown applications and very slow uploads. Its parent sends it the address, and
+ * receives the counts of the answers by status.
  */
 import { Agent, request } from 'node:http';
 import { randomUUID } from 'node:crypto';
@@ -13,16 +13,16 @@ export interface FloodOrder {
   readonly url: string | null;
 }
 
-export type FloodTold = Readonly<Record<string, number>>;
+export type FloodAnswers = Readonly<Record<string, number>>;
 
 const RATE = 250;
 
-/** So few that their limits refuse most of it within seconds. */
+/** Few enough that the limits refuse most requests within seconds. */
 const ADDRESSES = 3;
 
 const TICK_MS = 20;
 
-/** Requests that are not answered; a flood does not wait, but it has as many sockets. */
+/** The maximum of unanswered requests, each with its own socket. */
 const AT_ONCE = 200;
 
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
@@ -34,7 +34,7 @@ let open = 0;
 const kinds = [
   () => ({ method: 'GET', path: '/onboarding/cep/01310100' }),
   () => ({ method: 'GET', path: `/onboarding/${randomUUID()}` }),
-  () => json('/auth/login', { email: `nobody${sent}@example.com`, password: 'wrong password' }),
+  () => json('/auth/login', { email: `unknown${sent}@example.com`, password: 'wrong password' }),
   () => json('/onboarding/pf', person(sent)),
   () => ({ method: 'POST', path: `/onboarding/${randomUUID()}/documents`, isSlow: true }),
 ] as const;
@@ -66,18 +66,18 @@ function sendOne(url: string): void {
     ...(isSlow ? { 'content-type': FORM_TYPE, 'content-length': '1000000' } : {}),
     ...(body ? { 'content-type': 'application/json' } : {}),
   };
-  const asked = request(`${url}/api/v1${path}`, { method, headers, agent });
+  const outgoing = request(`${url}/api/v1${path}`, { method, headers, agent });
   const count = (status: string): void => void (answers[status] = (answers[status] ?? 0) + 1);
-  asked.on('response', (answer) => {
+  outgoing.on('response', (answer) => {
     count(String(answer.statusCode));
     answer.resume();
-    // A slow upload hangs on although it is refused.
-    if (isSlow) setTimeout(() => asked.destroy(), 1_000);
+    // A slow upload stays open although it is refused.
+    if (isSlow) setTimeout(() => outgoing.destroy(), 1_000);
   });
-  asked.on('error', () => undefined);
-  asked.on('close', () => (open -= 1));
-  if (isSlow) asked.write('------');
-  else asked.end(body);
+  outgoing.on('error', () => undefined);
+  outgoing.on('close', () => (open -= 1));
+  if (isSlow) outgoing.write('------');
+  else outgoing.end(body);
 }
 
 setInterval(() => {

@@ -1,30 +1,30 @@
 /**
- * Customers beside an anonymous flood: how much longer their reads and logins take. The flood's own
- * work shares the processors with the service, so it goes on all the time: in turns at the service,
- * and at a server that refuses all of it.
+ * Measures how much longer customers' reads and logins take during an anonymous flood. The flood
+ * uses the same processors as the service, so it runs all the time: in turn against the service and
+ * against a server that refuses every request.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { FloodTold } from './flood-client.ts';
+import type { FloodAnswers } from './flood-client.ts';
 import { cpuMsOf } from './meters.ts';
 import type { Options } from './options.ts';
 import { openStage } from './stage.ts';
 import { password, type Customer, type Target } from './target.ts';
 import { takeTurn } from './turn.ts';
 
-/** Requests a second of all customers together, whatever becomes of the ones before. */
+/** Requests a second of all customers together, independent of earlier answers. */
 const READS = 50;
 const LOGINS = 2;
 
 const TICK_MS = 10;
 
-/** What the p99 of customers may grow by. */
+/** The factor by which the p99 of customers may grow. */
 const GOAL = 1.5;
 
-/** The defaults, but that all customers log in from one address at first. */
+/** The default limits, with more requests from one address: all customers first log in from one. */
 const LIMITS = {
   THROTTLE_LOGIN_PER_MINUTE: '5',
   THROTTLE_ADDRESS_PER_MINUTE: '40',
@@ -46,12 +46,12 @@ interface Phase extends Latencies {
   readonly answers: Record<string, number>;
 }
 
-/** @returns what was measured, as text. */
-export async function flood(options: Options, tell: (line: string) => void): Promise<string> {
+/** @returns the results, as text. */
+export async function flood(options: Options, print: (line: string) => void): Promise<string> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, rounds, seconds, warmUpSeconds } = options;
-  await takeTurn(databaseUrl, tell, parts);
-  const stage = await openStage('ours', { databaseUrl, env: LIMITS }, parts);
+  await takeTurn(databaseUrl, print, parts);
+  const stage = await openStage('ponte', { databaseUrl, env: LIMITS }, parts);
   const { target } = stage;
   const standIn = createServer((_request, response) => response.writeHead(429).end('{}'));
   standIn.listen(0, '127.0.0.1');
@@ -61,10 +61,10 @@ export async function flood(options: Options, tell: (line: string) => void): Pro
   const elsewhere = `http://127.0.0.1:${(standIn.address() as AddressInfo).port}`;
   const client = fork(join(import.meta.dirname, 'flood-client.ts'));
   parts.defer(() => void client.kill());
-  const aim = async (url: string | null): Promise<FloodTold> => {
-    const told = once(client, 'message');
+  const aim = async (url: string | null): Promise<FloodAnswers> => {
+    const reply = once(client, 'message');
     client.send({ url });
-    const [answers] = (await told) as [FloodTold];
+    const [answers] = (await reply) as [FloodAnswers];
     return answers;
   };
 
@@ -81,11 +81,11 @@ export async function flood(options: Options, tell: (line: string) => void): Pro
       phase.answers[status] = (phase.answers[status] ?? 0) + count;
     }
   };
-  tell('warming up');
+  print('warming up');
   await measured(newPhase(), elsewhere, warmUpSeconds);
   await measured(newPhase(), target.server.url, warmUpSeconds);
   for (let round = 1; round <= rounds; round += 1) {
-    tell(`round ${round} of ${rounds}`);
+    print(`round ${round} of ${rounds}`);
     await measured(before, elsewhere, seconds);
     await measured(during, target.server.url, seconds);
   }
@@ -96,22 +96,22 @@ function newPhase(): Phase {
   return { reads: [], logins: [], failed: 0, floodCpuMs: 0, serverCpuMs: 0, answers: {} };
 }
 
-/** Requests begin at their time, whether or not those before have ended. */
+/** Starts each request on schedule, whether or not earlier ones have ended. */
 async function serveCustomers(target: Target, phase: Phase, seconds: number): Promise<void> {
-  const asked: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const start = performance.now();
   let [reads, logins] = [0, 0];
   const timer = setInterval(() => {
     const elapsed = (performance.now() - start) / 1_000;
-    for (; reads < elapsed * READS; reads += 1) asked.push(read(target, phase, reads));
-    for (; logins < elapsed * LOGINS; logins += 1) asked.push(logIn(target, phase, logins));
+    for (; reads < elapsed * READS; reads += 1) pending.push(read(target, phase, reads));
+    for (; logins < elapsed * LOGINS; logins += 1) pending.push(logIn(target, phase, logins));
     if (elapsed < seconds) return;
     clearInterval(timer);
     resolve();
   }, TICK_MS);
   await promise;
-  await Promise.all(asked);
+  await Promise.all(pending);
 }
 
 function read(target: Target, phase: Phase, nth: number): Promise<void> {
@@ -135,7 +135,7 @@ function logIn(target: Target, phase: Phase, nth: number): Promise<void> {
   }));
 }
 
-interface Asked {
+interface SentRequest {
   readonly into: number[];
   readonly phase: Phase;
   readonly answer: Promise<Response>;
@@ -144,13 +144,13 @@ interface Asked {
 async function timed(
   { server, customers }: Target,
   nth: number,
-  ask: (url: string, customer: Customer, headers: Record<string, string>) => Asked,
+  send: (url: string, customer: Customer, headers: Record<string, string>) => SentRequest,
 ): Promise<void> {
   const customer = customers[nth % customers.length];
   if (!customer) return;
   const start = performance.now();
   const address = { 'x-forwarded-for': `203.0.113.${1 + (nth % customers.length)}` };
-  const { into, phase, answer } = ask(`${server.url}/api/v1`, customer, address);
+  const { into, phase, answer } = send(`${server.url}/api/v1`, customer, address);
   const got = await answer;
   await got.arrayBuffer();
   into.push(performance.now() - start);

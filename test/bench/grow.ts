@@ -1,4 +1,4 @@
-/** Whether the cost grows with the tables: a small database and a grown one, in turn. */
+/** Compares the service on a small database and on a grown one, in turn. */
 import type { Case } from './cases/case.ts';
 import { bearer } from './cases/case.ts';
 import { cases } from './cases/index.ts';
@@ -13,16 +13,16 @@ import type { Target } from './target.ts';
 import type { Verdict } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
-/** Of its rate the service may lose this much to full tables. */
+/** The share of its rate that the service may lose with full tables. */
 const mostLost = 0.15;
 
-/** For a month of a customer with very many transactions. */
+/** The time limit for a month of a customer with very many transactions. */
 const statementWithinMs = 50;
 
-/** The statement lists no more of them. */
+/** The maximum of transactions that the statement lists. */
 const statementItems = 1_000;
 
-/** For a page of such a customer's transactions, whatever its filters and its place. */
+/** The time limit for any page of such a customer's transactions, with any filters. */
 const pageWithinMs = 20;
 
 const repeats = 20;
@@ -38,19 +38,19 @@ export interface GrowReport {
   readonly faults: readonly string[];
 }
 
-/** @param tell is told what goes on. */
-export async function grow(options: Options, tell: (line: string) => void): Promise<GrowReport> {
+/** @param print receives lines of progress. */
+export async function grow(options: Options, print: (line: string) => void): Promise<GrowReport> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl } = options;
-  await takeTurn(databaseUrl, tell, parts);
-  const small = await openStage('ours', { databaseUrl }, parts);
-  const grown = await openStage('ours', { databaseUrl, database: 'grown' }, parts);
-  await growRows(grown.target, options.transactions, tell);
+  await takeTurn(databaseUrl, print, parts);
+  const small = await openStage('ponte', { databaseUrl }, parts);
+  const grown = await openStage('ponte', { databaseUrl, database: 'grown' }, parts);
+  await growRows(grown.target, options.transactions, print);
   const results: Grown[] = [];
   const flat = options.only.filter((name) => !name.includes('login'));
   for (const [place, name] of flat.entries()) {
     const what = cases[name];
-    tell(what.title);
+    print(what.title);
     results.push(await inTurn({ options, what, place }, small, grown));
   }
   const monthMs = await monthOfStatement(grown.target);
@@ -73,7 +73,7 @@ async function inTurn({ options, what, place }: Turns, small: Stage, grown: Stag
   const { rounds, seconds, warmUpSeconds, connections } = options;
   const tool = installedTool();
   const once = (stage: Stage, round: number) => {
-    // The first is the warming up.
+    // The first run is the warm-up.
     const run = { number: place * 100 + round, seconds: round === 0 ? warmUpSeconds : seconds };
     return measure(stage.target, what, { tool, connections, run });
   };
@@ -86,7 +86,7 @@ async function inTurn({ options, what, place }: Turns, small: Stage, grown: Stag
   return { what, small: summary(less.slice(1)), grown: summary(more.slice(1)) };
 }
 
-/** @returns a day so many days ago, as `yyyy-mm-dd`. */
+/** @returns the day that many days ago, as `yyyy-mm-dd`. */
 function day(daysAgo: number): string {
   return new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }
@@ -94,7 +94,7 @@ function day(daysAgo: number): string {
 /**
  * Reads a path as the customer with very many transactions, several times.
  * @param check throws for wrong items of the answer.
- * @returns the middle one of the times, in milliseconds.
+ * @returns the median of the times, in milliseconds.
  */
 async function timeOf(
   { server, customers }: Target,
@@ -123,7 +123,7 @@ function monthOfStatement(target: Target): Promise<number> {
   });
 }
 
-/** The newest page, one of last year, and those whose filters find nothing. */
+/** The newest page, one of last year, and pages whose filters match no transaction. */
 const pages: readonly (readonly [query: string, items: number])[] = [
   ['', 100],
   [`&start_date=${day(350)}&end_date=${day(300)}`, 100],

@@ -1,18 +1,18 @@
-/** The rows of a service that has run for a year, put there in bulk. */
+/** Inserts the rows of a service that has run for a year, in bulk. */
 import type { Target } from './target.ts';
 
 export const grownUsers = 200_000;
-/** Of one customer, over a year. */
+/** The transactions of one customer over a year. */
 export const busyTransactions = 100_000;
 
 const chunk = 200_000;
 
-/** A version 7 id of the time, as the service makes them. */
+/** A version 7 id of a time, in the format of the service. */
 const uuidOf = (at: string): string => `(
   lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7' ||
   substr(md5(n::text || $1), 1, 3) || '8' || substr(md5(n::text || $1), 4, 15))::uuid`;
 
-/** What the read case reads: evenly among the others. */
+/** The transactions of the read case, spread evenly among the others. */
 const readEvery = 400;
 
 const transactions = `
@@ -28,15 +28,15 @@ const transactions = `
 
 /**
  * @param count how many transactions; there are half as many webhook events.
- * @param tell receives the progress.
+ * @param print receives lines of progress.
  */
 export async function growRows(
   target: Target,
   count: number,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const { client, customers } = target;
-  tell(`storing ${grownUsers} users`);
+  print(`storing ${grownUsers} users`);
   const { rows: users } = await client.query<{ id: number }>(
     `insert into users (name, email, password_hash, created_at, updated_at)
      select 'Joana Lima', 'grown' || n || '@example.com', 'none', now(), now()
@@ -49,13 +49,13 @@ export async function growRows(
     { key: 'grown-', count },
     users.map(({ id }) => id),
   );
-  tell(`${count} transactions stored`);
+  print(`${count} transactions stored`);
   const ids = customers.map(({ userId }) => userId);
   await spread(target, { key: 'read-', count: Math.ceil(count / readEvery) }, ids);
   await spread(target, { key: 'busy-', count: busyTransactions }, ids.slice(0, 1));
   const events = Math.ceil(count / 2);
   await growEvents(target, events);
-  tell(`${events} events stored`);
+  print(`${events} events stored`);
   await client.query('vacuum analyze');
 }
 

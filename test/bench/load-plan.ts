@@ -1,4 +1,4 @@
-/** Load: what is asked, over and over, and what came of it. */
+/** A load: the requests to repeat, and the result. */
 
 export interface PlannedRequest {
   readonly method: 'GET' | 'POST';
@@ -7,13 +7,13 @@ export interface PlannedRequest {
   readonly body?: string;
 }
 
-/** Stands in headers and bodies for a number that is another one in each request. */
+/** The placeholder in headers and bodies for a number that differs in each request. */
 export const numberMark = '#'.repeat(11);
 
 export interface LoadPlan {
-  /** Sent one after the other, from the beginning again after the last. */
+  /** Sent in order; after the last, the first is sent again. */
   readonly requests: readonly PlannedRequest[];
-  /** The numbers that {@link numberMark} stands for; after the last the first comes again. */
+  /** The numbers that replace {@link numberMark}; after the last, the first is used again. */
   readonly numbers: { readonly first: number; readonly last: number };
 }
 
@@ -25,7 +25,7 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** Those that were answered. */
+  /** The answered requests. */
   readonly requests: number;
   readonly seconds: number;
   /** Answers that are not 2xx, and requests without an answer. */

@@ -1,4 +1,4 @@
-/** Load from wrk: its requests come from a script that is written for each run. */
+/** Load from wrk: a script written for each run makes its requests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { numberMark, type Load, type LoadPlan, type LoadResult } from './load-plan.ts';
 
-/** Searched for on the PATH. */
+/** The path of wrk, searched for on the PATH. */
 export const program = 'wrk';
 
-/** Runs wrk with one thread, which is enough for what two cores can answer. */
+/** Runs wrk with one thread, which is enough load for a server on two cores. */
 export async function runWrk({ url, connections, seconds, plan }: Load): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), 'ponte-bench-'));
   try {
@@ -26,7 +26,7 @@ export async function runWrk({ url, connections, seconds, plan }: Load): Promise
   }
 }
 
-/** JSON's texts are Lua's, as long as they are ASCII. */
+/** A JSON string is a valid Lua string while it is ASCII. */
 export function luaScript({ requests, numbers }: LoadPlan, host: string): string {
   const rows = requests.map((request) => {
     const { method, path, headers, body } = request;

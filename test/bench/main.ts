@@ -1,4 +1,4 @@
-/** `npm run bench`: how fast the service is against a plain reference, on one PostgreSQL. */
+/** `npm run bench`: compares the service with a plain reference on one PostgreSQL. */
 import { compare } from './compare.ts';
 import { flood } from './flood.ts';
 import { grow } from './grow.ts';
@@ -6,7 +6,7 @@ import { help, readOptions, UsageError, type Options } from './options.ts';
 import { profile } from './profile.ts';
 import { faultsOf, reportJson, reportText } from './report.ts';
 
-function tell(line: string): void {
+function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -14,19 +14,19 @@ function tell(line: string): void {
 async function run(options: Options): Promise<boolean> {
   switch (options.mode) {
     case 'profile':
-      console.log(await profile(options, tell));
+      console.log(await profile(options, print));
       return true;
     case 'flood':
-      console.log(await flood(options, tell));
+      console.log(await flood(options, print));
       return true;
     case 'grow': {
-      const { text, faults } = await grow(options, tell);
+      const { text, faults } = await grow(options, print);
       console.log(text);
       for (const fault of faults) console.log(`WRONG: ${fault}`);
       return faults.length === 0;
     }
     case 'compare': {
-      const report = await compare(options, tell);
+      const report = await compare(options, print);
       console.log(options.json ? reportJson(report) : reportText(report));
       return faultsOf(report.results).length === 0;
     }
@@ -40,6 +40,6 @@ try {
 } catch (error) {
   if (!(error instanceof Error)) throw error;
   const isUsage = error instanceof UsageError;
-  tell(isUsage ? error.message : `the benchmark broke off: ${error.stack}`);
+  print(isUsage ? error.message : `the benchmark broke off: ${error.stack}`);
   process.exitCode = isUsage ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-/** One case on one server: the load, what it cost, and whether all of it was right. */
+/** Measures one case on one server: the load, its cost, and whether all results are correct. */
 import type { Case, Run } from './cases/case.ts';
 import type { LoadResult } from './load-plan.ts';
 import { runLoad, type LoadTool } from './load.ts';
@@ -12,11 +12,11 @@ export interface Measurement {
   /** Microseconds of CPU per request; null where they cannot be read. */
   readonly serverCpuUs: number | null;
   readonly databaseCpuUs: number | null;
-  /** Bytes of PostgreSQL's log per request, with those of all else that writes on the server. */
+  /** Bytes of PostgreSQL's log per request, including all other writes on the server. */
   readonly logBytes: number;
-  /** Resident, in MB, at the end of the run. */
+  /** Resident memory in MB at the end of the run. */
   readonly memoryMb: number | null;
-  /** The longest that the event loop was held up. */
+  /** The longest delay of the event loop. */
   readonly loopDelayMs: number;
   readonly faults: readonly string[];
 }

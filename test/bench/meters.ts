@@ -1,15 +1,15 @@
-/** What processes use, as Linux tells it; elsewhere there are no numbers. */
+/** The CPU and memory of processes as Linux reports them; null on other systems. */
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 
 /** Ticks of `/proc/<pid>/stat`: a hundredth of a second on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** Of the whole process, with its threads; null where it cannot be read. */
+/** CPU of the whole process with its threads; null where it cannot be read. */
 export function cpuMsOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces; the fields after it do not.
+    // The name in parentheses may contain spaces; the fields after it do not.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {
@@ -28,7 +28,7 @@ export function memoryMbOf(pid: number): number | null {
   }
 }
 
-/** @returns bytes that the server has ever written to its log. */
+/** @returns the total bytes that the server has written to its log. */
 export async function logPosition(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(
     `select pg_current_wal_insert_lsn() - '0/0' as bytes`,
@@ -39,7 +39,7 @@ export async function logPosition(client: pg.Client): Promise<number> {
 export type CpuOfDatabase = ReadonlyMap<number, number>;
 
 /**
- * CPU so far of the processes that serve a database, with the one that writes the log; null when
+ * Total CPU of the processes that serve a database and of the one that writes the log; null when
  * the server is on another machine.
  */
 export async function databaseCpu(client: pg.Client): Promise<CpuOfDatabase | null> {
@@ -65,7 +65,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-/** @returns milliseconds between two looks; processes that began in between count whole. */
+/** @returns milliseconds between two readings; a process started between them counts in full. */
 export function cpuMsBetween(
   before: CpuOfDatabase | null,
   after: CpuOfDatabase | null,

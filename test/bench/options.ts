@@ -1,38 +1,38 @@
-/** What `npm run bench` can be asked for. */
+/** The options of `npm run bench`. */
 import { parseArgs } from 'node:util';
 import { caseNames, type CaseName } from './cases/names.ts';
 
 export const help = `Usage: npm run bench -- [options]
 
 Runs three servers on one PostgreSQL, in turn: a plain reference, the practical limit (grouped) and
-the service. It needs a PostgreSQL, and makes (and drops) databases there that are called
+the service. It needs a PostgreSQL server, where it creates and drops databases named
 ponte_bench_…:
 
   BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
 
 Without BENCH_DATABASE_URL it takes DATABASE_URL. One benchmark runs at a time on a server. The
-load comes from wrk where that is installed, otherwise from autocannon. Trust the ratios of one run;
-the rates depend on the machine, and on what else it does. Each case is under load for ten seconds
+load comes from wrk where it is installed, otherwise from autocannon. Trust the ratios of one run;
+the rates depend on the machine and on its other work. Each case is under load for ten seconds
 before it is measured.
 
-  --quick            under a minute: one round of short runs, without the logins alone, on servers
-                     that have only just started
+  --quick            under a minute: one round of short runs, without the login case, on servers
+                     that have just started
   --rounds N         rounds, each of the three servers in turn (default: 5)
   --seconds N        how long a case is under load in a round (default: 5)
   --connections N    connections of the load (default: 32)
   --only A,B         cases: ${caseNames.join(', ')}
   --one              one connection, where the service must be no worse than the reference
-  --grow             instead: the service with 1,000 and with many transactions, and a statement of
-                     a user with 100,000 (takes minutes)
+  --grow             compares instead the service with 1,000 and with many transactions, and
+                     measures a statement of a user with 100,000 (takes minutes)
   --transactions N   with --grow: how many, and half as many webhook events (default: 2000000)
-  --flood            instead: what an anonymous flood adds to the time of customers' requests
-  --profile          instead: one case (the first of --only) under Node's CPU profiler, from the
+  --flood            measures instead how much longer customers' requests take in a flood
+  --profile          runs instead one case (the first of --only) under Node's CPU profiler, from the
                      start of the service
   --json             one JSON document on standard output (of a comparison)
   --help             this text
 
 Exit codes: 0 measured, whether the targets are met or not; 1 an answer or a stored row was wrong,
-or something broke; 2 wrong usage, or no PostgreSQL.
+or the benchmark failed; 2 wrong usage, or no PostgreSQL.
 `;
 
 export interface Options {
@@ -42,32 +42,32 @@ export interface Options {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly connections: number;
-  /** Of the grown database. */
+  /** The transactions of the grown database. */
   readonly transactions: number;
   readonly only: readonly CaseName[];
   readonly json: boolean;
 }
 
 /**
- * V8 goes on optimising for so long under load; what serves for days is measured after that. A
- * comparison of the service with itself needs no such wait, and would fill its small database.
+ * V8 optimises for this time under load; a server that runs for days is measured after it. A
+ * comparison of the service with itself does not need it, and would fill its small database.
  */
 const steadySeconds = 10;
 
 const quickCases = caseNames.filter((name) => name !== 'login').join(',');
 
-/** The arguments do not make options: one sentence that says what to do. */
+/** Invalid arguments; the message says what to do. */
 export class UsageError extends Error {}
 
-/** @returns the options, or null when help is asked for. @throws UsageError */
+/** @returns the options, or null when help is requested. @throws UsageError */
 export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options | null {
   const values = parsed(args);
   if (values.help) return null;
   const databaseUrl = env['BENCH_DATABASE_URL'] || env['DATABASE_URL'];
   if (!databaseUrl) {
     throw new UsageError(
-      'The benchmark needs a PostgreSQL server, and none is named. Give one, whose user may ' +
-        'create databases:\n\n  BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres ' +
+      'The benchmark needs a PostgreSQL server. Name one whose user may create databases:\n\n' +
+        '  BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres ' +
         'npm run bench -- --quick',
     );
   }
@@ -116,10 +116,10 @@ function wholeNumber(name: string, text: string): number {
 
 function casesOf(text: string | undefined): readonly CaseName[] {
   if (text === undefined) return caseNames;
-  const asked = text.split(',').map((name) => name.trim());
-  const unknown = asked.filter((name) => !(caseNames as readonly string[]).includes(name));
+  const requested = text.split(',').map((name) => name.trim());
+  const unknown = requested.filter((name) => !(caseNames as readonly string[]).includes(name));
   if (unknown.length > 0) {
-    throw new UsageError(`--only knows ${caseNames.join(', ')}; not ${unknown.join(', ')}`);
+    throw new UsageError(`--only takes ${caseNames.join(', ')}; not ${unknown.join(', ')}`);
   }
-  return caseNames.filter((name) => asked.includes(name));
+  return caseNames.filter((name) => requested.includes(name));
 }

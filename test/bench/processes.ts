@@ -1,4 +1,4 @@
-/** The servers as processes of their own. */
+/** Runs the servers as separate processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,20 +7,20 @@ import type { Environment } from './settings.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /** The service, the plain reference, and the practical limit. */
-export type ServerName = 'ours' | 'reference' | 'grouped';
+export type ServerName = 'ponte' | 'reference' | 'grouped';
 
 const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');
 
-/** Each as its users start it. */
+/** The command of each. */
 const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
-  ours: ['sh', join(root, 'bin', 'ponte'), 'serve'],
+  ponte: ['sh', join(root, 'bin', 'ponte'), 'serve'],
   reference: [process.execPath, referenceServer],
   grouped: [process.execPath, referenceServer, 'grouped'],
 };
 
 const probe = join(import.meta.dirname, 'event-loop-probe.js');
 
-/** Of what a server prints, for the error when it ends. */
+/** The characters kept of a server's output, for the error when it ends. */
 const keptOutput = 16_384;
 
 export interface StartOptions {
@@ -40,8 +40,8 @@ export interface Server {
   watchEventLoop(): void;
   /** The longest delay since the watch began, in milliseconds. */
   longestDelayMs(): Promise<number>;
-  /** Asks what was loaded into the process beside the server. */
-  ask(question: string): Promise<unknown>;
+  /** Sends a request to the probe in the process of the server. */
+  request(message: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -76,13 +76,13 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   const url = await address.promise;
   await untilReady(url);
   const readyMs = performance.now() - startedAt;
-  const ask = async (question: string): Promise<unknown> => {
-    const told = once(child, 'message');
-    child.send(question);
+  const request = async (message: string): Promise<unknown> => {
+    const reply = once(child, 'message');
+    child.send(message);
     const broken = ended.then(() => {
       throw new Error(`${name} ended: ${output}`);
     });
-    const [answer] = (await Promise.race([told, broken])) as [unknown];
+    const [answer] = (await Promise.race([reply, broken])) as [unknown];
     return answer;
   };
   return {
@@ -90,9 +90,9 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
     pid: child.pid ?? 0,
     url,
     readyMs,
-    ask,
+    request,
     watchEventLoop: () => void child.send('reset'),
-    longestDelayMs: async () => ((await ask('read')) as { maxMs: number }).maxMs,
+    longestDelayMs: async () => ((await request('read')) as { maxMs: number }).maxMs,
     async stop() {
       child.kill('SIGTERM');
       await ended;

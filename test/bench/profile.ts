@@ -10,7 +10,7 @@ import { table } from './report.ts';
 import { openStage } from './stage.ts';
 import { takeTurn } from './turn.ts';
 
-/** What is used of the `.cpuprofile` format. */
+/** The used part of the `.cpuprofile` format. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -27,17 +27,17 @@ export interface CpuProfile {
 
 const shown = 25;
 
-/** @returns what is printed: where the profile is, and where the time went. */
-export async function profile(options: Options, tell: (line: string) => void): Promise<string> {
+/** @returns the text to print: the path of the profile, and the functions with the most time. */
+export async function profile(options: Options, print: (line: string) => void): Promise<string> {
   const { databaseUrl, connections, seconds } = options;
   const [name = 'read'] = options.only;
   const folder = await mkdtemp(join(tmpdir(), 'ponte-profile-'));
   {
     await using parts = new AsyncDisposableStack();
-    await takeTurn(databaseUrl, tell, parts);
+    await takeTurn(databaseUrl, print, parts);
     const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-    const { target } = await openStage('ours', { databaseUrl, nodeArgs }, parts);
-    tell(`${cases[name].title}: ${seconds} s under the profiler`);
+    const { target } = await openStage('ponte', { databaseUrl, nodeArgs }, parts);
+    print(`${cases[name].title}: ${seconds} s under the profiler`);
     const run = { number: 1, seconds };
     await measure(target, cases[name], { tool: installedTool(), connections, run });
   }
@@ -54,7 +54,7 @@ export async function profile(options: Options, tell: (line: string) => void): P
   ].join('\n');
 }
 
-/** Functions by their own time, without what was idle. @returns share, name and file. */
+/** Functions by self time, without idle time. @returns share, name and file. */
 export function hottest({ nodes, samples, timeDeltas }: CpuProfile): string[][] {
   const named = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {

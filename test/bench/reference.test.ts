@@ -1,4 +1,4 @@
-/** The reference servers answer as the service does: otherwise their rates compare nothing. */
+/** The reference servers answer as the service does: otherwise their rates are not comparable. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
@@ -75,8 +75,8 @@ function testReference(name: 'plain' | 'grouped'): void {
       assert.equal((await logIn('something else')).status, 422);
     });
 
-    it('refuses a token that is none', async () => {
-      const headers = { authorization: 'Bearer nothing' };
+    it('refuses an invalid token', async () => {
+      const headers = { authorization: 'Bearer invalid' };
       assert.equal((await call('GET', '/accounts/balance', { headers })).status, 401);
     });
 
@@ -96,7 +96,7 @@ function testReference(name: 'plain' | 'grouped'): void {
       assert.deepEqual(phases, ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED']);
     });
 
-    it('tells the balance that is left', async () => {
+    it('reports the remaining balance', async () => {
       const { json } = await call('GET', '/accounts/balance');
       assert.deepEqual(json, { balance: 9_999.99, source: 'provider' });
     });

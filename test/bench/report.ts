@@ -21,7 +21,7 @@ export interface Report {
   readonly footprint: Footprint;
 }
 
-/** Columns as wide as their widest cell; the first is set to the left. */
+/** Columns as wide as their widest cell; the first is aligned to the left. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, place) => Math.max(cell.length, widest[place] ?? 0)),
@@ -51,10 +51,10 @@ const head = [
   'loop ms',
 ];
 
-/** The servers by the names that are printed. */
-const shownServers = { reference: 'plain', grouped: 'grouped', ours: 'Ponte' } as const;
+/** The printed names of the servers. */
+const shownServers = { reference: 'plain', grouped: 'grouped', ponte: 'Ponte' } as const;
 
-const serverNames = ['reference', 'grouped', 'ours'] as const;
+const serverNames = ['reference', 'grouped', 'ponte'] as const;
 
 function cells(one: Measurement): string[] {
   const whole = (value: number | null): string => (value === null ? '-' : value.toFixed(0));
@@ -100,7 +100,7 @@ export function said({ target, value, isMet }: Verdict): string {
   return `${value} (${target}: ${isMet ? 'met' : 'NOT met'})`;
 }
 
-/** @returns what is printed. */
+/** @returns the text to print. */
 export function reportText(report: Report): string {
   const { tool, connections, rounds, seconds, results, footprint } = report;
   const rows = [...results].flatMap(([name, trio]) =>

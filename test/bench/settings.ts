@@ -1,4 +1,4 @@
-/** The environment of both servers: as in production, as far as the simulated bank allows. */
+/** The environment of both servers: production settings where the simulated bank allows them. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { settings } from '../../src/config/report.ts';
 
@@ -7,11 +7,11 @@ export type Environment = Readonly<Record<string, string>>;
 export const webhookSecret = 'bench-webhook-secret';
 
 /**
- * `staging`, because `production` refuses the simulated bank. All else is alike: keys are required,
- * requests are checked against the contract and answers are not, logins are counted, and each
- * request is logged (the reference servers log nothing). The limits are so high that they refuse
- * nothing. The simulated bank keeps nothing on disk, as the reference's does: what a bank writes is
- * not what is measured.
+ * `staging`, because `production` refuses the simulated bank. The rest is as in production: keys
+ * are required, requests are checked against the contract and answers are not, logins are counted,
+ * and each request is logged (the reference servers log nothing). The limits are so high that they
+ * refuse no request. The simulated bank writes nothing to disk, as that of the reference: its
+ * writes are not measured.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;

@@ -1,4 +1,4 @@
-/** A server on a database of its own, ready to be measured; what is opened is closed by `parts`. */
+/** A server on its own database, ready to be measured; `parts` closes both. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { logInAll, storeCustomers, type Target } from './target.ts';
 
 export interface StageOptions {
   readonly databaseUrl: string;
-  /** What its database is called, when it is not called after the server. */
+  /** The name of its database; the name of the server by default. */
   readonly database?: string;
   readonly nodeArgs?: readonly string[];
   /** Settings that differ from those of a measurement. */
@@ -34,8 +34,8 @@ export async function openStage(
   );
   await storeCustomers(database.client);
   const env = { ...(await environmentFor(database, parts)), ...own };
-  // The reference is held to nothing that its start would tell.
-  const readyMs = name === 'ours' ? await warmReadyMs(name, env) : 0;
+  // No target depends on the start of a reference server.
+  const readyMs = name === 'ponte' ? await warmReadyMs(name, env) : 0;
   const server = parts.adopt(await startServer(name, { env, nodeArgs }), (started) =>
     started.stop(),
   );
@@ -54,7 +54,7 @@ async function environmentFor(
   return { ...serverEnvironment(), DATABASE_URL: database.url, DATA_DIR: folder };
 }
 
-/** The first start compiles the modules; the second one finds them compiled. */
+/** The first start compiles the modules; the second one uses the compiled ones. */
 async function warmReadyMs(name: ServerName, env: Environment): Promise<number> {
   let readyMs = 0;
   for (let start = 0; start < 2; start += 1) {

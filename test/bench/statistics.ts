@@ -1,7 +1,7 @@
-/** What several rounds come to. */
+/** Summarises several rounds. */
 import type { Measurement } from './measure.ts';
 
-/** @returns the middle one, or the mean of the two in the middle; NaN of nothing. */
+/** @returns the middle value, or the mean of the two middle values; NaN of an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length / 2;

@@ -21,7 +21,7 @@ const customerCount = 32;
 
 let passwordHash: Promise<string> | null = null;
 
-/** Stores the customers; a password costs as much to hash as it should, but only once. */
+/** Stores the customers; the password is hashed once, at its full cost. */
 export async function storeCustomers(client: pg.Client): Promise<void> {
   passwordHash ??= createPasswords().hash(password);
   await client.query(
@@ -49,7 +49,7 @@ export async function logInAll(server: Server, client: pg.Client): Promise<reado
   return customers;
 }
 
-/** @throws Error when the login is not answered with a token. */
+/** @throws Error when the answer to the login has no token. */
 export async function logIn(url: string, email: string): Promise<string> {
   const answer = await fetch(`${url}/api/v1/auth/login`, {
     method: 'POST',

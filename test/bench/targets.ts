@@ -1,4 +1,4 @@
-/** What the service has to reach, against the reference of the same run. */
+/** The targets of the service, relative to the reference of the same run. */
 import type { CaseName } from './cases/names.ts';
 import type { Measurement } from './measure.ts';
 
@@ -6,7 +6,7 @@ import type { Measurement } from './measure.ts';
 export interface Trio {
   readonly reference: Measurement;
   readonly grouped: Measurement;
-  readonly ours: Measurement;
+  readonly ponte: Measurement;
 }
 
 export type Results = ReadonlyMap<CaseName, Trio>;
@@ -18,7 +18,7 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** How many times the reference's rate, at many connections. */
+/** The least ratio to the rate of the reference, at many connections. */
 const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
   read: 3.5,
   replay: 3.5,
@@ -27,25 +27,25 @@ const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
   balance: 3,
 };
 
-/** How much of the practical limit. */
+/** The least share of the practical limit. */
 const leastOfGrouped = 0.8;
 
-/** At one connection there is nothing to share; the service is only to be no worse. */
+/** At one connection no work is shared; the service must be no worse. */
 const leastRatioAtOne = 1;
 
-/** Of the plain reference, and of the practical limit. */
-export function ratiosOf({ ours, reference, grouped }: Trio) {
+/** The ratios to the plain reference and to the practical limit. */
+export function ratiosOf({ ponte, reference, grouped }: Trio) {
   return {
-    ofReference: ours.perSecond / reference.perSecond,
-    ofGrouped: ours.perSecond / grouped.perSecond,
+    ofReference: ponte.perSecond / reference.perSecond,
+    ofGrouped: ponte.perSecond / grouped.perSecond,
   };
 }
 
-/** @returns what a case is held to, with what it came to. */
+/** @returns the targets of a case with the measured values. */
 export function verdictsOf(name: CaseName, results: Results, connections: number): Verdict[] {
   const trio = results.get(name);
   if (!trio) return [];
-  const { ours, reference } = trio;
+  const { ponte, reference } = trio;
   const { ofReference, ofGrouped } = ratiosOf(trio);
   const least = connections === 1 ? leastRatioAtOne : leastRatio[name];
   const verdicts: Verdict[] = [];
@@ -61,29 +61,29 @@ export function verdictsOf(name: CaseName, results: Results, connections: number
     },
     {
       target: `p99 < ${reference.p99Ms.toFixed(1)} ms`,
-      value: `${ours.p99Ms.toFixed(1)} ms`,
-      isMet: ours.p99Ms < reference.p99Ms,
+      value: `${ponte.p99Ms.toFixed(1)} ms`,
+      isMet: ponte.p99Ms < reference.p99Ms,
     },
   );
-  const alone = results.get('read')?.ours;
-  if (name === 'read-with-logins' && alone) verdicts.push(...besideLogins(ours, alone));
+  const alone = results.get('read')?.ponte;
+  if (name === 'read-with-logins' && alone) verdicts.push(...besideLogins(ponte, alone));
   return verdicts;
 }
 
 /** Reads lose at most a quarter of their rate to logins, and stay under twice their own p99. */
-function besideLogins(ours: Measurement, alone: Measurement): Verdict[] {
-  const kept = ours.perSecond / alone.perSecond;
+function besideLogins(ponte: Measurement, alone: Measurement): Verdict[] {
+  const kept = ponte.perSecond / alone.perSecond;
   return [
     { target: 'keeps ≥ 75 %', value: `${(kept * 100).toFixed(0)} %`, isMet: kept >= 0.75 },
     {
       target: `p99 < 2 × ${alone.p99Ms.toFixed(1)} ms`,
-      value: `${ours.p99Ms.toFixed(1)} ms`,
-      isMet: ours.p99Ms < 2 * alone.p99Ms,
+      value: `${ponte.p99Ms.toFixed(1)} ms`,
+      isMet: ponte.p99Ms < 2 * alone.p99Ms,
     },
   ];
 }
 
-/** What the process itself is held to. */
+/** The measured values of the process itself. */
 export interface Footprint {
   readonly readyMs: number;
   readonly idleMb: number | null;

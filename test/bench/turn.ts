@@ -1,17 +1,17 @@
-/** One benchmark at a time on a server: two would share its CPU, and drop their databases. */
+/** One benchmark at a time on a server: two would share its CPU and drop each other's databases. */
 import pg from 'pg';
 
-/** A number of our own for PostgreSQL's advisory locks: "bench" in ASCII, cut to 31 bits. */
+/** A private key for PostgreSQL's advisory locks: "bench" in ASCII, cut to 31 bits. */
 const benchLock = 0x656e6368;
 
-/** Waits until no other benchmark runs. The turn ends with `parts`, or with the process. */
+/** Waits until no other benchmark is running. The turn ends with `parts`, or with the process. */
 export async function takeTurn(
   databaseUrl: string,
-  tell: (line: string) => void,
+  print: (line: string) => void,
   parts: AsyncDisposableStack,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // What breaks the connection fails the statement that is under way.
+  // An error of the connection also fails the running statement.
   client.on('error', () => undefined);
   await client.connect();
   parts.defer(() => client.end());
@@ -20,6 +20,6 @@ export async function takeTurn(
     [benchLock],
   );
   if (rows[0]?.free) return;
-  tell('another benchmark runs on this server: waiting for its end');
+  print('another benchmark is running on this server: waiting for it to end');
   await client.query('select pg_advisory_lock($1)', [benchLock]);
 }

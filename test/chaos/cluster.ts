@@ -1,4 +1,4 @@
-/** A PostgreSQL of its own with a synchronous standby, in a folder, to be broken as one likes. */
+/** A separate PostgreSQL with a synchronous standby, in a folder, for the faults to break. */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,13 +10,13 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
-/** Where the newest server's programs are; null where there is none. */
+/** The folder of the newest server programs; null where none is installed. */
 export function serverPrograms(): string | null {
   const found = globSync('/usr/lib/postgresql/*/bin/initdb').toSorted().at(-1);
   return found === undefined ? null : dirname(found);
 }
 
-/** A crash of the processes loses nothing that was written: no need to force it to disk. */
+/** A crash of the processes loses no written data, so it needs no flush to disk. */
 const settings = `
   listen_addresses = '127.0.0.1'
   unix_socket_directories = ''
@@ -31,7 +31,7 @@ export class Cluster {
   readonly #programs: string;
   readonly #folder: string;
   readonly #owner: { readonly uid?: number; readonly gid?: number };
-  /** The nth server that was made is the primary, the one after it the standby. */
+  /** The number of the primary, in order of creation; the next one is the standby. */
   #nth = 1;
 
   private constructor(programs: string, folder: string, of: Pick<Cluster, 'port'> & Owner) {
@@ -41,7 +41,7 @@ export class Cluster {
     this.#owner = of.owner;
   }
 
-  /** Makes and starts a primary with its standby. */
+  /** Creates and starts a primary with its standby. */
   static async create(programs: string): Promise<Cluster> {
     const owner = await unprivileged();
     const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-postgres-'));
@@ -68,7 +68,7 @@ export class Cluster {
     await this.#stop(this.#data(), mode);
   }
 
-  /** Stops every process of the primary where it stands. @returns what lets them go on. */
+  /** Suspends every process of the primary. @returns a function that resumes them. */
   freeze(): () => void {
     const [line = ''] = readFileSync(join(this.#data(), 'postmaster.pid'), 'utf8').split('\n');
     const children = readFileSync(`/proc/${line}/task/${line}/children`, 'utf8').trim().split(' ');
@@ -78,7 +78,7 @@ export class Cluster {
         try {
           process.kill(pid, name);
         } catch {
-          // A backend has ended in between.
+          // A backend has ended in the meantime.
         }
       }
     };
@@ -90,7 +90,7 @@ export class Cluster {
     await this.#alter(`default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`);
   }
 
-  /** The primary is lost; its standby takes its place and its address, and gets a standby. */
+  /** Loses the primary: its standby takes its place and its address, and gets a new standby. */
   async failOver(): Promise<void> {
     const lost = this.#data();
     await this.#stop(lost, 'immediate');
@@ -113,7 +113,7 @@ export class Cluster {
     return join(this.#folder, `server-${this.#nth + after}`);
   }
 
-  /** Commits wait for it once it runs. */
+  /** Once it runs, commits wait for it. */
   async #makeStandby(): Promise<void> {
     const data = this.#data(1);
     await this.#alter(`synchronous_standby_names = ''`);
@@ -153,7 +153,7 @@ interface Owner {
   readonly owner: { readonly uid?: number; readonly gid?: number };
 }
 
-/** What runs a program that refuses to run as root: PostgreSQL's own user then. */
+/** How to run a program that refuses to run as root: as PostgreSQL's own user. */
 export async function unprivileged(): Promise<Owner['owner']> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(
@@ -162,7 +162,7 @@ export async function unprivileged(): Promise<Owner['owner']> {
   return { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
 }
 
-/** @returns a port that nobody listens on. */
+/** @returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<number>();

@@ -1,19 +1,19 @@
-/** Customers who pay, and repeat with the same key until they are answered, as the README asks. */
+/** Customers who pay, and repeat with the same key until an answer arrives, as the README says. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { password } from '../bench/target.ts';
 
-/** What the app was told of a payment. */
-export interface Told {
+/** A payment as reported to the app. */
+export interface ReportedPayment {
   readonly key: string;
   readonly amount: number;
-  /** Null when it was refused before there was one. */
+  /** Null when it was refused before it had one. */
   readonly transactionId: string | null;
   /** The last status, or that of the refusal. */
   status: string;
 }
 
-/** A phone does not wait longer. */
+/** The longest time that a phone waits. */
 const PATIENCE_MS = 8_000;
 
 const PAUSE_MS = 100;
@@ -25,7 +25,7 @@ interface Body {
   readonly code?: string;
 }
 
-interface Asked {
+interface RequestParts {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -35,8 +35,8 @@ export class Customer {
   readonly #url: () => string;
   readonly #email: string;
   #token = '';
-  readonly told: Told[] = [];
-  /** What no answer should have been. */
+  readonly reported: ReportedPayment[] = [];
+  /** Answers that should not occur. */
   readonly surprises: string[] = [];
 
   constructor(url: () => string, email: string) {
@@ -44,21 +44,21 @@ export class Customer {
     this.#email = email;
   }
 
-  /** Pays, one payment after the other, until it is over; the last one is carried through. */
+  /** Makes payments one after the other until the run is over, and completes the last one. */
   async payUntil(isOver: () => boolean): Promise<void> {
     for (let nth = 1; !isOver(); nth += 1) {
-      const told = await this.#pay(nth);
-      if (told.transactionId !== null && nth % 3 === 0) await this.#follow(told);
+      const reported = await this.#pay(nth);
+      if (reported.transactionId !== null && nth % 3 === 0) await this.#follow(reported);
       await pause(PAUSE_MS);
     }
   }
 
-  async #pay(nth: number): Promise<Told> {
+  async #pay(nth: number): Promise<ReportedPayment> {
     const key = randomUUID();
     const amount = (1 + (nth % 500)) / 100;
     const body = { pix_key: 'bruno@example.com', amount, description: 'chaos' };
     for (;;) {
-      const answer = await this.#ask({
+      const answer = await this.#request({
         path: '/pix/send',
         headers: { 'idempotency-key': key },
         body,
@@ -76,26 +76,33 @@ export class Customer {
     }
   }
 
-  #note(told: Told): Told {
-    this.told.push(told);
-    return told;
+  #note(reported: ReportedPayment): ReportedPayment {
+    this.reported.push(reported);
+    return reported;
   }
 
-  async #follow(told: Told): Promise<void> {
-    const path = `/pix/${told.transactionId}`;
-    const answer = await this.#ask({ path, headers: { prefer: 'wait=2' } });
-    if (answer?.status === 200) told.status = answer.body.status ?? told.status;
+  async #follow(reported: ReportedPayment): Promise<void> {
+    const path = `/pix/${reported.transactionId}`;
+    const answer = await this.#request({ path, headers: { prefer: 'wait=2' } });
+    if (answer?.status === 200) reported.status = answer.body.status ?? reported.status;
     if (answer?.status === 404) this.surprises.push('an acknowledged payment is not found');
   }
 
   async #logIn(): Promise<void> {
-    const answer = await this.#ask({ path: '/auth/login', body: { email: this.#email, password } });
+    const answer = await this.#request({
+      path: '/auth/login',
+      body: { email: this.#email, password },
+    });
     if (answer?.status === 200) this.#token = answer.body.access_token ?? '';
     else if (answer && answer.status < 500) this.surprises.push(`a login: ${answer.status}`);
   }
 
-  /** @returns null when no answer came. */
-  async #ask({ path, headers, body }: Asked): Promise<{ status: number; body: Body } | null> {
+  /** @returns null without an answer. */
+  async #request({
+    path,
+    headers,
+    body,
+  }: RequestParts): Promise<{ status: number; body: Body } | null> {
     try {
       const answer = await fetch(`${this.#url()}/api/v1${path}`, {
         method: body === undefined ? 'GET' : 'POST',

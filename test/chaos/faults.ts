@@ -1,4 +1,4 @@
-/** What is done to the processes and to the database, and how it is healed. */
+/** The faults of the processes and of the database, and their repair. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Chance } from '../simulation/chance.ts';
 import type { DatabaseProxy } from '../support/database-proxy.ts';
@@ -11,14 +11,14 @@ export interface Victims {
   /** Between the processes and the cluster. */
   readonly proxy: DatabaseProxy;
   readonly chance: Chance;
-  /** The longest that a fault lasts. */
+  /** The longest duration of a fault. */
   readonly longestMs: number;
 }
 
-/** Does something and heals it. */
+/** Causes a fault and repairs it. */
 type Fault = (victims: Victims) => Promise<void>;
 
-/** Too many clients already: what PostgreSQL answers when it has no connection left. */
+/** PostgreSQL's answer when it has no connection left: too many clients already. */
 const TOO_MANY_CONNECTIONS = '53300';
 
 function whileIn({ chance, longestMs }: Victims): Promise<void> {
@@ -71,7 +71,7 @@ export const faults = {
   },
   async 'full connections'(victims) {
     victims.proxy.refuse(TOO_MANY_CONNECTIONS);
-    // Those that are open would be used on: the next ones are refused.
+    // A process with open connections would keep using them: restart it, so that it needs new ones.
     await victims.processes.kill(0);
     const restarted = victims.processes.restart(0);
     await whileIn(victims);

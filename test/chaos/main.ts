@@ -1,13 +1,13 @@
 /**
- * `npm run chaos`: three servers and a worker pay on a PostgreSQL of their own, while a seed draws
- * what happens to them, and a provider that fails keeps the ledger.
+ * `npm run chaos`: three servers and a worker pay on a separate PostgreSQL, while a seed draws the
+ * faults and a failing provider keeps the ledger.
  *
  *     npm run chaos -- --minutes 5
  *     npm run chaos -- --minutes 60 --seed random
  *
- * It needs PostgreSQL's server programs on this machine. The seed draws the order and the lengths;
- * what they meet is left to the machine. Clocks that jump are left to the simulation.
- * It exits with 1 when what is stored or was told is not what the provider has executed.
+ * It needs PostgreSQL's server programs on this machine. The seed draws the order and the durations
+ * of the faults; the machine determines the work that they hit. The simulation tests clock jumps.
+ * It exits with 1 when the stored or reported payments differ from the executed ones.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -21,17 +21,17 @@ const { values } = parseArgs({
   },
 });
 
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const [minutes, given] = [Number(values.minutes), Number(values.seed)];
-if (!(minutes > 0)) throw new Error('--minutes takes a number over 0');
-if (values.seed !== 'random' && !Number.isInteger(given)) throw new Error('--seed takes a number');
-const seed = values.seed === 'random' ? randomInt(1_000_000_000) : given;
+const [minutes, chosen] = [Number(values.minutes), Number(values.seed)];
+if (!(minutes > 0)) throw new Error('--minutes takes a number above 0');
+if (values.seed !== 'random' && !Number.isInteger(chosen)) throw new Error('--seed takes a number');
+const seed = values.seed === 'random' ? randomInt(1_000_000_000) : chosen;
 const programs = serverPrograms();
 if (programs === null)
   throw new Error('there is no PostgreSQL server on this machine: install one');
-tell(`seed ${seed}`);
-const findings = await chaos({ programs, seed, minutes, tell });
-for (const finding of findings) tell(`FAILED: ${finding}`);
-tell(findings.length === 0 ? 'all holds' : `${findings.length} findings`);
+print(`seed ${seed}`);
+const findings = await chaos({ programs, seed, minutes, print });
+for (const finding of findings) print(`FAILED: ${finding}`);
+print(findings.length === 0 ? 'no findings' : `${findings.length} findings`);
 if (findings.length > 0) process.exitCode = 1;

@@ -12,7 +12,7 @@ export interface PgBouncer {
   close(): Promise<void>;
 }
 
-/** @returns null where there is none. Transaction mode is left out: Ponte does not start on it. */
+/** @returns null where it is not installed. Ponte does not start on transaction mode. */
 export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer | null> {
   if (spawnSync(program, ['--version']).status !== 0) return null;
   const owner = await unprivileged();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ServiceProcess, type Environment } from '../system/service-process.ts';
 import { freePort } from './cluster.ts';
 
-/** One place among the processes; a process that has died is followed by another one. */
+/** A slot for a process; a dead process is replaced in its slot. */
 interface Member {
   readonly kind: 'serve' | 'worker';
   readonly environment: Environment;
@@ -14,7 +14,7 @@ interface Member {
 export class Processes {
   readonly #members: Member[] = [];
   readonly #balancer: Server;
-  /** Where clients and the provider's events go; known once {@link start} has resolved. */
+  /** The address for clients and the provider's events; known once {@link start} has resolved. */
   url = '';
 
   constructor() {
@@ -39,7 +39,7 @@ export class Processes {
     });
   }
 
-  /** Opens the address; the servers behind it come with {@link start}. */
+  /** Opens the address; {@link start} starts the servers behind it. */
   async open(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#balancer.listen(0, '127.0.0.1', resolve);
@@ -48,8 +48,8 @@ export class Processes {
   }
 
   /**
-   * One server works on jobs too, so that they go on when the worker has died.
-   * @param pooledUrl where one server finds the database.
+   * One server also runs jobs, so that they continue when the worker has died.
+   * @param pooledUrl the database address of one server.
    */
   async start(environment: Environment, pooledUrl: string): Promise<void> {
     const own = [
@@ -70,7 +70,7 @@ export class Processes {
     return this.#members.length;
   }
 
-  /** Resolves when every process runs. */
+  /** Resolves when every process is running. */
   async ready(): Promise<void> {
     await Promise.all(this.#members.map(({ process }) => process.ready()));
   }
@@ -89,7 +89,7 @@ export class Processes {
     await this.#members[nth]?.process.ended;
   }
 
-  /** Starts the process anew that has ended. */
+  /** Starts the ended process again. */
   async restart(nth: number): Promise<void> {
     const member = this.#members[nth];
     if (!member) return;

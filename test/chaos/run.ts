@@ -1,4 +1,4 @@
-/** A run: processes, customers, faults that a seed draws, calm, and the verdict. */
+/** A run: processes, customers, the faults of a seed, a pause without faults, and the verdict. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,18 +21,18 @@ import { startPgBouncer } from './pgbouncer.ts';
 import { verdict, type StoredSend } from './verdict.ts';
 
 export interface ChaosOptions {
-  /** Of PostgreSQL. */
+  /** The folder of PostgreSQL's server programs. */
   readonly programs: string;
   readonly seed: number;
   readonly minutes: number;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 const CUSTOMERS = 8;
 
 const WEBHOOK_SECRET = 'chaos-webhook-secret-of-32-characters';
 
-/** How the provider fails all the time; it keeps its ledger. */
+/** The faults of the provider during the whole run; its ledger stays correct. */
 const PROVIDER_FAULTS = [
   'payments:5xx-after@0.05',
   'payments:reset-after@0.04',
@@ -44,12 +44,12 @@ const PROVIDER_FAULTS = [
   '*:401@0.003',
 ].join(', ');
 
-/** Two minutes until a dead process's payment is taken for UNKNOWN, and two sweeps. */
+/** Two minutes until a dead process's payment becomes UNKNOWN, and two sweeps. */
 const CALM_MS = 270_000;
 
-/** @returns what does not hold. */
+/** @returns the violations. */
 export async function chaos(options: ChaosOptions): Promise<string[]> {
-  const { programs, seed, minutes, tell } = options;
+  const { programs, seed, minutes, print } = options;
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
@@ -82,7 +82,7 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   parts.defer(() => pooler?.close());
   await processes.start(environment, pooler?.url ?? proxy.url);
   const before = pooler ? 'one of them behind PgBouncer' : 'without PgBouncer, which is not here';
-  tell(`three servers and a worker run, ${before}`);
+  print(`three servers and a worker run, ${before}`);
 
   let isOver = false;
   const customers = Array.from({ length: CUSTOMERS }, (_, nth) => {
@@ -91,23 +91,25 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   const paying = customers.map((customer) => customer.payUntil(() => isOver));
   const longestMs = Math.min(60_000, minutes * 10_000);
   const victims = { processes, cluster, proxy, chance: new Chance(seed), longestMs };
-  await breakUntil(Date.now() + minutes * 60_000, victims, tell);
+  await breakUntil(Date.now() + minutes * 60_000, victims, print);
   await processes.ready();
   isOver = true;
   await Promise.all(paying);
-  tell('calm');
+  print('no more faults');
   const ledger = (): Promise<LedgerView> => view(sandbox.url);
-  await database.comesToRest(ledger, Date.now() + CALM_MS);
+  await database.settles(ledger, Date.now() + CALM_MS);
 
   const [stored, { payments: executed }] = [await database.sends(), await ledger()];
-  const told = customers.flatMap((customer) => customer.told);
+  const reported = customers.flatMap((customer) => customer.reported);
   const open = stored.filter(({ status }) => status === 'PROCESSING').length;
-  tell(`${told.length} payments told of, ${stored.length} stored, ${executed.length} executed`);
-  if (open > 0) tell(`${open} never came to the provider, and wait for an operator`);
+  print(
+    `${reported.length} payments reported, ${stored.length} stored, ${executed.length} executed`,
+  );
+  if (open > 0) print(`${open} never reached the provider, and wait for an operator`);
   const audit = JSON.parse(await ponte(environment, 'pix audit --json')) as PixAudit;
   const deadJobs = await database.deadJobs();
   const surprises = customers.flatMap((customer) => customer.surprises);
-  return [...surprises, ...verdict({ executed, stored, told, audit, deadJobs })];
+  return [...surprises, ...verdict({ executed, stored, reported, audit, deadJobs })];
 }
 
 function openBank(url: string, seed: number) {
@@ -127,17 +129,17 @@ function openBank(url: string, seed: number) {
 async function breakUntil(
   endMs: number,
   victims: Victims,
-  tell: ChaosOptions['tell'],
+  print: ChaosOptions['print'],
 ): Promise<void> {
   const { chance } = victims;
-  // Each at least once, as far as there is time; then as chance has it.
+  // Each fault once, as far as there is time; then random ones.
   const order = chance.shuffled(faultNames);
   while (Date.now() < endMs) {
     await pause(chance.between(500, 2_500));
     const name = order.pop() ?? chance.pick(faultNames);
     const start = Date.now();
     await faults[name](victims);
-    tell(`${name}, ${((Date.now() - start) / 1_000).toFixed(1)} s`);
+    print(`${name}, ${((Date.now() - start) / 1_000).toFixed(1)} s`);
   }
 }
 
@@ -152,7 +154,7 @@ async function ponte(environment: Environment, line: string): Promise<string> {
   return stdout;
 }
 
-/** What is looked at beside the service, on a connection that no fault is between. */
+/** Reads the database beside the service, on a connection without faults. */
 class Database {
   readonly #url: string;
 
@@ -180,8 +182,8 @@ class Database {
     });
   }
 
-  /** Waits until nothing is open but what the provider never got, and no longer than that. */
-  async comesToRest(ledger: () => Promise<LedgerView>, endMs: number): Promise<void> {
+  /** Waits until only payments that never reached the provider are open, or until `endMs`. */
+  async settles(ledger: () => Promise<LedgerView>, endMs: number): Promise<void> {
     for (;;) {
       const stored = await this.sends();
       const { payments } = await ledger();

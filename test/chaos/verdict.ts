@@ -1,7 +1,7 @@
-/** Holds what is stored, and what was told, against the provider's ledger. */
+/** Compares the stored and the reported payments with the provider's ledger. */
 import type { PixAudit } from '../../src/operator/pix-audit.ts';
 import type { LedgerPayment } from '../../src/provider/sandbox/ledger.ts';
-import type { Told } from './customers.ts';
+import type { ReportedPayment } from './customers.ts';
 
 export interface StoredSend {
   readonly id: string;
@@ -13,13 +13,13 @@ export interface StoredSend {
 export interface Evidence {
   readonly executed: readonly LedgerPayment[];
   readonly stored: readonly StoredSend[];
-  readonly told: readonly Told[];
+  readonly reported: readonly ReportedPayment[];
   readonly audit: PixAudit;
   readonly deadJobs: number;
 }
 
-/** @returns what does not hold, each as a sentence. */
-export function verdict({ executed, stored, told, audit, deadJobs }: Evidence): string[] {
+/** @returns the violations, each as a sentence. */
+export function verdict({ executed, stored, reported, audit, deadJobs }: Evidence): string[] {
   const faults: string[] = [];
   const rows = new Map(stored.map((row) => [row.idempotency_key, row]));
   const ledger = new Map(executed.map((payment) => [payment.clientRequestId, payment]));
@@ -27,7 +27,7 @@ export function verdict({ executed, stored, told, audit, deadJobs }: Evidence): 
   if (rows.size < stored.length) faults.push('two transactions have one key');
   for (const key of ledger.keys()) {
     const row = rows.get(key);
-    if (!row) faults.push(`payment ${key} was executed, and there is no row of it`);
+    if (!row) faults.push(`payment ${key} was executed, and has no row`);
     else if (row.status !== 'COMPLETED') {
       faults.push(`payment ${key} was executed and is ${row.status} (${row.phase})`);
     }
@@ -35,11 +35,11 @@ export function verdict({ executed, stored, told, audit, deadJobs }: Evidence): 
   for (const { idempotency_key: key, status, phase } of stored) {
     if (ledger.has(key)) continue;
     if (status === 'COMPLETED') faults.push(`payment ${key} is COMPLETED and was not executed`);
-    // What may have left, and did not, is for an operator to decide.
+    // A payment that may have been sent, but was not, waits for an operator.
     if (status === 'PROCESSING' && phase !== 'UNKNOWN')
       faults.push(`payment ${key} is in ${phase}`);
   }
-  for (const { key, transactionId, status } of told) {
+  for (const { key, transactionId, status } of reported) {
     const row = rows.get(key);
     if (transactionId !== null && row?.id !== transactionId) {
       faults.push(`payment ${key} was acknowledged as ${transactionId}, and is ${row?.id}`);

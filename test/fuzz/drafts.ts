@@ -1,4 +1,4 @@
-/** Requests before they are bytes: a legal one of each operation, by the contract's examples. */
+/** Draft requests: a legal one for each operation, from the contract's examples. */
 import type { OperationContract } from '../../src/contract/contract.ts';
 import { encodeStaticBrCode } from '../../src/provider/stub/br-code.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
@@ -10,7 +10,7 @@ import type { Ending } from './line.ts';
 
 export type Json = Record<string, unknown>;
 
-/** What a customer has, for requests that go deep. */
+/** The data of a customer, for requests that name existing data. */
 export interface Customer {
   readonly email: string;
   readonly password: string;
@@ -27,16 +27,16 @@ export interface Draft {
   method: string;
   target: string;
   headers: [name: string, value: string][];
-  /** The JSON that the body is made of, until a mutation writes the body itself. */
+  /** The JSON value of the body, until a mutation replaces the bytes of the body. */
   json: unknown;
   parts: Part[] | null;
   raw: Buffer | null;
-  /** How many bytes of the body are announced beyond those that are sent; null: none are. */
+  /** The announced minus the sent length of the body in bytes; null: no length is announced. */
   lengthOff: number | null;
   ending: Ending;
-  /** Whether path and method are still those of the operation. */
+  /** Whether path and method still match the operation. */
   isRouted: boolean;
-  /** Whether anything but a refusal is a defect. */
+  /** Whether every answer except a refusal is a defect. */
   isForged: boolean;
   readonly mutations: string[];
 }
@@ -46,17 +46,17 @@ export interface DraftOptions {
   readonly operation: OperationContract;
   readonly customer: Customer;
   readonly chance: Chance;
-  /** What makes its keys and e-mails its own. */
+  /** Makes its keys and e-mails unique. */
   readonly nonce: string;
 }
 
-/** Keys that the bank treats specially are seldom: each lets its breaker open sooner. */
+/** Keys with a special meaning for the bank are rare: each makes its breaker open sooner. */
 const PAYEES = ['bruno@example.com', '+5511987654321', '11144477735', '12ABC34501DE35'] as const;
 const TROUBLES = ['notfound@ponte.test', 'reject@ponte.test', 'lost@ponte.test'] as const;
 
 const WORDS = ['CONFIRMED', 'FAILED', 'PROCESSING', 'COMPLETED', 'REVERSED', 'nonsense'] as const;
 
-/** @returns a request that breaks no rule. */
+/** @returns a valid request. */
 export function legalDraft(options: DraftOptions): Draft {
   const { operation, customer, nonce } = options;
   const { body, access, headerParameters } = operation;
@@ -87,7 +87,7 @@ export function legalDraft(options: DraftOptions): Draft {
 
 export const webhookSecret = 'fuzz-webhook-secret-of-32-characters';
 
-/** A latest one mostly, or one that nobody has. */
+/** One of the latest mostly, or an unknown one. */
 function one(of: readonly string[], chance: Chance, otherwise: string): string {
   return of[chance.below(of.length + 1)] ?? otherwise;
 }
@@ -150,7 +150,7 @@ export function hash(text: string): number {
   return value;
 }
 
-/** What goes out. */
+/** @returns the bytes to send. */
 export function bytesOf(draft: Draft): Buffer {
   const { method, target, headers, lengthOff } = draft;
   const body = bodyOf(draft);
@@ -160,7 +160,7 @@ export function bytesOf(draft: Draft): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), body ?? Buffer.alloc(0)]);
 }
 
-/** The body as mutations have left it; null where there is none. */
+/** The body after the mutations; null without one. */
 export function bodyOf({ raw, parts, json }: Draft): Buffer | null {
   if (raw) return raw;
   if (parts) return formOf(...parts);

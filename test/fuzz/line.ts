@@ -1,7 +1,7 @@
 /** A connection that sends bytes as they are, well-formed or not, and reads the answer. */
 import { connect, type Socket } from 'node:net';
 
-/** What becomes of the connection once the bytes are sent. */
+/** What happens to the connection once the bytes are sent. */
 export type Ending = 'keep' | 'close' | 'half-close' | 'break';
 
 export interface RawRequest {
@@ -12,12 +12,12 @@ export interface RawRequest {
 
 export interface Answer {
   readonly status: number;
-  /** By name in lower case; several of one name stand in the order in which they came. */
+  /** By name in lower case; several of one name are in the order in which they arrived. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly text: string;
 }
 
-/** Longer than any answer takes. */
+/** The time limit of an answer. */
 const PATIENCE_MS = 30_000;
 
 export class NoAnswer extends Error {}
@@ -33,14 +33,14 @@ export class Line {
 
   /**
    * @returns the answer; null when the connection was broken or closed without one.
-   * @throws NoAnswer when there is none in half a minute.
+   * @throws NoAnswer after half a minute without an answer.
    */
-  async ask({ bytes, ending, isHead }: RawRequest): Promise<Answer | null> {
+  async request({ bytes, ending, isHead }: RawRequest): Promise<Answer | null> {
     const socket = await this.#open();
     const answer = read(socket, isHead);
     socket.write(bytes);
     if (ending === 'half-close') socket.end();
-    // What was written is handed to the kernel before the reset.
+    // Let the kernel take the written bytes before the reset.
     if (ending === 'break') setImmediate(() => socket.resetAndDestroy());
     const got = await answer;
     if (ending !== 'keep' || got?.headers.get('connection')?.includes('close')) this.close();
@@ -86,7 +86,7 @@ function read(socket: Socket, isHead: boolean): Promise<Answer | null> {
   });
 }
 
-/** @returns the first answer that is no interim one, or null while it has not come in whole. */
+/** @returns the first answer that is not an interim one, or null while it is incomplete. */
 function parsed(bytes: Buffer, isHead: boolean): Answer | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;

@@ -1,4 +1,4 @@
-/** What is made of a legal request: each mutation changes one thing. */
+/** The mutations of a legal request: each changes one part. */
 import { createHmac } from 'node:crypto';
 import {
   bodyWith,
@@ -11,11 +11,11 @@ import type { Chance } from '../simulation/chance.ts';
 import { BOUNDARY, fieldPart, filePart } from '../support/forms.ts';
 import { bodyOf, type Customer, type Draft, type Json } from './drafts.ts';
 
-/** What a mutation draws from. */
+/** The input of a mutation. */
 export interface MutationInput {
   readonly document: Json;
   readonly chance: Chance;
-  /** Another customer than the one whose request it is. */
+  /** A customer other than the sender of the request. */
   readonly stranger: Customer;
 }
 
@@ -33,7 +33,7 @@ const TEXTS = [
   '\u0301'.repeat(200),
 ];
 
-/** As they stand in JSON, which also writes numbers that no double is. */
+/** JSON texts, with numbers that no double can represent. */
 const LITERALS = [
   ...'null true false [] {} [[]] [null] ["a","b"] {"":""} {"toString":1} {"length":-1}'.split(' '),
   ...'0 -0 -1 1 0.001 0.01 10.505 999999999.99 1e9 2147483648 9007199254740993 1e21 1e308'.split(
@@ -93,7 +93,7 @@ function drawn<T>(chance: Chance, list: readonly T[]): T {
   return list[chance.below(list.length)] as T;
 }
 
-/** Far levels are seldom reached by what is large: most sizes are small. */
+/** Large values seldom reach the deeper checks, so most sizes are small. */
 const SIZES = [16, 64, 300, 2_000, 16_384, 65_536, 262_144] as const;
 
 function setHeader(draft: Draft, name: string, value: string | null): void {
@@ -101,7 +101,7 @@ function setHeader(draft: Draft, name: string, value: string | null): void {
   if (value !== null) draft.headers.push([name, value]);
 }
 
-/** What comes after the answer is not the next request's. */
+/** Later bytes on the connection would not belong to the next request. */
 function closes(draft: Draft): void {
   if (draft.ending === 'keep') draft.ending = 'close';
 }
@@ -113,7 +113,7 @@ function field(draft: Draft, { document, chance }: MutationInput) {
   return fields[chance.below(fields.length)] ?? { path: [], schema };
 }
 
-/** Puts a text of JSON in the place of a field. */
+/** Replaces a field with a JSON text. */
 function place(draft: Draft, path: readonly (string | number)[], literal: string): void {
   draft.raw = bodyWith(draft.json, { path }, { shape: () => literal, bytes: Infinity });
 }
@@ -184,13 +184,13 @@ const ofBody: readonly Mutation[] = [
       Buffer.from(text.replaceAll(/[a-z]/g, 'é'), 'latin1'),
     ]);
   },
-  function given(draft, { chance }) {
+  function fixedBody(draft, { chance }) {
     draft.raw = Buffer.from(chance.pick(['', ' ', 'null', '[]', '"a"', '0', '{', 'a=1&b=2', '{}']));
   },
   function wrongLength(draft, { chance }) {
     draft.raw = bodyOf(draft) ?? Buffer.from('{}');
     draft.lengthOff = chance.pick([-1, 1, 10, 300_000, -draft.raw.length]);
-    // What waits for the rest of a body waits for half a minute.
+    // The service waits half a minute for the rest of a body.
     if (draft.lengthOff > 0) draft.ending = chance.pick(['half-close', 'break']);
     else closes(draft);
   },
@@ -254,7 +254,7 @@ const ofHead: readonly Mutation[] = [
     const { access } = draft.operation;
     if (name === 'Authorization' && replaces) draft.isForged ||= access === 'token';
     if (name === 'X-Webhook-Secret') draft.isForged ||= access === 'secret';
-    // Nobody waits to be asked for a body here; what is upgraded is closed.
+    // The fuzzer does not wait for 100 Continue, and an upgraded connection is closed.
     if (name === 'Expect' || name === 'Connection' || name === 'Upgrade') closes(draft);
   },
   function manyHeaders(draft, { chance }) {
@@ -299,7 +299,7 @@ function decoded(part: string | undefined): Json {
   return JSON.parse(Buffer.from(part ?? '', 'base64url').toString()) as Json;
 }
 
-/** Tokens that nobody has signed. */
+/** Tokens without a valid signature. */
 function forged(token: string, chance: Chance): string {
   const [head, payload, signature] = token.split('.');
   const claims = { ...decoded(payload), sub: '1', exp: 4_102_444_800 };
@@ -349,7 +349,7 @@ function choices({ operation, json }: Draft): readonly (readonly Mutation[])[] {
   ];
 }
 
-/** Changes a request in none to three ways. */
+/** Applies none to three mutations to a request. */
 export function mutate(draft: Draft, input: MutationInput): void {
   const { chance } = input;
   for (let left = chance.pick([0, 1, 1, 1, 1, 2, 2, 3]); left > 0; left -= 1) {

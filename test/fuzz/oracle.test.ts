@@ -1,4 +1,4 @@
-/** The oracle finds answers that the contract does not promise. */
+/** The oracle reports answers that are not in the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
@@ -48,14 +48,14 @@ const sent = { transaction_id: '0197020c-7d2f-7c4a-9c1d-2f5f0f6b7a10', status: '
 
 const outcome = { 'pix-outcome': 'accepted' };
 
-test('an answer that is promised holds', () => {
+test('an answer of the contract is accepted', () => {
   assert.deepEqual(faultsOf(draftOf('sendPix'), 200, sent, outcome), []);
   assert.deepEqual(faultsOf(draftOf('sendPix'), 400, { message: 'no' }), []);
   const unread = { 'pix-outcome': 'unknown' };
   assert.deepEqual(faultsOf(draftOf('getBalance'), 431, { message: 'no' }, unread), []);
 });
 
-test('every other answer is found', () => {
+test('every other answer is reported', () => {
   const send = draftOf('sendPix');
   const found = [
     faultsOf(send, 500, { message: 'a defect' }),

@@ -1,20 +1,20 @@
-/** What every answer has to keep: the contract, and that credentials are needed. */
+/** The rules of every answer: it matches the contract, and requires credentials. */
 import type { OperationContract } from '../../src/contract/contract.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../src/contract/schemas.ts';
 import { resolver } from '../api/http/hostile-bodies.ts';
 import type { Draft, Json } from './drafts.ts';
 import type { Answer } from './line.ts';
 
-/** What the contract's default answer stands for: a request that is no request of the operation. */
+/** The statuses of the contract's default answer: the request does not match the operation. */
 const WIRE_STATUSES = new Set([400, 404, 405, 408, 413, 415, 431]);
 
 /**
- * Where a message is not read to its end, its route may not be known: it may be a send, so the
- * answer carries `Pix-Outcome: unknown`.
+ * When a message is not read to its end, its route may be unknown. It may be a send, so the answer
+ * has `Pix-Outcome: unknown`.
  */
 const UNREAD_STATUSES = new Set([400, 408, 413, 431]);
 
-/** Beside the contract's own; RFC 9110 gives them their meaning. */
+/** Headers beside those of the contract, as in RFC 9110. */
 const USUAL_HEADERS = new Set([
   'x-request-id',
   'cache-control',
@@ -58,7 +58,7 @@ export class Oracle {
     this.#schemas = createSchemaCompiler(document);
   }
 
-  /** @returns what is wrong with the answer to a request, each in a few words. */
+  /** @returns the faults of the answer to a request, each in a few words. */
   faultsOf(draft: Draft, answer: Answer): string[] {
     const { status } = answer;
     const { operation } = draft;
@@ -77,7 +77,7 @@ export class Oracle {
       if (answer.headers.get(name)?.join() !== value) faults.push(`${name} is not ${value}`);
     }
     for (const [name, values] of answer.headers) {
-      if (values.length > 1) faults.push(`${name} comes ${values.length} times`);
+      if (values.length > 1) faults.push(`${name} occurs ${values.length} times`);
     }
     if (draft.isRouted) faults.push(...this.#breaches(operation, answer, isListed));
     else if (status >= 400 && draft.method !== 'HEAD') faults.push(...messageFaults(answer));
@@ -103,10 +103,11 @@ export class Oracle {
       if (this.#mayHaveMoreHeaders || USUAL_HEADERS.has(name) || known.has(name)) continue;
       faults.push(`${name} on ${status}`);
     }
-    if (promised.body === null) return text === '' ? faults : [...faults, 'a body not promised'];
+    if (promised.body === null)
+      return text === '' ? faults : [...faults, 'a body that is not in the contract'];
     const validate = promised.body();
     const value = json(text);
-    if (value === undefined) return [...faults, `the body of ${status} is no JSON`];
+    if (value === undefined) return [...faults, `the body of ${status} is not JSON`];
     if (validate(value)) return faults;
     const [error] = validate.errors ?? [];
     return [...faults, `the body of ${status} at ${error?.instancePath} (${error?.keyword})`];
@@ -136,7 +137,7 @@ export class Oracle {
     return this.#schemas.compile({ $ref: this.#schemas.reference(pointer) });
   }
 
-  /** What stands at a place of the document, and where it really stands. */
+  /** The value at a pointer of the document, and its pointer after references. */
   #follow(pointer: readonly string[]): { readonly value: Json; readonly pointer: string[] } {
     const value = pointer.reduce((node, key) => (node[key] ?? {}) as Json, this.#document);
     const { $ref } = value;

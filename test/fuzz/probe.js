@@ -1,6 +1,6 @@
 /**
- * Loaded into the service that is fuzzed (`--import`): tells the longest stretch of work that held
- * its event loop, and what its heap holds once it is collected.
+ * Loaded into the fuzzed service (`--import`): reports the longest time that work blocked its event
+ * loop, and the size of its heap after a collection.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -14,8 +14,8 @@ let cpu = process.threadCpuUsage();
 let at = performance.now();
 let longestMs = 0;
 
-/** A stretch counts with the thread's time on the processor: others may have had the processor. */
-function look() {
+/** Counts at most the thread's CPU time: other processes may have used the processor. */
+function measure() {
   const { user, system } = process.threadCpuUsage(cpu);
   const wallMs = performance.now() - at;
   longestMs = Math.max(longestMs, Math.min(wallMs, (user + system) / 1_000));
@@ -23,15 +23,15 @@ function look() {
   at = performance.now();
 }
 
-setInterval(look, tickMs).unref();
+setInterval(measure, tickMs).unref();
 
 process.on('message', (message) => {
   if (message === 'reset') {
-    look();
+    measure();
     longestMs = 0;
   }
   if (message === 'read') {
-    look();
+    measure();
     process.send?.({ maxMs: longestMs });
   }
   if (message === 'heap') {

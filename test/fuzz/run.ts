@@ -1,4 +1,4 @@
-/** A run: customers send what a seed draws, and every answer is judged. */
+/** A run: customers send the requests of a seed, and every answer is checked. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
@@ -21,38 +21,38 @@ import { password, startFuzzed, type FuzzedService } from './service.ts';
 export interface RunOptions {
   readonly seed: number;
   readonly requests: number;
-  /** Only this request, in full. */
+  /** The only request to send, printed in full. */
   readonly only: number | null;
   /** The file of a released contract, whose clients send the requests; else the served one. */
   readonly released?: string | undefined;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 export interface Finding {
-  /** The number of the request; null for what many have done together. */
+  /** The number of the request; null for a fault of several together. */
   readonly request: number | null;
   readonly what: string;
 }
 
 const LANES = 4;
 
-/** After so many the event loop is asked how long it was held: fewer suspects, more questions. */
+/** The requests between two checks of the event loop: fewer mean more checks and fewer suspects. */
 const BATCH = 64;
 
 const MAX_HELD_MS = 20;
 
-/** Repeats that all have to hold the event loop too long, each alone. */
+/** Repeats of a suspect alone; each must block the event loop too long. */
 const TRIALS = 3;
 
-/** What caches, compiled code and a collector that is not asked again may add. */
+/** The growth allowed for caches, compiled code and uncollected objects. */
 const MAX_GROWTH_MB = 8;
 
-/** Costs thirty milliseconds of a processor each, and one tells as much as ten do. */
+/** Each costs thirty milliseconds of CPU, and one finds as much as ten do. */
 const RARE = new Set(['login', 'logout', 'startOnboarding', 'registerPf']);
 
 const emails = Array.from({ length: LANES + 1 }, (_, nth) => `fuzz${nth}@example.com`);
 
-/** What a customer is to have before anything else: transactions, an application, a key. */
+/** The operations that create the first data of a customer: transactions, an application, a key. */
 const FIRST = ['login', 'startOnboarding', 'sendPix', 'createCharge', 'createPixKey'] as const;
 
 /** Runs the requests of a seed. */
@@ -72,7 +72,7 @@ export async function fuzz(options: RunOptions): Promise<Finding[]> {
 interface ReadContract {
   readonly document: Json;
   readonly operations: readonly OperationContract[];
-  /** Its clients ignore fields and headers that were added since. */
+  /** Its clients ignore fields and headers that were added later. */
   readonly isReleased: boolean;
 }
 
@@ -125,7 +125,7 @@ class Run {
     }));
   }
 
-  /** Gives each customer what later requests name. */
+  /** Creates the data of each customer that later requests name. */
   async prepare(): Promise<void> {
     const { seed } = this.#options;
     const chance = new Chance(seed);
@@ -134,7 +134,7 @@ class Run {
         const operation = this.#contract.operations.find((one) => one.id === id);
         if (!operation) continue;
         let answer: Answer | null = null;
-        // A key may be one that the bank fails.
+        // The bank may fail for this key.
         for (let trial = 1; trial <= 5 && (answer?.status ?? 500) >= 300; trial += 1) {
           const nonce = `first-${seed}-${nth}-${trial}`;
           answer = await this.#send(lane, this.#legal(operation, lane, { chance, nonce }));
@@ -145,32 +145,32 @@ class Run {
   }
 
   async all(): Promise<void> {
-    const { requests, tell } = this.#options;
+    const { requests, print } = this.#options;
     const middle = Math.ceil(requests / 2);
     let middleMb = 0;
     for (let first = 1; first <= requests; first += BATCH) {
       const numbers = range(first, Math.min(requests, first + BATCH - 1));
       await this.#batch(numbers);
       if (first <= middle && middle < first + BATCH) middleMb = await this.#heapMb();
-      if (Math.floor(first / 5_000) < Math.floor((first + BATCH) / 5_000)) tell(this.progress());
+      if (Math.floor(first / 5_000) < Math.floor((first + BATCH) / 5_000)) print(this.progress());
     }
     const endMb = await this.#heapMb();
-    tell(`heap: ${middleMb.toFixed(1)} MB in the middle, ${endMb.toFixed(1)} MB at the end`);
+    print(`heap: ${middleMb.toFixed(1)} MB in the middle, ${endMb.toFixed(1)} MB at the end`);
     if (requests >= 10_000 && endMb - middleMb > MAX_GROWTH_MB) {
-      this.#find(null, `the heap has grown from ${middleMb.toFixed(1)} to ${endMb.toFixed(1)} MB`);
+      this.#find(null, `the heap grew from ${middleMb.toFixed(1)} to ${endMb.toFixed(1)} MB`);
     }
-    tell(this.progress());
+    print(this.progress());
   }
 
-  /** Sends one request as often as a suspect is tried, and tells what goes over the wire. */
+  /** Sends one request as often as a suspect is repeated, and prints its bytes. */
   async show(k: number): Promise<void> {
-    const { tell } = this.#options;
+    const { print } = this.#options;
     for (let trial = 0; trial < TRIALS; trial += 1) {
       const { draft, lane } = this.#drawn(k, trial);
-      tell(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
-      tell(bytesOf(draft).toString('latin1').slice(0, 4_000));
+      print(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
+      print(bytesOf(draft).toString('latin1').slice(0, 4_000));
       const heldMs = await this.#held(() => this.#judge(k, lane, draft));
-      tell(`held the event loop for ${heldMs.toFixed(1)} ms`);
+      print(`blocked the event loop for ${heldMs.toFixed(1)} ms`);
     }
   }
 
@@ -200,7 +200,7 @@ class Run {
       const heldMs = await this.#held(() => this.#send(lane, draft));
       leastMs = Math.min(leastMs, heldMs);
     }
-    if (leastMs > MAX_HELD_MS) this.#find(k, `holds the event loop for ${leastMs.toFixed(1)} ms`);
+    if (leastMs > MAX_HELD_MS) this.#find(k, `blocks the event loop for ${leastMs.toFixed(1)} ms`);
   }
 
   async #held(work: () => Promise<unknown>): Promise<number> {
@@ -211,10 +211,10 @@ class Run {
   }
 
   async #heapMb(): Promise<number> {
-    return ((await this.#service.server.ask('heap')) as { heapMb: number }).heapMb;
+    return ((await this.#service.server.request('heap')) as { heapMb: number }).heapMb;
   }
 
-  /** The request of a number; another trial has keys of its own. */
+  /** The request of a number; another trial has other keys. */
   #drawn(k: number, trial = 0): { draft: Draft; lane: Lane } {
     const { seed } = this.#options;
     const chance = new Chance(hash(`${seed} ${k}`));
@@ -251,7 +251,7 @@ class Run {
     const status = answer ? `${Math.floor(answer.status / 100)}xx` : 'none';
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
     if (this.#options.only !== null)
-      this.#options.tell(JSON.stringify(answer?.text)?.slice(0, 2_000));
+      this.#options.print(JSON.stringify(answer?.text)?.slice(0, 2_000));
     if (!answer) {
       if (draft.ending === 'keep') this.#find(k, 'is not answered');
       return;
@@ -261,7 +261,7 @@ class Run {
     const isRefused = answer.status >= 400 && answer.status < 500;
     const moved = executed.slice(before).filter(({ clientRequestId }) => clientRequestId === key);
     if (isRefused && moved.length > 0)
-      this.#find(k, `${answer.status}, and money has moved`, draft);
+      this.#find(k, `${answer.status}, but money has moved`, draft);
     if (moved.length > 1) this.#find(k, 'two payments of one key', draft);
     if (draft.operation.id === 'logout' && answer.status === 200) await this.#logInAgain(lane);
   }
@@ -273,12 +273,12 @@ class Run {
       ending: draft.ending,
       isHead: draft.method === 'HEAD',
     };
-    const answer = await line.ask(request);
+    const answer = await line.request(request);
     if (answer && answer.status < 300) learn(customer, draft, answer);
     return answer;
   }
 
-  /** It may have been the stranger's session. */
+  /** The closed session may have been the stranger's. */
   async #logInAgain(own: Lane): Promise<void> {
     const login = this.#contract.operations.find(({ id }) => id === 'login');
     for (const lane of [own, ...this.#lanes.slice(LANES)]) {
@@ -304,7 +304,7 @@ function keyOf({ headers }: Draft): string {
 
 const REMEMBERED = 6;
 
-/** Keeps of a success what later requests can name. */
+/** Remembers the data of a success that later requests can name. */
 function learn(customer: Customer, { operation }: Draft, { text }: Answer): void {
   if (text === '') return;
   const body = JSON.parse(text) as Json;

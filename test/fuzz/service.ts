@@ -1,4 +1,4 @@
-/** The service that is fuzzed: a process of its own, its database, and the bank over HTTP. */
+/** The fuzzed service: a separate process, its database, and the bank over HTTP. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { typePonte } from '../support/command-line.ts';
 import { serverUrl } from '../support/db.ts';
 import { webhookSecret } from './drafts.ts';
 
-/** A payment that the bank has executed. */
+/** A payment that the bank executed. */
 export interface Executed {
   readonly clientRequestId: string;
   readonly endToEnd: string;
@@ -22,17 +22,17 @@ export interface Executed {
 export interface FuzzedService {
   readonly server: Server;
   readonly port: number;
-  /** What the bank has executed, in order. */
+  /** The payments that the bank executed, in order. */
   readonly executed: readonly Executed[];
-  /** Whether its event loop is its own: the embedded database works on it too. */
+  /** Whether it alone uses its event loop: the embedded database uses it too. */
   readonly isLoopItsOwn: boolean;
-  /** Stops it, and holds its rows against the rules of money. @returns what breaks them. */
+  /** Stops it and checks the money invariants of its rows. @returns the violations. */
   audit(): Promise<string[]>;
 }
 
 export const password = 'correct horse battery';
 
-/** Starts it with users of these e-mails; `parts` closes all of it. */
+/** Starts it with users with these e-mails; `parts` closes everything. */
 export async function startFuzzed(
   emails: readonly string[],
   parts: AsyncDisposableStack,
@@ -57,7 +57,7 @@ export async function startFuzzed(
   for (const email of emails) await createUser(env, email, documentAt(sandbox.bank, email));
   const probe = join(import.meta.dirname, 'probe.js');
   const start = { env, isWatched: false, nodeArgs: [`--import=${probe}`] };
-  const server = parts.adopt(await startServer('ours', start), (started) => started.stop());
+  const server = parts.adopt(await startServer('ponte', start), (started) => started.stop());
   return {
     server,
     port: Number(new URL(server.url).port),
@@ -101,7 +101,7 @@ async function createUser(env: Record<string, string>, email: string, document: 
   await ponte(env, `user create ${person} --by fuzz --password-stdin`, password);
 }
 
-/** A login of somebody else than the bank's customer is refused. */
+/** The document of the bank's customer: a login with another one is refused. */
 function documentAt(bank: Bank, email: string): string {
   const login = bank.login({ email, password });
   if (login.outcome !== 'done') throw new Error(`the bank does not know ${email}`);
@@ -113,7 +113,7 @@ async function ponte(environment: Record<string, string>, line: string, stdin = 
   if (code !== 0) throw new Error(`ponte ${line}: ${stderr}`);
 }
 
-/** The bank's own word for what has left, whatever is answered. */
+/** Records the payments that the bank executes, independent of its answers. */
 function watch(bank: Bank): Executed[] {
   const executed: Executed[] = [];
   const pay = bank.pay.bind(bank);

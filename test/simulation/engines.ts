@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Statement } from '../../src/db/database.ts';
-import type { Ask, Catalog } from './memory/catalog.ts';
+import type { Catalog, RunQuery as Ask } from './memory/catalog.ts';
 import { MemoryDatabase, type Snapshot } from './memory/database.ts';
 import { putIn, readTables } from './memory/tables-on-server.ts';
 

@@ -14,7 +14,7 @@ import { indexedSettings } from '../../src/db/pool.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
-import { readCatalog, type Ask, type Catalog } from './memory/catalog.ts';
+import { readCatalog, type Catalog, type RunQuery as Ask } from './memory/catalog.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';

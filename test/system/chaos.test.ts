@@ -14,7 +14,7 @@ test('payments hold through a minute of faults', { skip }, async (t) => {
     programs,
     seed: 1,
     minutes: 1,
-    tell: (line) => t.diagnostic(line),
+    print: (line) => t.diagnostic(line),
   });
   assert.deepEqual(findings, []);
 });

@@ -11,8 +11,8 @@ for (const name of await readdir(folder)) {
   test(`a client of ${name} is answered as that contract says`, async () => {
     const lines: string[] = [];
     const released = fileURLToPath(new URL(name, folder));
-    const tell = (line: string): void => void lines.push(line);
-    const findings = await fuzz({ seed: 1, requests: 2_000, only: null, released, tell });
+    const print = (line: string): void => void lines.push(line);
+    const findings = await fuzz({ seed: 1, requests: 2_000, only: null, released, print });
     assert.deepEqual(findings, []);
     assert.match(lines.at(-1) ?? '', /2xx: \d{3}/);
   });

@@ -1,5 +1,5 @@
 import { logIn, password, type Target } from '../target.ts';
-import { ask, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
+import { fetchAnswer, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
 
 export const balance: Case = {
   name: 'balance',
@@ -13,11 +13,11 @@ export const balance: Case = {
       plan: { requests, numbers: noNumbers },
       async finish(result) {
         const [first] = requests;
-        const answer = first && (await ask(target, first));
-        const { balance: told, source } = (answer?.body ?? {}) as Record<string, unknown>;
-        const isRight = typeof told === 'number' && source === 'provider';
+        const answer = first && (await fetchAnswer(target, first));
+        const { balance: reported, source } = (answer?.body ?? {}) as Record<string, unknown>;
+        const isRight = typeof reported === 'number' && source === 'provider';
         return {
-          faults: [...failureFaults(result), ...(isRight ? [] : ['the balance is not told'])],
+          faults: [...failureFaults(result), ...(isRight ? [] : ['the balance is not reported'])],
         };
       },
     };
@@ -34,7 +34,7 @@ async function activeSessions({ client }: Target): Promise<number> {
 export const login: Case = {
   name: 'login',
   title: 'POST /auth/login',
-  // As many hash at once as there are threads for it.
+  // Passwords are hashed at once on this number of threads.
   mostConnections: 4,
   async prepare(target) {
     const { customers } = target;
@@ -49,7 +49,7 @@ export const login: Case = {
         numbers: noNumbers,
       },
       async finish(result) {
-        // Logins whose client has left are still under way: one that comes after them waits.
+        // Logins of disconnected clients still run: a later login waits for them.
         const [first] = customers;
         if (first) await logIn(target.server.url, first.email);
         const sessions = await activeSessions(target);

@@ -1,4 +1,4 @@
-/** A case: what is asked, and what must hold afterwards. */
+/** A case: its requests, and the checks after them. */
 import type { LoadPlan, LoadResult, PlannedRequest } from '../load-plan.ts';
 import type { Customer, Target } from '../target.ts';
 import type { CaseName } from './names.ts';
@@ -6,29 +6,29 @@ import type { CaseName } from './names.ts';
 export interface Case {
   readonly name: CaseName;
   readonly title: string;
-  /** Fewer than are asked for, where more would only wait for each other. */
+  /** A lower number of connections, where more would only wait for each other. */
   readonly mostConnections?: number;
-  /** Puts into the database what the run needs. */
+  /** Inserts the rows that the run needs. */
   prepare(target: Target, run: Run): Promise<Prepared>;
 }
 
 export interface Run {
-  /** Another one in each run on a database: it makes keys and ids fresh. */
+  /** Differs in each run on a database, so that keys and ids are new. */
   readonly number: number;
   readonly seconds: number;
 }
 
 export interface Prepared {
   readonly plan: LoadPlan;
-  /** What goes on beside the load, until the signal. */
+  /** Work that runs during the load, until the signal. */
   beside?(signal: AbortSignal): Promise<void>;
   finish(result: LoadResult): Promise<Finished>;
 }
 
 export interface Finished {
-  /** What is wrong: empty when all answers and rows are right. */
+  /** The faults; empty when all answers and rows are correct. */
   readonly faults: readonly string[];
-  /** Where the work ends after the answers: what was done, and in which time. */
+  /** Where the work ends after the answers: the amount done and its time. */
   readonly done?: { readonly count: number; readonly seconds: number };
 }
 
@@ -40,8 +40,8 @@ export function bearer({ token }: Customer): Record<string, string> {
 
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
-/** One request past the load, for looking at an answer. */
-export async function ask(target: Target, request: PlannedRequest) {
+/** Sends one request outside the load, to check its answer. */
+export async function fetchAnswer(target: Target, request: PlannedRequest) {
   const { method, path, headers, body } = request;
   const answer = await fetch(target.server.url + path, {
     method,
@@ -52,10 +52,10 @@ export async function ask(target: Target, request: PlannedRequest) {
   return { status: answer.status, headers: answer.headers, body: read };
 }
 
-/** Every answer has to be a 2xx. */
+/** Every answer must be a 2xx. */
 export function failureFaults({ requests, failures }: LoadResult): string[] {
   return [
     ...(failures > 0 ? [`${failures} of ${requests} answers failed`] : []),
-    ...(requests === 0 ? ['nothing was answered'] : []),
+    ...(requests === 0 ? ['no request was answered'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Whether what was answered is on disk: the log is flushed up to the last write of its row. */
+/** Checks that an answered write is on disk: the log is flushed up to the last write of its row. */
 import type { Target } from '../target.ts';
 
 const probes = 12;
@@ -6,25 +6,25 @@ const leastFlushed = 4;
 
 export interface FlushProbe {
   readonly table: 'pix_transactions' | 'webhook_events';
-  /** Locks what the work in the background needs, so that it does not write before the look. */
+  /** Locks rows that background work needs, so that it does not write before the check. */
   hold?(turn: number): Promise<void>;
-  /** Has one row written through the server. @returns its id, once the server has answered. */
+  /** Writes one row through the server. @returns its id, once the server has answered. */
   write(turn: number): Promise<string>;
 }
 
 /**
- * The page of a row tells up to where the log has to be flushed for it. An answer that does not
- * wait for the disk is some hundred milliseconds early, so hardly any probe would hold; most do
- * otherwise, unless somebody has just written to the same page, if only to tidy it up. Without the
- * right to look at pages it says nothing.
+ * The page of a row has the position up to which the log must be flushed for it. An answer that
+ * does not wait for the disk is some hundred milliseconds early, so almost every probe fails.
+ * With answers that wait, most probes pass: one fails only when another process has just written to
+ * the same page, for example to vacuum it. Without the right to read pages there is no check.
  */
 export async function flushFaults(target: Target, probe: FlushProbe): Promise<string[]> {
   const { client } = target;
-  const canLook = await client.query('create extension if not exists pageinspect').then(
+  const canReadPages = await client.query('create extension if not exists pageinspect').then(
     () => true,
     () => false,
   );
-  if (!canLook) return [];
+  if (!canReadPages) return [];
   let flushed = 0;
   for (let turn = 0; turn < probes; turn += 1) {
     await client.query('begin');

@@ -1,6 +1,6 @@
 import { numberMark, type PlannedRequest } from '../load-plan.ts';
 import type { Customer, Target } from '../target.ts';
-import { ask, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
+import { fetchAnswer, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
 import { flushFaults } from './flushed.ts';
 
 function sendRequest(customer: Customer, key: string): PlannedRequest {
@@ -38,7 +38,7 @@ async function storedOf({ client }: Target, prefix: string): Promise<Stored> {
   return row;
 }
 
-/** What was under way when the load ended is finished within moments. */
+/** Sends in progress at the end of the load finish shortly after it. */
 async function settledOf(target: Target, prefix: string): Promise<Stored> {
   const deadline = performance.now() + 10_000;
   for (;;) {
@@ -48,7 +48,7 @@ async function settledOf(target: Target, prefix: string): Promise<Stored> {
   }
 }
 
-/** The phases that a send that was accepted has gone through. */
+/** The number of phases of an accepted send. */
 const notesPerSend = 4;
 
 export const send: Case = {
@@ -88,7 +88,7 @@ function unflushed(target: Target, run: number): Promise<string[]> {
     async write(turn) {
       const customer = target.customers[turn];
       if (!customer) throw new Error('there are no customers');
-      const { body } = await ask(target, sendRequest(customer, `flush-${run}-${turn}`));
+      const { body } = await fetchAnswer(target, sendRequest(customer, `flush-${run}-${turn}`));
       return (body as { transaction_id: string }).transaction_id;
     },
   });
@@ -107,7 +107,7 @@ export const replay: Case = {
       return sendRequest(customer, `replay-${place}`);
     });
     for (const request of requests) {
-      const { status } = await ask(target, request);
+      const { status } = await fetchAnswer(target, request);
       if (status !== 200) throw new Error(`a send was answered with ${status}`);
     }
     return {

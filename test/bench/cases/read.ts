@@ -1,10 +1,10 @@
 import type { PlannedRequest } from '../load-plan.ts';
 import { logIn, type Target } from '../target.ts';
-import { ask, bearer, failureFaults, noNumbers, type Case, type Prepared } from './case.ts';
+import { fetchAnswer, bearer, failureFaults, noNumbers, type Case, type Prepared } from './case.ts';
 
 const rows = 1_000;
 
-/** Transactions that have ended, spread over the customers; they are made once. */
+/** Finished transactions, spread over the customers and inserted once. */
 async function storedTransactions(target: Target) {
   const { client, customers } = target;
   const find = async () => {
@@ -47,11 +47,11 @@ async function prepareReads(target: Target): Promise<Prepared> {
 
 async function wrongAnswers(target: Target, requests: readonly PlannedRequest[]) {
   const [first] = requests;
-  if (!first) return ['there is nothing to read'];
-  const { body } = await ask(target, first);
+  if (!first) return ['there is no transaction to read'];
+  const { body } = await fetchAnswer(target, first);
   const { transaction_id: id, status } = body as { transaction_id?: string; status?: string };
   const isRight = first.path.endsWith(id ?? '?') && status === 'COMPLETED';
-  return isRight ? [] : ['a read answers something else than what is stored'];
+  return isRight ? [] : ['a read answers other data than the stored row'];
 }
 
 export const read: Case = {

@@ -1,19 +1,19 @@
 import { numberMark, type LoadResult } from '../load-plan.ts';
 import { webhookSecret } from '../settings.ts';
 import type { Target } from '../target.ts';
-import { ask, failureFaults, jsonType, type Case, type Finished } from './case.ts';
+import { fetchAnswer, failureFaults, jsonType, type Case, type Finished } from './case.ts';
 import { flushFaults } from './flushed.ts';
 
-/** More than any server here takes in a second. */
+/** More events than any of the servers accepts in a second. */
 const mostPerSecond = 25_000;
 
-/** Longer than a queue may take to run dry. */
+/** The time limit for emptying a queue. */
 const drainedWithinMs = 300_000;
 
 const endToEndStart = 'E11165756202601020000';
 
-/** Payments that were accepted and wait for their event. */
-async function givenAccepted(target: Target, first: number, last: number): Promise<void> {
+/** Inserts accepted payments that wait for their event. */
+async function insertAccepted(target: Target, first: number, last: number): Promise<void> {
   const { client, customers } = target;
   await client.query(
     `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
@@ -78,14 +78,14 @@ async function finish(target: Target, since: Date, result: LoadResult): Promise<
   return { faults, done: { count: processed, seconds } };
 }
 
-/** The rate counts from the first event that came to the last one that was processed. */
+/** The rate counts from the first received event to the last processed one. */
 export const webhook: Case = {
   name: 'webhook',
   title: 'webhooks stored and processed',
   async prepare(target, run) {
     const size = run.seconds * mostPerSecond;
     const first = run.number * 10_000_000;
-    await givenAccepted(target, first, first + size);
+    await insertAccepted(target, first, first + size);
     const { rows } = await target.client.query<{ now: Date }>('select clock_timestamp() as now');
     const since = rows[0]?.now ?? new Date();
     const request = (number: string) =>
@@ -116,7 +116,7 @@ export const webhook: Case = {
             );
           },
           async write(turn) {
-            const { body } = await ask(target, request(spare(turn)));
+            const { body } = await fetchAnswer(target, request(spare(turn)));
             return (body as { event_id: string }).event_id;
           },
         });

@@ -1,8 +1,8 @@
 /**
- * The reference: what a good, plain implementation of the same endpoints looks like. Fastify with
- * JSON schemas, `@fastify/jwt` with RS256 and its cache of verified tokens, a `pg` pool with named
- * statements, one for each step, and the same guarantees on the same schema. Requests share
- * nothing; events are settled in sets.
+ * The reference: a good, plain implementation of the same endpoints. It uses Fastify with JSON
+ * schemas, `@fastify/jwt` with RS256 and its cache of verified tokens, a `pg` pool with named
+ * statements, one for each step, and gives the same guarantees on the same schema. Requests share
+ * no statements; events are settled in sets.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import jwt from '@fastify/jwt';
@@ -26,7 +26,7 @@ export interface ReferenceSettings {
   readonly cachesTokens?: boolean;
 }
 
-/** The best for sends, balances and webhooks of 4, 10 and 20, and for reads within 5 %. */
+/** Of 4, 10 and 20 the best for sends, balances and webhooks; within 5 % of the best for reads. */
 const measuredPoolSize = 10;
 
 interface Claims {
@@ -52,7 +52,7 @@ declare module 'fastify' {
   }
 }
 
-/** Makes the reference server; `listen` opens it, `close` closes all that it has opened. */
+/** Creates the reference server; `listen` opens it, `close` closes all that it has opened. */
 export async function createReference(settings: ReferenceSettings): Promise<FastifyInstance> {
   const app = fastify({ logger: false, bodyLimit: 262_144 });
   const pool = openPool(settings.databaseUrl, settings.poolSize ?? measuredPoolSize);
@@ -213,10 +213,11 @@ function addWebhooks(app: FastifyInstance, pool: Pool, secret: string): void {
   const loop = createWebhookLoop(pool, (error) => console.error(error));
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(secret);
-  const isSecret = (given: unknown): boolean => timingSafeEqual(digest(String(given)), expected);
+  const isSecret = (received: unknown): boolean =>
+    timingSafeEqual(digest(String(received)), expected);
   app.addHook('preClose', () => loop.close());
   void app.register(async (scope) => {
-    // The raw bytes are what is stored and what tells a duplicate.
+    // The raw bytes are stored, and identify a duplicate.
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );

@@ -43,7 +43,7 @@ export function openPool(connectionString: string, max: number): Pool {
   };
 }
 
-/** What a request may do: read in the statement that does it. Parameters: $1 session, $2 user. */
+/** The permissions of a request, read in its own statement. Parameters: $1 session, $2 user. */
 const active = `
      where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
        and (s.token_expires_at is null or s.token_expires_at > now())`;
@@ -79,9 +79,9 @@ export const findByKey: Statement = {
 };
 
 /**
- * Checks the session, claims the key and finds who has it already. A row whose `id` is null and
- * that is not new had its key claimed by a concurrent request. Parameters: session id, user id, id,
- * key, fingerprint, amount, pix key, description.
+ * Checks the session, claims the key and finds the transaction that has it. For a row with a
+ * null `id` that is not new, a concurrent request claimed the key. Parameters: session id, user id,
+ * id, key, fingerprint, amount, pix key, description.
  */
 export const reserve: Statement = {
   name: 'reserve',

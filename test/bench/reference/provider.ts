@@ -1,6 +1,6 @@
 /**
- * The provider behind the reference server: the simulated bank that stands behind the service too,
- * in process and without latency, so that both pay the same for what is no part of either.
+ * The provider behind the reference server: the simulated bank that the service uses too,
+ * in process and without latency, so that its cost is the same for both.
  */
 import { systemClock } from '../../../src/clock.ts';
 import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
@@ -8,15 +8,15 @@ import { createBank, type Bank } from '../../../src/provider/stub/bank.ts';
 
 export type { Bank };
 
-/** Opens the bank. It reports no payment's end, and its state ends with the process. */
+/** Opens the bank. It reports no final status of a payment, and its state ends with the process. */
 export function openBank(): Bank {
   const notify = (): Promise<void> => Promise.resolve();
   return createBank({ clock: systemClock, ispb: '11165756', settleMs: 0, notify });
 }
 
 /**
- * @param answer what the bank was asked.
- * @throws Error when it does not do it.
+ * @param answer the answer of the bank.
+ * @throws Error when the bank refuses or fails.
  */
 export async function answerOf<T>(answer: BankAnswer<T> | Promise<BankAnswer<T>>): Promise<T> {
   const said = await answer;

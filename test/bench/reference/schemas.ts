@@ -1,4 +1,4 @@
-/** What the reference server takes and answers, as Fastify's schemas. */
+/** The requests and answers of the reference server, as Fastify schemas. */
 
 const transaction = {
   type: 'object',

@@ -9,7 +9,7 @@ import {
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** @returns whether the password is the one of a PHC string; an argon2id in the thread pool. */
+/** @returns whether the password matches a PHC string; argon2id runs in the thread pool. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [, m, t, p, nonce, tag] = phc.exec(stored) ?? [];
   if (nonce === undefined || tag === undefined) return false;

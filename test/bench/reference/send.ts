@@ -50,7 +50,7 @@ export interface SendParts {
 
 export type SendRefusal = 'no session' | 'no account' | 'key in use';
 
-/** @returns what became of the send, or why there is none. */
+/** @returns the outcome of the send, or the reason why there is none. */
 export function createSend({ query, bank, sealer }: SendParts) {
   return async (request: SendRequest): Promise<Sent | SendRefusal> => {
     const { userId, sessionId, key, body } = request;
@@ -98,7 +98,7 @@ export function createSend({ query, bank, sealer }: SendParts) {
       .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);
-    if (!transaction) throw new Error('an outcome was not stored');
+    if (!transaction) throw new Error('the outcome was not stored');
     return { transaction, replayed: false };
   };
 }

@@ -26,7 +26,7 @@ export const findByHash: Statement = {
   text: 'select id from webhook_events where payload_hash = $1',
 };
 
-/** Jobs that no other process works on, with their events. Parameters: limit. */
+/** Jobs that no other process has locked, with their events. Parameters: limit. */
 const claim: Statement = {
   name: 'webhook-claim',
   text: `
@@ -46,29 +46,29 @@ const claim: Statement = {
 const settle: Statement = {
   name: 'webhook-settle',
   text: `
-    with told as materialized (
+    with reported as materialized (
       select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::numeric[])
-             as told (event_id, job_id, end_to_end, status, amount)
+             as reported (event_id, job_id, end_to_end, status, amount)
     ), moved as (
       update pix_transactions t
-         set status = told.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
-        from told
-       where t.end_to_end = told.end_to_end and t.operation = 'SEND' and t.settled_at is null
-         and t.amount = told.amount
-      returning t.id, told.event_id, told.status
+         set status = reported.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
+        from reported
+       where t.end_to_end = reported.end_to_end and t.operation = 'SEND' and t.settled_at is null
+         and t.amount = reported.amount
+      returning t.id, reported.event_id, reported.status
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', now(), event_id, status from moved
     ), done as (
       update jobs set status = 'done', attempts = 1, finished_at = now()
-        from told where jobs.id = told.job_id
+        from reported where jobs.id = reported.job_id
     )
     update webhook_events e
        set processed_at = now(),
            status = case when e.id in (select event_id from moved)
                          then 'processed' else 'parked' end
-      from told
-     where e.id = told.event_id`,
+      from reported
+     where e.id = reported.event_id`,
 };
 
 const batch = 200;
@@ -79,7 +79,7 @@ interface EventRow {
   readonly payload: Buffer;
 }
 
-export interface Told {
+export interface ReportedEvent {
   readonly endToEnd: string;
   readonly status: string;
   readonly amount: number;
@@ -99,13 +99,13 @@ export function createWebhookLoop(pool: Pool, onError: (error: unknown) => void)
     return pool.transaction(async (run) => {
       const events = await run<EventRow>(claim, [batch]);
       if (events.length === 0) return 0;
-      const told = events.map(({ payload }) => JSON.parse(payload.toString()) as Told);
+      const reported = events.map(({ payload }) => JSON.parse(payload.toString()) as ReportedEvent);
       await run(settle, [
         events.map(({ id }) => id),
         events.map((event) => event.job_id),
-        told.map(({ endToEnd }) => endToEnd),
-        told.map(({ status }) => statuses[status] ?? 'FAILED'),
-        told.map(({ amount }) => amount.toFixed(2)),
+        reported.map(({ endToEnd }) => endToEnd),
+        reported.map(({ status }) => statuses[status] ?? 'FAILED'),
+        reported.map(({ amount }) => amount.toFixed(2)),
       ]);
       return events.length;
     });
@@ -121,7 +121,7 @@ export function createWebhookLoop(pool: Pool, onError: (error: unknown) => void)
       .finally(() => (running = null));
   }
 
-  // What came while the last look was ending, and what a dead process has left.
+  // Settles events received at the end of the last drain, and those left by a dead process.
   const poll = setInterval(wake, 100);
   return {
     async receive(payload: Buffer): Promise<{ id: string; duplicate: boolean }> {

@@ -7,19 +7,19 @@ import { cast, settled, type Aggregate, type Expr, type Frame, type Scope } from
 import { nameOf } from './tree.ts';
 import { comparison, keyOf, toJson, toText, type Type, type Value } from './types.ts';
 
-/** How values are gathered; NULLs are left out unless it says otherwise. */
+/** How an aggregate accumulates values; it skips NULLs by default. */
 interface Kind {
-  readonly gives: (type: Type) => Type;
+  readonly returns: (type: Type) => Type;
   readonly begin: () => unknown;
   readonly add: (state: unknown, values: readonly Value[], types: readonly Type[]) => unknown;
   readonly end?: (state: unknown) => Value;
   readonly takesNulls?: true;
-  /** What its arguments are turned into. */
+  /** The types that its arguments are converted to. */
   readonly takes?: readonly Type[];
 }
 
 const extreme = (sign: number): Kind => ({
-  gives: (type) => type,
+  returns: (type) => type,
   begin: () => null,
   add: (state, [value], [type = 'text']) =>
     state === null || comparison(type)(value, state) * sign > 0 ? value : state,
@@ -28,35 +28,35 @@ const extreme = (sign: number): Kind => ({
 const collect: Pick<Kind, 'begin' | 'takesNulls'> = { begin: () => null, takesNulls: true };
 
 const kinds: Readonly<Record<string, Kind>> = {
-  count: { gives: () => 'int8', begin: () => 0, add: (state) => (state as number) + 1 },
+  count: { returns: () => 'int8', begin: () => 0, add: (state) => (state as number) + 1 },
   min: extreme(-1),
   max: extreme(1),
   sum: {
-    gives: (type) => (type === 'int4' ? 'int8' : type),
+    returns: (type) => (type === 'int4' ? 'int8' : type),
     begin: () => null,
     add: (state, [value], [type = 'int4']) => (state === null ? value : sumOf(type)(state, value)),
   },
   bool_or: {
-    gives: () => 'bool',
+    returns: () => 'bool',
     begin: () => null,
     add: (state, [value]) => state === true || value,
   },
   bool_and: {
-    gives: () => 'bool',
+    returns: () => 'bool',
     begin: () => null,
     add: (state, [value]) => (state === null ? value : state === true && value),
   },
   array_agg: {
     ...collect,
-    // Arrays become one of more dimensions, which is kept as one.
-    gives: (type) => (type.endsWith('[]') ? type : `${type}[]`),
+    // An array of arrays is stored as one list.
+    returns: (type) => (type.endsWith('[]') ? type : `${type}[]`),
     add: (state, [value], [type = 'text']) => [
       ...((state as Value[] | null) ?? []),
       ...(type.endsWith('[]') ? (value as Value[]) : [value]),
     ],
   },
   string_agg: {
-    gives: () => 'text',
+    returns: () => 'text',
     takes: ['text', 'text'],
     begin: () => null,
     add: (state, [value, separator]) =>
@@ -64,7 +64,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   jsonb_agg: {
     ...collect,
-    gives: () => 'jsonb',
+    returns: () => 'jsonb',
     add: (state, [value = null], [type = 'text']) => [
       ...((state as unknown[] | null) ?? []),
       toJson(type, value),
@@ -72,7 +72,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   jsonb_object_agg: {
     ...collect,
-    gives: () => 'jsonb',
+    returns: () => 'jsonb',
     add: (state, [key = null, value = null], [keyType = 'text', type = 'text']) => ({
       ...(state as Record<string, unknown> | null),
       [toText(keyType, key)]: toJson(type, value),
@@ -81,18 +81,18 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** What compiles the expressions in it. */
+/** The compiler of its expressions. */
 interface Expressions {
   all(nodes: readonly Tree.Node[] | undefined, scope: Scope): Expr[];
   condition(node: Tree.Node | undefined, scope: Scope): Expr;
 }
 
-/** Whether a function gathers the rows of a group. */
+/** Whether a function is an aggregate. */
 export function isAggregate(name: string): boolean {
   return Object.hasOwn(kinds, name);
 }
 
-/** An aggregate: an expression that reads what has been gathered for the current group. */
+/** An aggregate: an expression that reads its result for the current group. */
 export function compileAggregate(
   body: Tree.FuncCall,
   scope: Scope,
@@ -112,7 +112,7 @@ export function compileAggregate(
   const filter = body.agg_filter ? condition(body.agg_filter, scope) : null;
   scope.aggregates = aggregates;
   const types = args.map(({ type }) => type);
-  const type = kind.gives(types[0] ?? 'int8');
+  const type = kind.returns(types[0] ?? 'int8');
   aggregates.push(gathering(kind, args, { filter, isDistinct: body.agg_distinct === true }));
   return scope.reference({ source: scope.aggregateSource, place: aggregates.length - 1 }, type);
 }

@@ -8,14 +8,14 @@ import type { Table } from './table.ts';
 import { bodyOf } from './tree.ts';
 import type { Value } from './types.ts';
 
-/** Where a column of a table stands. */
+/** The index of a column of a table. */
 export function placeOf(table: Table, name: string): number {
   const place = table.columns.findIndex((column) => column.name === name);
   if (place !== -1) return place;
   throw refusal('undefined_column', `column "${name}" of relation "${table.name}" does not exist`);
 }
 
-/** The new values of a row, from those that it has. */
+/** The new values of a row, computed from the current ones. */
 export function assigning(
   nodes: readonly Tree.Node[] | undefined,
   table: Table,

@@ -1,7 +1,7 @@
-/** Writes an expression alike, whether a person or the catalog has written it. */
+/** Canonical texts of expressions, equal for the source text and for that of the catalog. */
 import type * as Tree from 'libpg-query';
 
-/** An expression as a text: two that mean the same by their form have the same text. */
+/** The text of an expression: expressions of equivalent form have the same text. */
 export function canonical(node: Tree.Node | undefined): string {
   return JSON.stringify(bare(node));
 }
@@ -18,7 +18,7 @@ function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (value === null || typeof value !== 'object') return value;
   if ('TypeCast' in value) {
-    // The catalog says of each literal that it is a text.
+    // The catalog casts each literal to text.
     const { arg } = value.TypeCast as Tree.TypeCast;
     if (arg && ('A_Const' in arg || 'ColumnRef' in arg)) return bare(arg);
   }
@@ -27,7 +27,7 @@ function bare(value: unknown): unknown {
   }
   if ('A_Expr' in value) {
     const { kind, lexpr, rexpr, name } = value.A_Expr as Tree.A_Expr;
-    // `in (…)` is kept as `= any (array[…])`.
+    // `in (…)` is stored as `= any (array[…])`.
     const isList = kind === 'AEXPR_IN' && rexpr && 'List' in rexpr;
     const right = isList ? { A_ArrayExpr: { elements: rexpr.List.items } } : rexpr;
     return { operator: isList ? 'AEXPR_OP_ANY' : kind, name: bare(name), of: bare([lexpr, right]) };

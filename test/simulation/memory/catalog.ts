@@ -1,4 +1,4 @@
-/** The schema, as the catalog of a migrated database tells it: nothing is declared twice. */
+/** The schema, read from the catalog of a migrated database, so that it is declared once. */
 
 export interface ColumnFacts {
   readonly table: string;
@@ -45,7 +45,7 @@ export interface TriggerFacts {
 
 export interface SequenceFacts {
   readonly name: string;
-  /** The value that comes next. */
+  /** The next value. */
   readonly next: string;
 }
 
@@ -65,7 +65,7 @@ export interface Catalog {
 }
 
 /** Runs a statement. */
-export type Ask = <Row>(text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
+export type RunQuery = <Row>(text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
 const columns = `
   select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
@@ -117,26 +117,28 @@ const sequences = `
   select sequencename as name, (coalesce(last_value + 1, start_value))::text as next
     from pg_sequences where schemaname = 'public'`;
 
-/** Reads the schema and what is stored. */
-export async function readCatalog(ask: Ask): Promise<Catalog> {
-  const found = await ask<ColumnFacts>(columns);
+/** Reads the schema and the stored rows. */
+export async function readCatalog(runQuery: RunQuery): Promise<Catalog> {
+  const found = await runQuery<ColumnFacts>(columns);
   const contents: Record<string, readonly Readonly<Record<string, string | null>>[]> = {};
   for (const [table, ofTable] of Map.groupBy(found, (one) => one.table)) {
     const list = ofTable.map(({ name }) => `${name}::text as ${name}`).join(', ');
-    contents[table] = await ask(`select ${list} from ${table} order by 1, 2`);
+    contents[table] = await runQuery(`select ${list} from ${table} order by 1, 2`);
   }
-  const [server] = await ask<{ version: number }>(
+  const [server] = await runQuery<{ version: number }>(
     `select current_setting('server_version_num')::int as version`,
   );
   return {
     version: server?.version ?? 0,
     columns: found,
-    checks: await ask(checks),
-    uniques: await ask(uniques),
-    foreignKeys: await ask(foreignKeys),
-    triggers: await ask(triggers),
-    functions: (await ask<{ definition: string }>(functions)).map(({ definition }) => definition),
-    sequences: await ask(sequences),
+    checks: await runQuery(checks),
+    uniques: await runQuery(uniques),
+    foreignKeys: await runQuery(foreignKeys),
+    triggers: await runQuery(triggers),
+    functions: (await runQuery<{ definition: string }>(functions)).map(
+      ({ definition }) => definition,
+    ),
+    sequences: await runQuery(sequences),
     contents,
   };
 }

@@ -9,12 +9,12 @@ import { conjuncts } from './select.ts';
 import type { Table, Unique } from './table.ts';
 import { bodyOf } from './tree.ts';
 
-/** What an INSERT does with a row that another one stands in the way of; null: nothing does. */
+/** What an INSERT does with a row that conflicts with another one; null: there is no conflict. */
 export type Resolve = (frame: Frame, values: Tuple) => Version | 'nothing' | null;
 
 interface Target {
   readonly table: Table;
-  /** Where the row that stands there is. */
+  /** The source of the existing row. */
   readonly source: number;
   readonly scope: Scope;
 }
@@ -52,7 +52,7 @@ export function resolveConflict(
   };
 }
 
-/** The unique indexes that a clause means: all of them where it names none. */
+/** The unique indexes of a clause; all of them when it names none. */
 function arbitersOf(infer: Tree.InferClause | undefined, table: Table): readonly Unique[] {
   if (!infer) return table.uniques;
   const keys = new Set(
@@ -79,7 +79,7 @@ function columnNamed(name: string): Tree.Node {
   return { ColumnRef: { fields: [{ String: { sval: name } }] } };
 }
 
-/** The parts of a condition that all have to hold, written alike wherever they stand. */
+/** The conjuncts of a condition, as canonical texts. */
 export function canonicalParts(node: Tree.Node): string[] {
   if ('BoolExpr' in node && node.BoolExpr.boolop === 'AND_EXPR') {
     return (node.BoolExpr.args ?? []).flatMap(canonicalParts);

@@ -1,7 +1,7 @@
 /**
- * A model of PostgreSQL in memory: it carries out the statements of the service as they are written
- * (their repositories), on tables that are made from the catalog of a migrated database. One
- * statement runs at a time and is committed when it ends. What the model does not know it refuses.
+ * A model of PostgreSQL in memory: it executes the statements of the repositories unchanged, on
+ * tables built from the catalog of a migrated database. One statement runs at a time and is
+ * committed when it ends. The model refuses SQL that it does not implement.
  */
 import { loadModule } from 'libpg-query';
 import type * as Tree from 'libpg-query';
@@ -16,13 +16,13 @@ import { Session } from './session.ts';
 import { bodyOf, statementIn } from './tree.ts';
 import { type Column, fromParameter, driverOf, toText } from './types.ts';
 
-/** What all tables held at one moment. */
+/** The contents of all tables at one time. */
 export interface Snapshot {
   readonly rows: ReadonlyMap<string, readonly Version[]>;
   readonly sequences: ReadonlyMap<string, number>;
 }
 
-/** What tables hold, each value as the server writes it, and where the sequences stand. */
+/** The contents of tables, each value as the server writes it, and the state of the sequences. */
 export interface Contents {
   readonly tables: Catalog['contents'];
   readonly sequences: Readonly<Record<string, number>>;
@@ -30,7 +30,7 @@ export interface Contents {
 
 type Row = Record<string, unknown>;
 
-/** A statement, ready to be run. */
+/** A prepared statement. */
 interface Prepared {
   readonly statement: Statement;
   readonly rows: (frame: Frame) => readonly Tuple[];
@@ -53,7 +53,7 @@ export class MemoryDatabase {
     this.#notified = notified;
   }
 
-  /** Opens one that holds what a catalog tells. */
+  /** Opens a database with the contents of a catalog. */
   static async open(
     catalog: Catalog,
     notified: (channel: string, payload: string) => void,
@@ -62,7 +62,7 @@ export class MemoryDatabase {
     return new MemoryDatabase(buildSchema(catalog, compiler), notified);
   }
 
-  /** @throws Error as the driver does when PostgreSQL refuses; nothing is changed then. */
+  /** @throws Error like that of the driver when PostgreSQL refuses; then there is no change. */
   run(text: string, parameters: readonly unknown[]): Row[] {
     const { statement, rows, answer } = this.#prepare(text);
     const values = parameters.map((value, place) =>
@@ -79,7 +79,7 @@ export class MemoryDatabase {
     };
     try {
       const tuples = rows(frame);
-      // As PostgreSQL does: the last one first, so that what it reads is computed for it.
+      // The last one first, as in PostgreSQL: a part that reads another one computes it.
       for (const modify of statement.modifying.toReversed()) modify(frame);
       session.check();
       for (const table of this.#schema.tables.values()) table.rows.commit();
@@ -91,7 +91,7 @@ export class MemoryDatabase {
     }
   }
 
-  /** What a snapshot holds, by table, each value as the server writes it. */
+  /** The contents of a snapshot by table, each value as the server writes it. */
   contents({ rows, sequences }: Snapshot): Contents {
     const tables = [...this.#schema.tables.values()].filter(({ name }) => name !== statistics);
     const written = tables.map(({ name, columns }) => [
@@ -117,7 +117,7 @@ export class MemoryDatabase {
     return value;
   }
 
-  /** What all tables hold now: a commit that one can go back to. */
+  /** The current contents of all tables, for a later restore. */
   snapshot(): Snapshot {
     const { tables, sequences } = this.#schema;
     return {
@@ -126,7 +126,7 @@ export class MemoryDatabase {
     };
   }
 
-  /** Goes back to a snapshot: whatever was committed since is lost. */
+  /** Restores a snapshot: later commits are lost. */
   restore({ rows, sequences }: Snapshot): void {
     for (const [name, versions] of rows) this.#schema.tables.get(name)?.rows.restore(versions);
     for (const [name, next] of sequences) this.#schema.sequences.set(name, next);
@@ -157,7 +157,7 @@ function compileStatement(node: Tree.Node, scope: Scope): Compiled {
   return compileQuery(bodyOf(node, 'SelectStmt'), scope);
 }
 
-/** What makes the rows that the driver would give. */
+/** Converts tuples to the rows that the driver would return. */
 function rowsOf(columns: readonly Column[]): (tuples: readonly Tuple[]) => Row[] {
   const readers = columns.map(({ name, type }, place) => [name, place, driverOf(type)] as const);
   return (tuples) =>

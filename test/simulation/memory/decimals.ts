@@ -1,4 +1,4 @@
-/** Values of `numeric`: texts as PostgreSQL writes them, with the digits that their scale says. */
+/** Values of `numeric`: texts as PostgreSQL writes them, with as many digits as their scale. */
 import { refusal } from './errors.ts';
 
 interface Scaled {

@@ -1,10 +1,10 @@
-/** How the model refuses: as PostgreSQL does, or because it does not know what that would do. */
+/** Errors of the model: those of PostgreSQL, and one for SQL that it does not implement. */
 import pg from 'pg';
 
-/** The model does not know this part of the language; nothing is guessed. */
+/** The model does not implement this part of the language. */
 export class NotModelled extends Error {
   constructor(what: string) {
-    super(`the in-memory database does not know ${what}`);
+    super(`the in-memory database does not implement ${what}`);
     this.name = 'NotModelled';
   }
 }
@@ -15,7 +15,7 @@ interface Fields {
   readonly constraint?: string;
 }
 
-/** SQLSTATEs by the names of conditions (PostgreSQL, appendix A), as far as they are raised. */
+/** SQLSTATEs by the names of conditions (PostgreSQL, appendix A), those that the model raises. */
 export const sqlStates = {
   restrict_violation: '23001',
   not_null_violation: '23502',
@@ -35,7 +35,7 @@ export const sqlStates = {
   invalid_column_reference: '42P10',
 } as const;
 
-/** The error that the driver throws where the server refuses. */
+/** The error that the driver throws when the server refuses. */
 export function refusal(
   condition: keyof typeof sqlStates,
   message: string,

@@ -1,4 +1,4 @@
-/** Expressions: from the parser's tree to functions that compute them. */
+/** Expressions: compiles the parser's tree to functions that compute values. */
 import type * as Tree from 'libpg-query';
 import { isAggregate, compileAggregate } from './aggregates.ts';
 import { NotModelled } from './errors.ts';
@@ -20,7 +20,7 @@ import { commonType, comparison, elementOf, type Type, type Value } from './type
 
 type Compile<Body> = (body: Body, scope: Scope) => Expr;
 
-/** The parts of the tree that are expressions, as far as they are known. */
+/** The supported kinds of expressions. */
 const kinds: Readonly<Record<string, Compile<never>>> = {
   A_Const: compileConstant,
   A_Expr: compileOperation,
@@ -40,7 +40,7 @@ const kinds: Readonly<Record<string, Compile<never>>> = {
   TypeCast: compileCast,
 };
 
-/** An expression. */
+/** Compiles an expression. */
 export function compile(node: Tree.Node | undefined, scope: Scope): Expr {
   const [kind, body] = parts(node);
   const compileKind = kinds[kind];
@@ -48,12 +48,12 @@ export function compile(node: Tree.Node | undefined, scope: Scope): Expr {
   return compileKind(body as never, scope);
 }
 
-/** Several expressions. */
+/** Compiles several expressions. */
 export function all(nodes: readonly Tree.Node[] | undefined, scope: Scope): Expr[] {
   return (nodes ?? []).map((node) => compile(node, scope));
 }
 
-/** An expression that is true, false or unknown. */
+/** Compiles an expression that is true, false or unknown. */
 export function condition(node: Tree.Node | undefined, scope: Scope): Expr {
   return coerced(scope, compile(node, scope), 'bool');
 }
@@ -180,7 +180,7 @@ function compileCase({ arg, args, defresult }: Tree.CaseExpr, scope: Scope): Exp
   });
 }
 
-/** Expressions turned into one type. */
+/** Expressions converted to their common type. */
 function alike(exprs: readonly Expr[], scope: Scope): readonly [Type, readonly Run[]] {
   const found = exprs.reduce<Type>((one, { type: other }) => commonType(one, other), 'unknown');
   const type = found === 'unknown' ? 'text' : found;

@@ -1,4 +1,4 @@
-/** FROM lists: tables, subqueries and functions, and how they are joined. */
+/** FROM lists: tables, subqueries and functions, and their joins. */
 import type * as Tree from 'libpg-query';
 import { NotModelled, refusal } from './errors.ts';
 import { all, condition } from './expressions.ts';
@@ -10,21 +10,21 @@ import { rowsOf } from './table-functions.ts';
 import { bodyOf, nameOf, parts } from './tree.ts';
 import type { Column } from './types.ts';
 
-/** Goes through the rows of something, sets its sources in the frame, and stops at true. */
+/** Iterates over rows, sets their sources in the frame, and stops when `next` returns true. */
 export type Walk = (frame: Frame, next: () => boolean) => boolean;
 
-/** A part of a FROM list that is walked through for each row of the parts before it. */
+/** A part of a FROM list, iterated for each row of the parts before it. */
 interface Step {
   readonly walk: Walk;
   readonly sources: readonly number[];
 }
 
-/** The steps of a FROM list, and the conditions that its rows have to meet. */
+/** The steps of a FROM list, and the conditions of its rows. */
 export class From {
   readonly steps: Step[] = [];
   readonly conditions: Expr[] = [];
 
-  /** Walks through the rows that meet all conditions, each of which is tried as soon as it can. */
+  /** Iterates over the rows that meet all conditions, each checked as early as possible. */
   walk(own: ReadonlySet<number>): Walk {
     const bound = new Set<number>();
     let waiting = this.conditions;
@@ -78,7 +78,7 @@ interface Place {
   readonly from: From;
 }
 
-/** @returns the columns that the item shows. */
+/** @returns the visible columns of the item. */
 function addItem(node: Tree.Node, place: Place): Visible[] {
   const [kind, body] = parts(node);
   switch (kind) {
@@ -125,14 +125,14 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
   return addSource({ alias: name, columns }, place, (number) => walkTable(number, table));
 }
 
-/** A table of the schema. */
+/** @returns a table of the schema. */
 export function tableOf(name: string, scope: Scope): Table {
   const table = scope.statement.catalog.tables.get(name);
   if (!table) throw refusal('undefined_table', `relation "${name}" does not exist`);
   return table;
 }
 
-/** Walks through the rows that a command sees. */
+/** Iterates over the rows that are visible to a command. */
 export function walkTable(number: number, { rows }: Table): Walk {
   return (frame, next) => {
     const { versions } = rows;
@@ -167,11 +167,11 @@ function addSubquery({ subquery, alias, lateral }: Tree.RangeSubselect, place: P
   const query = scope.statement.compiler.query(select, around);
   for (const source of query.uses) scope.noteUse(source);
   const named = { alias: alias?.aliasname ?? '', columns: renamed(query.columns, alias) };
-  const stands = query.uses.size === 0;
-  const kept = stands ? scope.statement.keep() : -1;
+  const isUncorrelated = query.uses.size === 0;
+  const kept = isUncorrelated ? scope.statement.keep() : -1;
   return addSource(named, place, (number) =>
     walkTuples(number, (frame) => {
-      if (!stands) return query.rows(frame);
+      if (!isUncorrelated) return query.rows(frame);
       const known = frame.kept[kept] as readonly Tuple[] | undefined;
       if (known) return known;
       const rows = query.rows(frame);
@@ -193,7 +193,7 @@ function addFunction(body: Tree.RangeFunction, place: Place): Visible[] {
   const alias = body.alias?.aliasname ?? name;
   const { columns, rows } = rowsOf(name, args, defined ?? []);
   const [only] = columns;
-  // A function that gives one column gives it its own name.
+  // A function with one column names it after itself.
   const named = columns.length === 1 && only && !defined ? [{ ...only, name: alias }] : columns;
   const numbered = body.ordinality ? [...named, { name: 'ordinality', type: 'int8' }] : named;
   return addSource({ alias, columns: renamed(numbered, body.alias) }, place, (number) =>
@@ -217,7 +217,7 @@ function addJoin(body: Tree.JoinExpr, place: Place): Visible[] {
   if (!isLeft && body.jointype !== 'JOIN_INNER') throw new NotModelled(`${body.jointype}`);
   const rightPlace = { scope, from: isLeft ? inner : from };
   const before = scope.visible;
-  // What is lateral on the right sees what is on the left.
+  // A lateral part on the right sees the left part.
   scope.visible = [...before, ...left];
   const right = addItem(body.rarg ?? missing(), rightPlace);
   const [shown, usings] = joined(body, [left, right], scope);
@@ -233,7 +233,7 @@ function missing(): never {
   throw new NotModelled('half a join');
 }
 
-/** The columns that a join shows, and what its USING demands. */
+/** The visible columns of a join, and the conditions of its USING. */
 function joined(
   body: Tree.JoinExpr,
   [left, right]: readonly [Visible[], Visible[]],
@@ -256,11 +256,11 @@ function reference(column: Visible, scope: Scope): Expr {
   return scope.reference(column, column.type);
 }
 
-/** Where nothing on the right meets the conditions, the left row comes with NULLs. */
+/** When no row on the right meets the conditions, the left row has NULLs for the right. */
 function outer(inner: From, scope: Scope): Step {
   const sources = inner.steps.flatMap((step) => step.sources);
   const own = new Set(sources);
-  // What the conditions read of the left is there already.
+  // The left sources of the conditions are already set.
   const walk = inner.walk(own);
   const blanks = sources.map((number) => {
     const source = scope.sources.find((one) => one.number === number);

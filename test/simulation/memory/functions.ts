@@ -1,4 +1,4 @@
-/** Functions: those of PostgreSQL that the statements use, and our own. */
+/** Functions: those of PostgreSQL that the statements use, and those of the migrations. */
 import { createHash } from 'node:crypto';
 import { NotModelled } from './errors.ts';
 import { normalJson } from './json.ts';
@@ -9,16 +9,16 @@ import { elementOf, keyOf, toJson, toText, type Type, type Value } from './types
 type Apply = (values: readonly Value[], frame: Frame) => Value;
 
 interface Simple {
-  /** Of each argument; `any` is left as it is. */
+  /** The type of each argument; `any` is not converted. */
   readonly takes: readonly Type[];
-  readonly gives: Type;
-  /** Called unless an argument is NULL. */
+  readonly returns: Type;
+  /** Not called when an argument is NULL. */
   readonly apply: Apply;
 }
 
-const text = (apply: (one: string) => Value, gives: Type = 'text'): Simple => ({
+const text = (apply: (one: string) => Value, returns: Type = 'text'): Simple => ({
   takes: ['text'],
-  gives,
+  returns,
   apply: ([one]) => apply(one as string),
 });
 
@@ -32,7 +32,7 @@ const simple: Readonly<Record<string, Simple>> = {
   upper: text((one) => one.toUpperCase()),
   left: {
     takes: ['text', 'int4'],
-    gives: 'text',
+    returns: 'text',
     apply: ([one, count]) =>
       charactersOf(one)
         .slice(0, count as number)
@@ -40,7 +40,7 @@ const simple: Readonly<Record<string, Simple>> = {
   },
   right: {
     takes: ['text', 'int4'],
-    gives: 'text',
+    returns: 'text',
     apply: ([one, count]) =>
       count === 0
         ? ''
@@ -50,17 +50,17 @@ const simple: Readonly<Record<string, Simple>> = {
   },
   replace: {
     takes: ['text', 'text', 'text'],
-    gives: 'text',
+    returns: 'text',
     apply: ([one, from, to]) => (one as string).replaceAll(from as string, to as string),
   },
   to_char: {
     takes: ['any', 'text'],
-    gives: 'text',
+    returns: 'text',
     apply: ([at, format]) => formatTime(at as number, format as string),
   },
   timezone: {
     takes: ['text', 'timestamptz'],
-    gives: 'timestamp',
+    returns: 'timestamp',
     apply: ([zone, at]) => {
       if (zone !== 'UTC') throw new NotModelled(`the time zone ${String(zone)}`);
       return at;
@@ -68,19 +68,19 @@ const simple: Readonly<Record<string, Simple>> = {
   },
   encode: {
     takes: ['bytea', 'text'],
-    gives: 'text',
+    returns: 'text',
     apply: ([bytes, format]) =>
       Buffer.from(bytes as string, 'latin1').toString(encodingOf(format as string)),
   },
   decode: {
     takes: ['text', 'text'],
-    gives: 'bytea',
+    returns: 'bytea',
     apply: ([encoded, format]) =>
       Buffer.from(encoded as string, encodingOf(format as string)).toString('latin1'),
   },
   sha256: {
     takes: ['bytea'],
-    gives: 'bytea',
+    returns: 'bytea',
     apply: ([bytes]) =>
       createHash('sha256')
         .update(Buffer.from(bytes as string, 'latin1'))
@@ -88,12 +88,12 @@ const simple: Readonly<Record<string, Simple>> = {
   },
   jsonb_array_length: {
     takes: ['jsonb'],
-    gives: 'int4',
+    returns: 'int4',
     apply: ([json]) => (json as unknown[]).length,
   },
   pg_notify: {
     takes: ['text', 'text'],
-    gives: 'void',
+    returns: 'void',
     apply: ([channel, payload], { session }) => {
       session.notify(channel as string, payload as string);
       return '';
@@ -102,15 +102,15 @@ const simple: Readonly<Record<string, Simple>> = {
   // Every session of a simulation writes app events.
   current_setting: {
     takes: ['text', 'bool'],
-    gives: 'text',
+    returns: 'text',
     apply: ([name]) => (name === 'ponte.app_events' ? 'on' : null),
   },
   nextval: {
     takes: ['regclass'],
-    gives: 'int8',
+    returns: 'int8',
     apply: ([sequence], { session }) => session.database.nextValue(sequence as string),
   },
-  now: { takes: [], gives: 'timestamptz', apply: (_, { session }) => session.nowUs },
+  now: { takes: [], returns: 'timestamptz', apply: (_, { session }) => session.nowUs },
 };
 
 function encodingOf(format: string): 'hex' | 'base64' {
@@ -118,7 +118,7 @@ function encodingOf(format: string): 'hex' | 'base64' {
   throw new NotModelled(`the encoding ${format}`);
 }
 
-/** A call of a function that gives one value. */
+/** A call of a function that returns one value. */
 export function call(name: string, args: readonly Expr[], scope: Scope): Expr {
   const known = Object.hasOwn(simple, name) ? simple[name] : undefined;
   if (known) return callSimple(known, args, { name, scope });
@@ -131,14 +131,14 @@ interface Named {
   readonly scope: Scope;
 }
 
-function callSimple({ takes, gives, apply }: Simple, args: readonly Expr[], named: Named): Expr {
+function callSimple({ takes, returns, apply }: Simple, args: readonly Expr[], named: Named): Expr {
   const { name, scope } = named;
   if (takes.length !== args.length) throw new NotModelled(`${name} of ${args.length} arguments`);
   const runs = args.map((arg, place) => {
     const type = takes[place] ?? 'any';
     return (type === 'any' ? settled(scope, arg) : coerced(scope, arg, type)).run;
   });
-  return computed(gives, args, (frame) => {
+  return computed(returns, args, (frame) => {
     const values: Value[] = [];
     for (const run of runs) {
       const value = run(frame);
@@ -216,12 +216,12 @@ function missing(): never {
   throw new NotModelled('a call without its argument');
 }
 
-/** A function of ours, which the migrations have made. */
+/** A call of a function of the migrations. */
 function callOwn(name: string, args: readonly Expr[], scope: Scope): Expr {
   const own = scope.statement.catalog.functions.get(name);
   if (!own || own.takes.length !== args.length) throw new NotModelled(`the function ${name}`);
   const runs = args.map((arg, place) => coerced(scope, arg, own.takes[place] ?? 'text').run);
-  return computed(own.gives, args, (frame) =>
+  return computed(own.returns, args, (frame) =>
     own.run(
       frame.session,
       runs.map((run) => run(frame)),

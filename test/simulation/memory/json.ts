@@ -1,4 +1,4 @@
-/** Values of `jsonb`: as JavaScript has them, with their keys in PostgreSQL's order. */
+/** Values of `jsonb`: JavaScript values with their keys in PostgreSQL's order. */
 
 /** A `jsonb` that is `null`, which is a value and not the absence of one. */
 export const jsonNull = Symbol('json null');
@@ -18,7 +18,7 @@ export function jsonFrom(text: string): unknown {
   return value === null ? jsonNull : normalJson(value);
 }
 
-/** What JavaScript is given of it: a copy, so that nobody changes what is stored. */
+/** A copy for JavaScript, so that no caller changes the stored value. */
 export function plainJson(value: unknown): unknown {
   if (value === jsonNull) return null;
   if (Array.isArray(value)) return value.map(plainJson);
@@ -26,7 +26,7 @@ export function plainJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainJson(one)]));
 }
 
-/** As the server writes it. */
+/** The text that the server writes. */
 export function jsonText(value: unknown): string {
   if (value === jsonNull || value === null) return 'null';
   if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`;
@@ -52,7 +52,7 @@ export function containsJson(whole: unknown, part: unknown): boolean {
   return whole === part;
 }
 
-/** Inside, a list does not contain what is no list. */
+/** Inside a value, a list does not contain an element that is not a list. */
 function containsElement(whole: unknown, part: unknown): boolean {
   return Array.isArray(whole) === Array.isArray(part) && containsJson(whole, part);
 }

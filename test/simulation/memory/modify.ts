@@ -11,7 +11,7 @@ import { conjuncts, targetsOf, type Target } from './select.ts';
 import type { Table } from './table.ts';
 import { bodyOf, parts } from './tree.ts';
 
-/** A statement that changes a table; null: the node is none. */
+/** A statement that changes a table; null: the node is another one. */
 export function compileModification(node: Tree.Node, outer: Scope): Modification | null {
   const [kind, body] = parts(node);
   const scope = new Scope(outer.statement, outer);
@@ -21,7 +21,7 @@ export function compileModification(node: Tree.Node, outer: Scope): Modification
   return null;
 }
 
-/** Adds the table that is changed to a scope. */
+/** Adds the changed table to a scope. */
 function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly [Table, number] {
   const table = tableOf(relation?.relname ?? '', scope);
   const source = scope.statement.source();
@@ -42,7 +42,7 @@ function returningOf(clause: Tree.ReturningClause | undefined, scope: Scope): Ta
   return targets;
 }
 
-/** What a run has changed so far. */
+/** The changes of a run so far. */
 class Count implements Changed {
   count = 0;
   readonly rows: Tuple[] = [];
@@ -80,8 +80,8 @@ function compileInsert(body: Tree.InsertStmt, scope: Scope): Modification {
     columns: returning,
     run(frame) {
       const changed = new Count(returning);
-      for (const given of query.rows(frame)) {
-        const values = complete(given, frame);
+      for (const inserted of query.rows(frame)) {
+        const values = complete(inserted, frame);
         table.admit(values);
         if (put(table, values, { frame, source, resolve })) changed.add(frame);
       }
@@ -90,13 +90,13 @@ function compileInsert(body: Tree.InsertStmt, scope: Scope): Modification {
   };
 }
 
-/** Fits the values that are given into a row, and the columns' own values where none is. */
+/** Builds a row from the inserted values, with the defaults of the other columns. */
 function completing(table: Table, places: readonly number[]) {
-  const givenAt = table.columns.map((_, place) => places.indexOf(place));
-  return (given: Tuple, { session }: Frame): Tuple =>
+  const insertedAt = table.columns.map((_, place) => places.indexOf(place));
+  return (inserted: Tuple, { session }: Frame): Tuple =>
     table.columns.map(({ fit, byDefault }, place) => {
-      const at = givenAt[place] ?? -1;
-      return at === -1 ? byDefault(session) : fit(given[at] ?? null);
+      const at = insertedAt[place] ?? -1;
+      return at === -1 ? byDefault(session) : fit(inserted[at] ?? null);
     });
 }
 
@@ -106,7 +106,7 @@ interface Putting {
   readonly resolve: Resolve | null;
 }
 
-/** @returns whether there is a row now that RETURNING tells of. */
+/** @returns whether RETURNING returns a row. */
 function put(table: Table, values: Tuple, { frame, source, resolve }: Putting): boolean {
   const resolved = resolve?.(frame, values);
   if (resolved === 'nothing') return false;
@@ -133,7 +133,7 @@ function compileDelete(body: Tree.DeleteStmt, scope: Scope): Modification {
   );
 }
 
-/** What an UPDATE and a DELETE have in common. */
+/** The common parts of an UPDATE and a DELETE. */
 interface Change extends Pick<
   Tree.DeleteStmt,
   'withClause' | 'relation' | 'whereClause' | 'returningClause'
@@ -148,7 +148,7 @@ type CompileChange = (
   inner: Scope,
 ) => (version: Version, frame: Frame) => void;
 
-/** Changes every row of the target that the conditions find. */
+/** Changes every row of the target that meets the conditions. */
 function compileChange(body: Change, scope: Scope, compile: CompileChange): Modification {
   addCtes(body.withClause, scope);
   const inner = new Scope(scope.statement, scope);
@@ -175,7 +175,7 @@ function compileChange(body: Change, scope: Scope, compile: CompileChange): Modi
   };
 }
 
-/** A row that this command has changed already is passed over. */
+/** A row that this command has already changed is skipped. */
 function isGone(deletedBy: number, { command }: Frame): boolean {
   if (deletedBy !== Infinity && deletedBy !== command) {
     throw new NotModelled('a row that a function of the statement has changed');

@@ -23,7 +23,7 @@ import {
 
 type Pair = readonly [Expr, Expr];
 
-/** Whether an order, as a comparison gives it, is what an operator asks for. */
+/** Whether the result of a comparison satisfies an operator. */
 const orders: Readonly<Record<string, (order: number) => boolean>> = {
   '=': (order) => order === 0,
   '<>': (order) => order !== 0,
@@ -41,7 +41,7 @@ export function operate(name: string, pair: Pair, scope: Scope): Expr {
   return operator(pair, scope);
 }
 
-/** What it is not; unknown stays unknown. */
+/** The negation; unknown stays unknown. */
 export function not(expr: Expr): Expr {
   return computed('bool', [expr], (frame) => {
     const value = expr.run(frame);
@@ -57,7 +57,7 @@ export function equality(type: Type): (one: Value, other: Value) => boolean {
   return (one, other) => order(one, other) === 0;
 }
 
-/** A function of two values that is NULL where one of them is. */
+/** A function of two values that is NULL when one of them is NULL. */
 function strict(type: Type, [left, right]: Pair, apply: (one: Value, other: Value) => Value): Expr {
   const [one, other] = [left.run, right.run];
   return computed(type, [left, right], (frame) => {
@@ -82,7 +82,7 @@ export function compare(name: string, [left, right]: Pair, scope: Scope): Expr {
   return strict('bool', pair, (one, other) => holds(order(one, other)));
 }
 
-/** From the first field on; a NULL decides nothing unless a later field makes them unequal. */
+/** Compares field by field; after a NULL the result is NULL unless a later field is unequal. */
 function compareRows(name: string, [left, right]: Pair, scope: Scope): Expr {
   const fields = (left.fields ?? []).map((field, place): Pair => {
     const other = right.fields?.[place];
@@ -105,7 +105,7 @@ function compareRows(name: string, [left, right]: Pair, scope: Scope): Expr {
   });
 }
 
-/** Whether a value is one of a list. */
+/** Whether a value is in a list. */
 export function isIn(left: Expr, items: readonly Expr[], scope: Scope): Expr {
   const equals = items.map((item) => compare('=', [left, item], scope));
   const runs = equals.map(({ run }) => run);
@@ -194,7 +194,7 @@ function patternOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`, 's');
 }
 
-/** Both as numbers of one type. */
+/** Converts both to numbers of one type. */
 function numbersOf([left, right]: Pair, scope: Scope): readonly [Type, Pair] {
   const type = commonType(left.type, right.type);
   if (!isNumber(type)) throw new NotModelled(`an operation on ${left.type} and ${right.type}`);

@@ -1,4 +1,4 @@
-/** Functions in PL/pgSQL, as far as the migrations use the language. */
+/** Functions in PL/pgSQL, the part of the language that the migrations use. */
 import { parsePlPgSQLSync } from 'libpg-query';
 import { NotModelled, refusal, sqlStates } from './errors.ts';
 import { condition } from './expressions.ts';
@@ -19,7 +19,7 @@ interface Text {
   readonly PLpgSQL_expr: { readonly query: string };
 }
 
-/** A step of a function's body: one of these. */
+/** A step of a function's body; one member is present. */
 interface Step {
   readonly PLpgSQL_stmt_execsql?: { readonly sqlstmt: Text };
   readonly PLpgSQL_stmt_if?: { readonly cond: Text; readonly then_body: readonly Step[] };
@@ -44,7 +44,7 @@ function stepsOf(text: string): readonly Step[] {
   return first?.PLpgSQL_function.action.PLpgSQL_stmt_block.body ?? [];
 }
 
-/** What a trigger's function raises: nothing else is expected of one. */
+/** The error that a trigger's function raises; no other kind of body is supported. */
 export function raisedBy(text: string): () => Error {
   const [first, ...others] = stepsOf(text);
   const raised = first?.PLpgSQL_stmt_raise;
@@ -61,12 +61,12 @@ function isCondition(name: string): name is keyof typeof sqlStates {
   return Object.hasOwn(sqlStates, name);
 }
 
-/** A function of ours that statements call; null: it is a trigger's. */
+/** A function of the migrations that statements call; null for a trigger function. */
 export function functionOf(text: string, compiler: Compiler, catalog: Known): OwnFunction | null {
   const made = statementOf(text, 'CreateFunctionStmt');
-  const gives = typeOf(made.returnType);
-  if (gives === 'trigger') return null;
-  if (gives !== 'void') throw new NotModelled(`a function that gives ${gives}`);
+  const returns = typeOf(made.returnType);
+  if (returns === 'trigger') return null;
+  if (returns !== 'void') throw new NotModelled(`a function that returns ${returns}`);
   const parameters = (made.parameters ?? []).map((node) => {
     const { name = '', argType } = bodyOf(node, 'FunctionParameter');
     return { name, type: typeOf(argType) };
@@ -75,9 +75,9 @@ export function functionOf(text: string, compiler: Compiler, catalog: Known): Ow
   let work: ((session: Frame['session'], values: readonly Value[]) => void) | null = null;
   return {
     takes: parameters.map(({ type }) => type),
-    gives,
+    returns,
     run(session, values) {
-      // Compiled late: it may name what is not there yet when the function is made.
+      // Compiled at the first call: it may name objects that are created after the function.
       work ??= compileBody(stepsOf(text), variables, new Place(compiler, catalog));
       work(session, values);
       return '';
@@ -85,7 +85,7 @@ export function functionOf(text: string, compiler: Compiler, catalog: Known): Ow
   };
 }
 
-/** What a trigger's function does with a new row. */
+/** The action of a trigger's function for a new row. */
 export function doneBy(
   text: string,
   columns: readonly Column[],
@@ -102,7 +102,7 @@ export function doneBy(
 class Place {
   readonly compiler: Compiler;
   readonly catalog: Known;
-  /** Of the row that a trigger is about. */
+  /** The columns of the row of a trigger. */
   readonly columns: readonly Column[];
 
   constructor(compiler: Compiler, catalog: Known, columns: readonly Column[] = []) {
@@ -111,7 +111,7 @@ class Place {
     this.columns = columns;
   }
 
-  /** A scope in which the function's variables can be named. */
+  /** A scope with the variables of the function. */
   scope(variables: readonly { readonly name: string; readonly type: string }[]): Scope {
     const scope = new Scope(new Statement(this.compiler, this.catalog), null);
     const source = scope.statement.source();
@@ -141,7 +141,7 @@ function compileBody(steps: readonly Step[], names: Names, place: Place) {
   };
 }
 
-/** Each statement of a function sees what was done before it. */
+/** Each statement of a function sees the changes of the statements before it. */
 function frameOf(session: Frame['session'], { values, row, isFound }: Variables): Frame {
   const command = session.nextCommand();
   const tuples = [[...values, isFound], row];
@@ -150,7 +150,7 @@ function frameOf(session: Frame['session'], { values, row, isFound }: Variables)
 
 function compileStep(step: Step, names: Names, place: Place): Work {
   const scope = place.scope(names);
-  // A trigger after the change returns null, which nothing comes of.
+  // An AFTER trigger returns null, which has no effect.
   if (step.PLpgSQL_stmt_return) return () => undefined;
   if (step.PLpgSQL_stmt_execsql) {
     const node = statementIn(step.PLpgSQL_stmt_execsql.sqlstmt.PLpgSQL_expr.query);

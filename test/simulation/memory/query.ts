@@ -17,14 +17,14 @@ import { limited, orderOf, sorted } from './sorting.ts';
 import { bodyOf } from './tree.ts';
 import { type Column, commonType, convert, keyOf, type Type } from './types.ts';
 
-/** A query whose columns all have types. */
+/** Compiles a query; all its columns have types. */
 export function compileQuery(body: Tree.SelectStmt, outer: Scope): Query {
   const query = compileLoose(body, outer);
   query.retype(query.columns.map(({ type }) => (type === 'unknown' ? 'text' : type)));
   return query;
 }
 
-/** A query whose columns may still have no type: what it is for decides. */
+/** Compiles a query whose columns may have no type yet: the use of the query determines it. */
 export function compileLoose(body: Tree.SelectStmt, outer: Scope): LooseQuery {
   const scope = new Scope(outer.statement, outer);
   addCtes(body.withClause, scope);
@@ -34,7 +34,7 @@ export function compileLoose(body: Tree.SelectStmt, outer: Scope): LooseQuery {
     : compileUnion(body, scope);
 }
 
-/** Names what a WITH computes. */
+/** Adds the common table expressions of a WITH to a scope. */
 export function addCtes(clause: Tree.WithClause | undefined, scope: Scope): void {
   if (clause?.recursive) throw new NotModelled('WITH RECURSIVE');
   for (const node of clause?.ctes ?? []) {
@@ -44,7 +44,7 @@ export function addCtes(clause: Tree.WithClause | undefined, scope: Scope): void
   }
 }
 
-/** Computed once in a run, when it is first read; what changes a table also if nobody reads it. */
+/** Computed once in a run, at its first read; a part that changes a table also runs unread. */
 function compileCte(node: Tree.Node | undefined, scope: Scope): Cte {
   if (!node) throw new NotModelled('an empty WITH');
   const { statement } = scope;
@@ -107,7 +107,7 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     for (const [place, column] of columns.entries()) column.type = types[place] ?? column.type;
   };
   retype(columns.map(({ type }) => type));
-  // Its columns are all that an order may name.
+  // An order may name only its columns.
   const source = scope.statement.source();
   scope.add({ alias: '', number: source, columns });
   scope.visible = columns.map((column, place) => ({ ...column, source, place }));
@@ -161,13 +161,13 @@ function onceEach(tuples: readonly Tuple[], columns: readonly Column[]): readonl
   return [...byKey.values()];
 }
 
-/** The name of a table that a statement changes, and what it is called there. */
+/** The name and the alias of a table that a statement changes. */
 export function namesOf(relation: Tree.RangeVar | undefined): readonly [string, string] {
   const name = relation?.relname ?? '';
   return [name, relation?.alias?.aliasname ?? name];
 }
 
-/** The columns that a list of assignments names. */
+/** The columns of a list of assignments. */
 export function assigned(nodes: readonly Tree.Node[] | undefined): readonly Tree.ResTarget[] {
   return (nodes ?? []).map((node) => bodyOf(node, 'ResTarget'));
 }

@@ -1,7 +1,7 @@
 /**
  * Tables as lists of row versions. A version is never changed: an update adds another one. Within a
- * statement each version tells which command has made it and which has deleted it, so that a
- * command sees what was there before it (PostgreSQL, "Transaction Isolation").
+ * statement each version has the commands that made and deleted it, so that a command sees the
+ * state before it (PostgreSQL, "Transaction Isolation").
  */
 import type { Value } from './types.ts';
 
@@ -11,22 +11,22 @@ export type Tuple = readonly Value[];
 /** One version of a row. */
 export interface Version {
   readonly values: Tuple;
-  /** The command of the running statement that has made it; 0: it was there before. */
+  /** The command of the running statement that made it; 0: it is older than the statement. */
   madeBy: number;
-  /** The command of the running statement that has deleted it; Infinity: none has. */
+  /** The command of the running statement that deleted it; Infinity: it is not deleted. */
   deletedBy: number;
-  /** Its keys in the unique indexes of its table, as far as they have been wanted. */
+  /** Its keys in the unique indexes of its table, computed on demand. */
   readonly keys: (string | null)[];
 }
 
-/** The rows of a table, and what the running statement has changed. */
+/** The rows of a table, and the changes of the running statement. */
 export class Rows {
   #versions: Version[] = [];
   #isShared = false;
   #made: Version[] = [];
   #deleted: Version[] = [];
 
-  /** All versions, dead ones too; it may grow while it is read, but only at its end. */
+  /** All versions, including dead ones; the list may grow at its end during a read. */
   get versions(): readonly Version[] {
     return this.#versions;
   }
@@ -51,7 +51,7 @@ export class Rows {
     this.#deleted.push(version);
   }
 
-  /** The statement has ended well. */
+  /** Keeps the changes of the statement. */
   commit(): void {
     for (const version of this.#made) version.madeBy = 0;
     if (this.#deleted.length > 0) {
@@ -63,7 +63,7 @@ export class Rows {
     this.#deleted = [];
   }
 
-  /** The statement has failed: all is as it was before it. */
+  /** Undoes the changes of the failed statement. */
   rollBack(): void {
     if (this.#made.length > 0) {
       this.#versions = this.#versions.filter(({ madeBy }) => madeBy === 0);
@@ -74,7 +74,7 @@ export class Rows {
     this.#deleted = [];
   }
 
-  /** What it holds; nothing is copied until it changes. */
+  /** The current versions; they are copied before the next change. */
   snapshot(): readonly Version[] {
     this.#isShared = true;
     return this.#versions;

@@ -29,14 +29,14 @@ import {
 import { expressionOf, statementOf } from './tree.ts';
 import { fitting, fromText, keyOf, typeNamed } from './types.ts';
 
-/** The schema of a database, and where its sequences stand. */
+/** The schema of a database, and the state of its sequences. */
 export interface Schema extends Known {
   readonly tables: Map<string, Table>;
   readonly functions: Map<string, OwnFunction>;
   readonly sequences: Map<string, number>;
 }
 
-/** Makes the tables that a catalog tells of, with their rows. */
+/** Creates the tables of a catalog, with their rows. */
 export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
   const schema: Schema = {
     tables: new Map(),
@@ -68,10 +68,10 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
   return schema;
 }
 
-/** The table that tells how large the tables are, by PostgreSQL's own guess. */
+/** The table with PostgreSQL's estimates of the sizes of tables. */
 export const statistics = 'pg_class';
 
-/** No table has been looked at so far, which is told as -1. */
+/** The size of a table that was never analysed is -1. */
 function statisticsOf(tables: readonly string[]): Table {
   const column = { isRequired: true, fit: (value: unknown) => value, byDefault: () => null };
   const table = new Table(statistics, [
@@ -126,7 +126,7 @@ function ofRows(scope: Scope, run: Run): OfRows {
     });
 }
 
-/** A scope in which the columns of a table can be named. */
+/** A scope with the columns of a table. */
 function scopeOf(table: Table, aliases: readonly string[], { compiler, schema }: Making): Scope {
   const scope = new Scope(new Statement(compiler, schema), null);
   for (const alias of aliases) {
@@ -139,16 +139,16 @@ function scopeOf(table: Table, aliases: readonly string[], { compiler, schema }:
 }
 
 function constrain(table: Table, catalog: Catalog, making: Making): void {
-  const ours = <One extends { readonly table: string }>(all: readonly One[]): One[] =>
+  const ofTable = <One extends { readonly table: string }>(all: readonly One[]): One[] =>
     all.filter((one) => one.table === table.name);
-  table.checks = ours(catalog.checks).map(({ name, definition }) => {
+  table.checks = ofTable(catalog.checks).map(({ name, definition }) => {
     const scope = scopeOf(table, [table.name], making);
     const text = definition.replace(/^CHECK /, '').replace(/ NOT VALID$/, '');
     return { name, test: ofRows(scope, condition(expressionOf(text), scope).run) };
   });
-  // PostgreSQL checks them in the order of their names.
+  // PostgreSQL checks constraints in the order of their names.
   table.checks = table.checks.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  table.uniques = ours(catalog.uniques).map((facts, place) =>
+  table.uniques = ofTable(catalog.uniques).map((facts, place) =>
     uniqueOf(facts, place, { ...making, table }),
   );
 }
@@ -197,7 +197,7 @@ function addForeignKeys(catalog: Catalog, { tables }: Schema): void {
   }
 }
 
-/** From version 18 on RESTRICT has an SQLSTATE of its own. */
+/** From version 18 on, RESTRICT has a separate SQLSTATE. */
 function refusalOf(onDelete: string, version: number): ForeignKey['refusal'] {
   const isRestrict = onDelete === 'r' && version >= 180_000;
   return isRestrict ? 'restrict_violation' : 'foreign_key_violation';
@@ -207,7 +207,7 @@ interface WithBodies extends Making {
   readonly bodies: ReadonlyMap<string, string>;
 }
 
-/** A trigger that refuses a change, or one that writes something after it. */
+/** A trigger that refuses a change, or one that writes rows after it. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
   const { timing = 0, events = 0, whenClause } = trigger;
@@ -239,7 +239,7 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   table.afterTriggers = [...table.afterTriggers, { on, fire }];
 }
 
-/** Puts in what is stored already. */
+/** Inserts the stored rows. */
 function fill(
   table: Table | undefined,
   rows: readonly Readonly<Record<string, string | null>>[],

@@ -1,4 +1,4 @@
-/** Names: what a column, a table or a parameter of a statement means at a place in its text. */
+/** Names: resolves a column, a table or a parameter at a place in the text of a statement. */
 import type * as Tree from 'libpg-query';
 import { NotModelled, refusal } from './errors.ts';
 import type { Tuple, Version } from './rows.ts';
@@ -9,13 +9,13 @@ import { convert, fromText, isNumber, type Column, type Type, type Value } from 
 /** One run of a statement. */
 export interface Frame {
   readonly session: Session;
-  /** It sees what commands before this one have done. */
+  /** It sees the changes of earlier commands. */
   readonly command: number;
   readonly parameters: readonly Value[];
-  /** The current tuple of each source, and the version that it is from. */
+  /** The current tuple of each source, and its version. */
   readonly tuples: Tuple[];
   readonly versions: (Version | null)[];
-  /** What is computed once in a run: common table expressions and subqueries that stand alone. */
+  /** Values computed once in a run: common table expressions and uncorrelated subqueries. */
   readonly kept: unknown[];
 }
 
@@ -27,13 +27,13 @@ export interface Expr {
   readonly run: Run;
   /** The sources that it reads. */
   readonly uses: ReadonlySet<number>;
-  /** A quoted literal or NULL, whose type depends on where it stands. */
+  /** A quoted literal or NULL, whose type depends on its place. */
   readonly literal?: string | null;
-  /** A parameter whose type depends on where it stands, from 1. */
+  /** A parameter whose type depends on its place; numbered from 1. */
   readonly parameter?: number;
   /** The parts of a row. */
   readonly fields?: readonly Expr[];
-  /** It holds only where these two are equal. */
+  /** It is true only when these two are equal. */
   readonly equal?: readonly [Expr, Expr];
   /** It is this column of this source. */
   readonly column?: Reference;
@@ -57,7 +57,7 @@ export interface Source {
   readonly columns: readonly Column[];
 }
 
-/** A common table expression: where its rows are kept, and what computes them. */
+/** A common table expression: the place of its rows, and their computation. */
 export interface Cte {
   readonly columns: readonly Column[];
   readonly rows: (frame: Frame) => readonly Tuple[];
@@ -80,38 +80,38 @@ export interface Query {
   exists(frame: Frame): boolean;
 }
 
-/** A query whose columns may still be turned into other types. */
+/** A query whose columns may still be converted to other types. */
 export interface LooseQuery extends Query {
-  /** Turns the columns into types, as far as there is one for each. */
+  /** Converts each column to its type, if there is one. */
   retype(types: readonly Type[]): void;
 }
 
-/** A statement that changes a table, and what it returns. */
+/** A statement that changes a table, and the rows that it returns. */
 export interface Modification {
   readonly columns: readonly Column[];
   run(frame: Frame): Changed;
 }
 
-/** How many rows it has inserted, updated or deleted, and what it answers. */
+/** The number of inserted, updated or deleted rows, and the returned rows. */
 export interface Changed {
   readonly count: number;
   readonly rows: readonly Tuple[];
 }
 
-/** What parts of the compiler need of each other. */
+/** The interface between the parts of the compiler. */
 export interface Compiler {
   expression(node: Tree.Node | undefined, scope: Scope): Expr;
   query(body: Tree.SelectStmt, scope: Scope): Query;
-  /** Null: the node is no statement that changes a table. */
+  /** Null: the node is not a statement that changes a table. */
   modification(node: Tree.Node, scope: Scope): Modification | null;
 }
 
-/** What a whole statement has: its numbers of sources and places, and its parameters' types. */
+/** The state of a whole statement: counts of its sources and places, and its parameters' types. */
 export class Statement {
   readonly parameters: (Type | undefined)[] = [];
   readonly compiler: Compiler;
   readonly catalog: Known;
-  /** The parts that change tables, in the order of the text: each is carried out, read or not. */
+  /** The parts that change tables, in the order of the text: each is executed, read or not. */
   readonly modifying: ((frame: Frame) => void)[] = [];
   sources = 0;
   kept = 0;
@@ -132,16 +132,16 @@ export class Statement {
   }
 }
 
-/** What a statement may name. */
+/** The objects that a statement may name. */
 export interface Known {
   readonly tables: ReadonlyMap<string, Table>;
   readonly functions: ReadonlyMap<string, OwnFunction>;
 }
 
-/** A function that the migrations have made. */
+/** A function of the migrations. */
 export interface OwnFunction {
   readonly takes: readonly Type[];
-  readonly gives: Type;
+  readonly returns: Type;
   run(session: Session, values: readonly Value[]): Value;
 }
 
@@ -153,11 +153,11 @@ export class Scope {
   readonly sources: Source[] = [];
   visible: Visible[] = [];
   readonly ctes = new Map<string, Cte>();
-  /** The sources of outer scopes that something in here reads. */
+  /** The sources of outer scopes that are read in this scope. */
   readonly free = new Set<number>();
-  /** Present where aggregates may stand. */
+  /** Present where aggregates are allowed. */
   aggregates: Aggregate[] | null = null;
-  /** Where the aggregates' values are. */
+  /** The source of the aggregates' values. */
   aggregateSource = -1;
 
   constructor(statement: Statement, parent: Scope | null) {
@@ -172,7 +172,7 @@ export class Scope {
     this.sources.push(source);
   }
 
-  /** The names of a FROM list that stand left of a lateral part, seen by that part. */
+  /** Names on the left of a lateral part of a FROM list are visible in it. */
   cte(name: string): Cte | null {
     return this.ctes.get(name) ?? this.parent?.cte(name) ?? null;
   }
@@ -214,7 +214,7 @@ export class Scope {
     };
   }
 
-  /** The sources that this scope has added itself. */
+  /** The sources that were added in this scope. */
   get own(): ReadonlySet<number> {
     return new Set([...this.sources.map(({ number }) => number), this.aggregateSource]);
   }
@@ -231,7 +231,7 @@ export class Scope {
     this.parent?.noteUse(source);
   }
 
-  /** Something in an inner scope reads a source. */
+  /** Notes that an inner scope reads a source. */
   noteUse(source: number): void {
     this.#note(source);
   }
@@ -249,12 +249,12 @@ export function usesOf(parts: readonly Expr[]): ReadonlySet<number> {
   return new Set(parts.flatMap(({ uses }) => [...uses]));
 }
 
-/** A value that is known. */
+/** A constant value. */
 export function constant(type: Type, value: Value): Expr {
   return { type, uses: noSources, run: () => value };
 }
 
-/** An expression as one of a type, as far as PostgreSQL turns it into that by itself. */
+/** An expression converted to a type, where PostgreSQL converts it implicitly. */
 export function coerced(scope: Scope, expr: Expr, type: Type): Expr {
   if (expr.type !== 'unknown' && expr.type !== type) {
     const fits =
@@ -262,7 +262,7 @@ export function coerced(scope: Scope, expr: Expr, type: Type): Expr {
       (expr.type.endsWith('[]') && type.endsWith('[]')) ||
       (type === 'text' && expr.type === 'void');
     if (!fits) {
-      throw refusal('datatype_mismatch', `a value of ${expr.type} stands where ${type} is wanted`);
+      throw refusal('datatype_mismatch', `a value of ${expr.type} is not a ${type}`);
     }
   }
   return cast(scope, expr, type);
@@ -291,7 +291,7 @@ export function parameterOf(number: number, type: Type): Expr {
   return { type, uses: noSources, run: ({ parameters }) => parameters[place] ?? null };
 }
 
-/** What has no type so far is a text. */
+/** Gives an expression without a type the type text. */
 export function settled(scope: Scope, expr: Expr): Expr {
   return expr.type === 'unknown' ? cast(scope, expr, 'text') : expr;
 }

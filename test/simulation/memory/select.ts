@@ -19,19 +19,19 @@ import { isTableFunction } from './table-functions.ts';
 import { bodyOf, nameOf, parts } from './tree.ts';
 import { type Column, keyOf, type Type } from './types.ts';
 
-/** A row on its way out: what it shows, what it is ordered by, and what it was read from. */
+/** A result row: its values, its sort keys, and the rows that it was read from. */
 interface Found extends Keyed {
   readonly tuple: Tuple;
   readonly versions: readonly (Version | null)[];
 }
 
-/** A column of the answer. */
+/** A result column. */
 export interface Target extends Column {
   expr: Expr;
   type: Type;
 }
 
-/** A query over a FROM list. The scope is empty, but for what WITH has named. */
+/** A query over a FROM list. The scope is empty, except for the names of WITH. */
 export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
   const { fromClause, targetList } = withoutSetFunctions(body);
   const from = compileFrom(fromClause, scope);
@@ -79,7 +79,7 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
   };
 }
 
-/** A function that gives rows, where it is all that is selected, stands in FROM as well. */
+/** Moves a function that returns rows to FROM, when it is the only selected expression. */
 function withoutSetFunctions(
   body: Tree.SelectStmt,
 ): Pick<Tree.SelectStmt, 'fromClause' | 'targetList'> {
@@ -111,7 +111,7 @@ interface Plan {
   readonly groups: readonly Expr[];
   readonly having: Expr | null;
   readonly aggregates: readonly Aggregate[];
-  /** Null: all rows; empty: the whole row tells which are the same. */
+  /** Null: all rows; empty: the whole rows are compared. */
   readonly distinct: readonly Expr[] | null;
   /** The sources whose rows are locked. */
   readonly locked: readonly number[];
@@ -119,7 +119,7 @@ interface Plan {
   readonly offset: Expr | null;
 }
 
-/** The columns that a list of expressions shows; a star stands for all. */
+/** The columns of a list of expressions; a star means all. */
 export function targetsOf(nodes: readonly Tree.Node[] | undefined, scope: Scope): Target[] {
   return (nodes ?? []).flatMap((node) => {
     const { val, name } = bodyOf(node, 'ResTarget');
@@ -150,7 +150,7 @@ function shownAs({ name, type }: Column, expr: Expr): Target {
   return { name, type, expr };
 }
 
-/** What PostgreSQL calls a column that is given no name. */
+/** PostgreSQL's default name of a column. */
 function defaultName(node: Tree.Node | undefined): string {
   const [kind, body] = parts(node);
   if (kind === 'ColumnRef') return nameOf((body as Tree.ColumnRef).fields?.at(-1));
@@ -171,7 +171,7 @@ function nameOfSublink({ subLinkType, subselect }: Tree.SubLink): string {
   return name ?? defaultName(val);
 }
 
-/** The parts of a condition that all have to hold. */
+/** The conjuncts of a condition. */
 export function conjuncts(node: Tree.Node | undefined, scope: Scope): Expr[] {
   if (!node) return [];
   const [kind, body] = parts(node);
@@ -181,7 +181,7 @@ export function conjuncts(node: Tree.Node | undefined, scope: Scope): Expr[] {
   return [condition(node, scope)];
 }
 
-/** By place, by an input column, or by the name of a column of the answer. */
+/** A group by place, by an input column, or by the name of a result column. */
 function groupOf(node: Tree.Node, scope: Scope, targets: readonly Target[]): Expr {
   const [kind, body] = parts(node);
   if (kind === 'A_Const') {
@@ -212,7 +212,7 @@ function lockedBy(nodes: readonly Tree.Node[] | undefined, scope: Scope): number
   });
 }
 
-/** How many rows a limit or an offset names. */
+/** The number of rows of a limit or an offset. */
 export function bound(node: Tree.Node | undefined, scope: Scope): Expr | null {
   return node ? coerced(scope, compile(node, scope), 'int8') : null;
 }
@@ -240,7 +240,7 @@ function each(plan: Plan, frame: Frame): Found[] {
 
 interface Group {
   readonly states: unknown[];
-  /** The tuples of its first row, which the columns that it is grouped by are read from. */
+  /** The tuples of its first row, from which the grouping columns are read. */
   readonly tuples: readonly (readonly [number, Tuple])[];
 }
 
@@ -278,13 +278,13 @@ function grouped(plan: Plan, frame: Frame): Found[] {
   return found;
 }
 
-/** In order, each once where that is asked for, and no more than asked. */
+/** Applies DISTINCT, ORDER BY, LIMIT and locks. */
 function finished(plan: Plan, frame: Frame, found: readonly Found[]): readonly Tuple[] {
   const { distinct, order, locked } = plan;
   let rows = sorted(found, order);
   if (distinct) rows = withoutRepeats(plan, rows);
   if (locked.length > 0) {
-    // A row that this very statement has changed already is passed over.
+    // A row that this statement has already changed is skipped.
     rows = rows.filter(({ versions }) =>
       versions.every((version) => version === null || version.deletedBy === Infinity),
     );
@@ -298,7 +298,7 @@ function withoutRepeats({ distinct, order, targets }: Plan, rows: readonly Found
     (distinct ?? [])
       .map((expr) => {
         const place = targets.findIndex((one) => one.expr === expr);
-        // What DISTINCT ON names comes first in the order.
+        // The expressions of DISTINCT ON are first in the order.
         const isTarget = place !== -1;
         const value = isTarget ? tuple[place] : keys[(distinct ?? []).indexOf(expr)];
         return keyOf(expr.type, value ?? null);

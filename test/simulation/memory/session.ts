@@ -1,6 +1,6 @@
-/** One statement under way: its commands, and what is to be done at its end. */
+/** A running statement: its commands, and the work at its end. */
 
-/** What sessions ask of the database. */
+/** The database as a session uses it. */
 interface Sequences {
   nextValue(sequence: string): number;
 }
@@ -9,7 +9,7 @@ export class Session {
   readonly database: Sequences;
   /** Now, in microseconds since 1970. */
   readonly nowUs = Date.now() * 1_000;
-  readonly #told = new Map<string, readonly [string, string]>();
+  readonly #notifications = new Map<string, readonly [string, string]>();
   #checks: (() => void)[] = [];
   #commands = 0;
 
@@ -22,21 +22,21 @@ export class Session {
     return this.#commands;
   }
 
-  /** Tells whoever listens, at the commit; what is told twice is told once. */
+  /** Notifies the listeners at the commit; equal notifications are sent once. */
   notify(channel: string, payload: string): void {
-    this.#told.set(`${channel}\0${payload}`, [channel, payload]);
+    this.#notifications.set(`${channel}\0${payload}`, [channel, payload]);
   }
 
   get notifications(): Iterable<readonly [string, string]> {
-    return this.#told.values();
+    return this.#notifications.values();
   }
 
-  /** Is checked when the statement has done all else. */
+  /** Adds a check at the end of the statement. */
   later(check: () => void): void {
     this.#checks.push(check);
   }
 
-  /** @throws where a row names another one that is not there. */
+  /** @throws when a row names a missing one. */
   check(): void {
     while (this.#checks.length > 0) {
       const checks = this.#checks;

@@ -12,7 +12,7 @@ export interface Order {
   readonly nullsFirst: boolean;
 }
 
-/** A row with the values that it is ordered by. */
+/** A row with its sort keys. */
 export interface Keyed {
   readonly keys: readonly Value[];
 }
@@ -22,7 +22,7 @@ interface Named {
   readonly expr: Expr;
 }
 
-/** What the rows of a query are ordered by. */
+/** The sort order of a query. */
 export function orderOf(
   nodes: readonly Tree.Node[] | undefined,
   scope: Scope,
@@ -41,7 +41,7 @@ export function orderOf(
   });
 }
 
-/** A column of the answer that is named, or told by its place. */
+/** A result column, by name or by place. */
 function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | null {
   const [kind, body] = parts(node);
   if (kind === 'A_Const') {
@@ -56,7 +56,7 @@ function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | n
   return targets.find((target) => target.name === name)?.expr ?? null;
 }
 
-/** Sorts rows; those that are alike stay as they come. */
+/** Sorts rows; the sort is stable. */
 export function sorted<Row extends Keyed>(rows: readonly Row[], order: readonly Order[]): Row[] {
   if (order.length === 0 || rows.length < 2) return [...rows];
   const compares = order.map(({ expr, isDescending, nullsFirst }) => {
@@ -84,7 +84,7 @@ interface Bounds {
   readonly offset: Expr | null;
 }
 
-/** The rows that OFFSET and LIMIT leave. */
+/** Applies OFFSET and LIMIT. */
 export function limited<Row>(rows: readonly Row[], { limit, offset }: Bounds, frame: Frame): Row[] {
   const start = offset ? Number(offset.run(frame) ?? 0) : 0;
   const count = limit?.run(frame) ?? null;

@@ -40,7 +40,7 @@ function onlyValue(query: Query, frame: Frame): Value {
   return first?.[0] ?? null;
 }
 
-/** A subquery that stands alone is carried out once, when its value is first wanted. */
+/** An uncorrelated subquery is executed once, at the first use of its value. */
 function once(query: Query, scope: Scope, { type, run }: Pick<Expr, 'type' | 'run'>): Expr {
   return { type, uses: query.uses, run: query.uses.size > 0 ? run : kept(scope, run) };
 }

@@ -1,4 +1,4 @@
-/** Functions that give rows. */
+/** Functions that return rows. */
 import type * as Tree from 'libpg-query';
 import { NotModelled, refusal } from './errors.ts';
 import { jsonNull, normalJson } from './json.ts';
@@ -15,12 +15,12 @@ interface RowsOf {
 type Compile = (args: readonly Expr[], defined: readonly Tree.Node[]) => RowsOf;
 
 const functions: Readonly<Record<string, Compile>> = {
-  /** Side by side; what is shorter is filled with NULLs. */
+  /** The arrays side by side; shorter ones are filled with NULLs. */
   unnest: (args) => ({
     columns: args.map(({ type }) => ({ name: 'unnest', type: elementOf(type) })),
     rows(frame) {
       const lists = args.map(({ run }) => (run(frame) ?? []) as readonly Value[]);
-      // A call that comes alone.
+      // A call with one array.
       if (lists.every((list) => list.length === 1)) return [lists.map(([only = null]) => only)];
       const length = Math.max(...lists.map((list) => list.length));
       return Array.from({ length }, (_, place) => lists.map((list) => list[place] ?? null));
@@ -51,7 +51,7 @@ function itemsOf(list: Expr | undefined, frame: Frame): readonly unknown[] {
   const json = list?.run(frame) ?? null;
   if (json === null) return [];
   if (Array.isArray(json)) return json as unknown[];
-  throw refusal('datatype_mismatch', 'cannot extract elements from what is no list');
+  throw refusal('datatype_mismatch', 'cannot extract elements from a value that is not a list');
 }
 
 function textOf(item: unknown): string | null {
@@ -66,12 +66,12 @@ function field(item: unknown, { name, type }: Column): Value {
   return type === 'jsonb' ? normalJson(value) : fromText(type, textOf(value) ?? '');
 }
 
-/** Whether a function gives rows. */
+/** Whether a function returns rows. */
 export function isTableFunction(name: string): boolean {
   return Object.hasOwn(functions, name);
 }
 
-/** The rows that a function gives. */
+/** The rows that a function returns. */
 export function rowsOf(name: string, args: readonly Expr[], defined: readonly Tree.Node[]): RowsOf {
   const compile = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (!compile) throw new NotModelled(`the function ${name} in FROM`);

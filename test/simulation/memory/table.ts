@@ -1,4 +1,4 @@
-/** A table: its columns, and what its constraints and triggers demand of a row. */
+/** A table: its columns, and the checks of its constraints and triggers. */
 import { refusal } from './errors.ts';
 import { Rows, type Tuple, type Version } from './rows.ts';
 import type { Session } from './session.ts';
@@ -7,7 +7,7 @@ import type { Column, Type, Value } from './types.ts';
 export interface TableColumn extends Column {
   readonly type: Type;
   readonly isRequired: boolean;
-  /** Fits a value into what the column's type says of its digits. */
+  /** Converts a value to the precision of the column's type. */
   readonly fit: (value: Value) => Value;
   readonly byDefault: (session: Session) => Value;
 }
@@ -21,11 +21,11 @@ export interface Check {
 
 export interface Unique {
   readonly name: string;
-  /** Where the key of a version is kept. */
+  /** The index of its key in the keys of a version. */
   readonly place: number;
-  /** The key of a row, or null where the index does not hold it. */
+  /** The key of a row, or null when the index does not contain it. */
   readonly keyOf: (values: Tuple) => string | null;
-  /** The keys and the parts of the condition, written alike wherever they stand. */
+  /** The keys and the conjuncts of the condition, as canonical texts. */
   readonly keys: ReadonlySet<string>;
   readonly predicate: ReadonlySet<string>;
 }
@@ -40,7 +40,7 @@ export interface ForeignKey {
   readonly refusal: 'restrict_violation' | 'foreign_key_violation';
 }
 
-/** What is done at the end of a statement that has inserted or updated a row. */
+/** An action at the end of a statement that inserted or updated a row. */
 export interface AfterTrigger {
   readonly on: ReadonlySet<'insert' | 'update'>;
   readonly fire: (session: Session, before: Tuple | null, after: Tuple) => void;
@@ -48,7 +48,7 @@ export interface AfterTrigger {
 
 export interface Trigger {
   readonly on: ReadonlySet<'update' | 'delete'>;
-  /** @throws what the trigger's function raises, where its condition holds. */
+  /** @throws the error of the trigger's function, when its condition is true. */
   readonly fire: (before: Tuple, after: Tuple | null) => void;
 }
 
@@ -60,7 +60,7 @@ export class Table {
   uniques: readonly Unique[] = [];
   triggers: readonly Trigger[] = [];
   afterTriggers: readonly AfterTrigger[] = [];
-  /** Those that its rows name, and those that name its rows. */
+  /** The keys of its rows to others, and those of others to its rows. */
   readonly parents: ForeignKey[] = [];
   readonly children: ForeignKey[] = [];
 
@@ -69,7 +69,7 @@ export class Table {
     this.columns = columns;
   }
 
-  /** @throws where a row breaks a constraint that is about itself alone. */
+  /** @throws when a row violates a constraint on this row alone. */
   admit(values: Tuple): void {
     const table = this.name;
     for (const [place, { name: column, isRequired }] of this.columns.entries()) {
@@ -85,7 +85,7 @@ export class Table {
     }
   }
 
-  /** The row that stands in the way of another one, by one of some unique indexes. */
+  /** The existing row that conflicts with another one in one of some unique indexes. */
   conflict(values: Tuple, uniques: readonly Unique[]): readonly [Version, Unique] | null {
     for (const unique of uniques) {
       const key = unique.keyOf(values);
@@ -166,7 +166,7 @@ export interface Doing {
   readonly command: number;
 }
 
-/** At the end of the statement: what a row names has to be there. */
+/** At the end of the statement, the referenced row must exist. */
 function requireParent({ name, child, places, parent, parentPlaces }: ForeignKey, row: Version) {
   if (row.deletedBy !== Infinity) return;
   const wanted = places.map((place) => row.values[place]);
@@ -185,7 +185,7 @@ function hasRow(table: Table, places: readonly number[], wanted: readonly Value[
   );
 }
 
-/** At the end of the statement: what named a row that is gone goes with it, or keeps it. */
+/** At the end of the statement, rows that reference a deleted one are deleted, or refuse it. */
 function releaseChildren(key: ForeignKey, gone: Tuple, { session }: Doing): void {
   const { child, places, parent, parentPlaces, name } = key;
   const wanted = parentPlaces.map((place) => gone[place]);

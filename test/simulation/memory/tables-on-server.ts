@@ -1,9 +1,13 @@
-/** Puts rows into the tables of a real database, and reads them, to hold it against the model. */
-import type { Ask, Catalog } from './catalog.ts';
+/** Writes and reads the tables of a real database, to compare it with the model. */
+import type { RunQuery, Catalog } from './catalog.ts';
 import type { Contents } from './database.ts';
 
-/** Empties all tables and puts rows in. The triggers that keep what is final are off meanwhile. */
-export async function putIn(ask: Ask, catalog: Catalog, contents: Contents): Promise<void> {
+/** Replaces the rows of all tables. The triggers that protect final rows are off meanwhile. */
+export async function putIn(
+  runQuery: RunQuery,
+  catalog: Catalog,
+  contents: Contents,
+): Promise<void> {
   const tables = Object.entries(contents.tables);
   const emptied = tables.map(([name]) => `delete from ${name};`).join(' ');
   const restarted = Object.entries(contents.sequences)
@@ -20,7 +24,7 @@ export async function putIn(ask: Ask, catalog: Catalog, contents: Contents): Pro
       );
       return `insert into ${name} (${list}) values ${values.join(', ')};`;
     });
-  await ask(`
+  await runQuery(`
     do $putting$ begin
       set local session_replication_role = replica;
       ${emptied} ${restarted} ${filled.join(' ')}
@@ -32,12 +36,15 @@ function literal(text: string | null, type: string): string {
   return `e'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'::${type}`;
 }
 
-/** What stands in the tables, in no order. */
-export async function readTables(ask: Ask, catalog: Catalog): Promise<Catalog['contents']> {
+/** The rows of the tables, in no order. */
+export async function readTables(
+  runQuery: RunQuery,
+  catalog: Catalog,
+): Promise<Catalog['contents']> {
   const tables = new Map<string, Readonly<Record<string, string | null>>[]>();
   for (const [name, columns] of Map.groupBy(catalog.columns, ({ table }) => table)) {
     const list = columns.map((column) => `${column.name}::text as ${column.name}`).join(', ');
-    tables.set(name, await ask(`select ${list} from ${name}`));
+    tables.set(name, await runQuery(`select ${list} from ${name}`));
   }
   return Object.fromEntries(tables);
 }

@@ -4,7 +4,7 @@
  */
 import { NotModelled, refusal } from './errors.ts';
 
-/** As PostgreSQL keeps it: the three parts are not turned into each other. */
+/** As PostgreSQL stores it: the three parts are not converted into each other. */
 export interface Interval {
   readonly months: number;
   readonly days: number;
@@ -49,12 +49,12 @@ export function addIntervals(one: Interval, other: Interval): Interval {
   };
 }
 
-/** Multiplied; what is left of a month or a day goes to the smaller part. */
+/** Multiplies; the fraction of a month or a day is carried to the smaller part. */
 export function scaleInterval(interval: Interval, factor: number): Interval {
   return eachPart(interval, (part) => part * factor);
 }
 
-/** Divided, likewise. */
+/** Divides in the same way. */
 export function divideInterval(interval: Interval, divisor: number): Interval {
   return eachPart(interval, (part) => part / divisor);
 }
@@ -67,12 +67,12 @@ function eachPart(interval: Interval, change: (part: number) => number): Interva
   return { months: Math.trunc(months), days: Math.trunc(days) + Math.trunc(left), us };
 }
 
-/** Rounded to six digits behind the point. */
+/** Rounds to six decimal places. */
 function toMicroseconds(seconds: number): number {
   return Math.round(seconds * 1_000_000) / 1_000_000;
 }
 
-/** From one point in time to another: days, and what is left of a day. */
+/** From one point in time to another: days, and the rest of a day. */
 export function intervalBetween(from: number, until: number): Interval {
   const us = until - from;
   const days = Math.trunc(us / dayUs);
@@ -110,7 +110,7 @@ const timeForm = new RegExp(
 export function timeFrom(text: string): number {
   if (text === 'infinity') return Infinity;
   if (text === '-infinity') return -Infinity;
-  // As JavaScript writes it, which is what is mostly asked for.
+  // The format of JavaScript, which is the most frequent one.
   const plainMs = text.length === 24 && text.endsWith('Z') ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(plainMs)) return plainMs * 1_000;
   const [, day, time = '00:00', part = '', zone = 'Z'] = timeForm.exec(text) ?? [];

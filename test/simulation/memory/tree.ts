@@ -4,7 +4,7 @@ import type * as Tree from 'libpg-query';
 import { NotModelled } from './errors.ts';
 import { typeNamed, type Type } from './types.ts';
 
-/** The kind of a node, and what is in it. */
+/** The kind and the body of a node. */
 export function parts(node: Tree.Node | undefined): readonly [string, unknown] {
   const [first] = Object.entries(node ?? {});
   if (!first) throw new NotModelled('an empty node');
@@ -24,31 +24,31 @@ export function typeOf(name: Tree.TypeName | undefined): Type {
   return typeNamed(name?.arrayBounds ? `${bare}[]` : bare);
 }
 
-/** The kinds of nodes, and what a node of a kind holds. */
+/** The kinds of nodes, and the body of each kind. */
 type KindOf<Node> = Node extends unknown ? keyof Node : never;
 type Kind = KindOf<Tree.Node>;
 type BodyOf<K extends Kind> = Extract<Tree.Node, Readonly<Record<K, unknown>>>[K];
 
-/** What a node of a known kind holds. */
+/** The body of a node of a known kind. */
 export function bodyOf<K extends Kind>(node: Tree.Node | undefined, kind: K): BodyOf<K> {
   const [found, body] = parts(node);
   if (found !== kind) throw new NotModelled(`${found} in place of ${kind}`);
   return body as BodyOf<K>;
 }
 
-/** The only statement of a text. */
+/** The single statement of a text. */
 export function statementIn(text: string): Tree.Node {
   const [first, ...others] = parseSync(text).stmts ?? [];
   if (!first?.stmt || others.length > 0) throw new NotModelled('several statements in one text');
   return first.stmt;
 }
 
-/** What the only statement of a text holds, which is of a known kind. */
+/** The body of the single statement of a text, of a known kind. */
 export function statementOf<K extends Kind>(text: string, kind: K): BodyOf<K> {
   return bodyOf(statementIn(text), kind);
 }
 
-/** An expression that stands alone. */
+/** The expression of a text. */
 export function expressionOf(text: string): Tree.Node {
   const { targetList } = statementOf(`select ${text}`, 'SelectStmt');
   const { val } = bodyOf(targetList?.[0], 'ResTarget');

@@ -1,11 +1,11 @@
-/** The types of SQL, and how their values are read, written, compared and handed over. */
+/** The types of SQL, and how their values are read, written, compared and returned. */
 import { compareDecimals, decimalFrom, limitDecimal } from './decimals.ts';
 import { NotModelled, refusal } from './errors.ts';
 import { jsonFrom, jsonNull, jsonText, normalJson, plainJson } from './json.ts';
 import { compareIntervals, intervalFrom, timeFrom, timeText, type Interval } from './times.ts';
 
 /**
- * How values are kept: `null` for NULL, numbers for integers, floats and points in time (in
+ * How values are stored: `null` for NULL, numbers for integers, floats and points in time (in
  * microseconds), texts for `text`, `uuid`, `numeric` and `bytea` (a character for each byte), lists
  * for arrays.
  */
@@ -36,7 +36,7 @@ const aliases: Readonly<Record<string, Type>> = {
   'character varying': 'text',
 };
 
-/** What a type is called here; a modifier such as `(3)` is left off. */
+/** The name of a type in the model, without a modifier such as `(3)`. */
 export function typeNamed(name: string): Type {
   const isArray = name.endsWith('[]');
   const bare = name
@@ -82,7 +82,7 @@ export function elementOf(type: Type): Type {
   return type.slice(0, -2);
 }
 
-/** The type that values of both can be turned into. */
+/** The type that values of both can be converted to. */
 export function commonType(one: Type, other: Type): Type {
   if (one === other || other === 'unknown') return one;
   if (one === 'unknown') return other;
@@ -91,7 +91,7 @@ export function commonType(one: Type, other: Type): Type {
   throw refusal('datatype_mismatch', `types ${one} and ${other} cannot be matched`);
 }
 
-/** The text of a value that is no object. */
+/** The text of a value that is not an object. */
 function textOf(value: Value): string {
   return typeof value === 'string' ? value : `${value as number}`;
 }
@@ -194,7 +194,7 @@ export function fromParameter(type: Type, value: unknown): Value {
   return fromText(type, typeof value === 'object' ? JSON.stringify(value) : textOf(value));
 }
 
-/** What the driver makes of the values of a type; null: it gives them as they are kept. */
+/** The driver's conversion of the values of a type; null: it returns them as stored. */
 export function driverOf(type: Type): ((value: Value) => unknown) | null {
   switch (type) {
     case 'int8':
@@ -253,7 +253,7 @@ function arrayText(element: Type, values: readonly Value[]): string {
   return `{${words.join(',')}}`;
 }
 
-/** A value turned into another type. */
+/** Converts a value to another type. */
 export function convert(from: Type, to: Type, value: Value): Value {
   if (value === null || from === to) return value;
   if (from === 'unknown' || from === 'text') return fromText(to, value as string);
@@ -327,7 +327,7 @@ export function keyOf(type: Type, value: Value): string {
   return `=${textOf(value)}`;
 }
 
-/** How a value is fitted into a column that says how many digits there are. */
+/** Converts values to the declared precision of a column. */
 export function fitting(declared: string): (value: Value) => Value {
   const [, name, modifier] = /^(.*?)\((.*)\)/.exec(declared) ?? [];
   if (modifier === undefined) return (value) => value;

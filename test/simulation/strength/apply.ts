@@ -1,6 +1,6 @@
 /**
- * Runs a mutant under the tests: loaded before them, it puts the changed statement, or the changed
- * list of phases, in the place of the service's own.
+ * Runs the tests on a mutant: loaded before them, it replaces a statement or a list of phases of
+ * the service with the changed one.
  *
  *     MUTANT='pix-take-over: without settled_at is null' \
  *       NODE_OPTIONS="--import $PWD/test/simulation/strength/apply.ts" node --test FILE

@@ -1,48 +1,48 @@
 /**
- * Runs every mutant on the seed that noticed it last, else through the scenes of its statement,
- * else on seeds until one notices. One that survives all of them has a written reason.
+ * Runs every mutant on the seed that last noticed it, then in the scenes of its statement, then on
+ * seeds, until one notices it. A mutant that survives all of them has a written reason.
  */
 import { runElsewhere } from '../seeds.ts';
 import type { Prepared } from '../store.ts';
 import type { Killers } from './killers.ts';
 import { reasons } from './survivors.ts';
 
-/** What the processes are given that share the mutants. */
+/** The input of each process that runs a share of the mutants. */
 export interface MutantOrder {
   readonly prepared: Prepared;
-  /** The seeds that noticed the mutants last. */
+  /** The seeds that last noticed the mutants. */
   readonly killers: Killers;
-  /** How many further seeds a mutant is run on at most. */
+  /** The maximum of further seeds for a mutant. */
   readonly seeds: number;
-  /** The mutants that are run on no further seed. */
+  /** The mutants without runs on further seeds. */
   readonly excused: readonly string[];
-  /** How the names begin of those that are run. */
+  /** The prefix of the names of the mutants to run. */
   readonly only: string;
-  /** The first mutant of this process, and how far it is to the next one. */
+  /** The index of the first mutant of this process, and the distance to the next one. */
   readonly first: number;
   readonly step: number;
 }
 
-/** What became of a mutant. */
+/** The result of a mutant. */
 export interface MutantResult {
   readonly name: string;
-  /** Null: it has survived. */
+  /** Null: the mutant survived. */
   readonly killer:
     { readonly seed: number; readonly violation: string } | { readonly scene: string } | null;
 }
 
 export interface Judgement {
-  /** What is not as it should be; empty when each mutant is noticed or has a reason. */
+  /** The problems; empty when each mutant is noticed or has a reason. */
   readonly problems: readonly string[];
-  /** The seeds that have noticed the mutants of this run. */
+  /** The seeds that noticed the mutants of this run. */
   readonly killers: Killers;
-  /** One line: how many mutants there are, and what became of them. */
+  /** One line: the counts of the mutants by result. */
   readonly summary: string;
 }
 
 export interface JudgeOptions extends Pick<MutantOrder, 'prepared' | 'killers' | 'seeds' | 'only'> {
   readonly workers: number;
-  /** Runs those on seeds as well that a scene notices, or that have a reason to survive. */
+  /** Runs also the mutants that a scene notices, or that have a reason to survive, on seeds. */
   readonly doubts: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Which seed noticed each mutant last, as `killers.json` records it. */
+/** The seed that last noticed each mutant, recorded in `killers.json`. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -20,8 +20,8 @@ export async function writeKillers(killers: Killers): Promise<void> {
 }
 
 /**
- * The seeds to try, without repetition: those that notice most mutants come first, then all others
- * in their order.
+ * The seeds to try, without repetition: first those that notice most mutants, then all others
+ * in order.
  */
 export function seedsToTry(killers: Killers, seeds: number): number[] {
   const counts = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** The mutants of a statement, and the list of those that survive. */
+/** The mutants of a statement, and the list of the surviving mutants. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { loadModule } from 'libpg-query';
@@ -21,7 +21,7 @@ after(async () => {
 
 const changesOf = (text: string): string[] => statementMutants(text).map(({ change }) => change);
 
-test('each condition of an and is left out once, at any depth', () => {
+test('one mutant omits each condition of an and, at any depth', () => {
   const text = `
     select 1 from jobs j join lanes l on l.kind = j.kind
      where j.status = 'queued' and (j.id = 1 or j.wanted and j.run_at is not null)
@@ -37,15 +37,15 @@ test('each condition of an and is left out once, at any depth', () => {
   ]);
 });
 
-test('each branch of a case is never taken once, and an index stays named as it is', () => {
+test('one mutant disables each branch of a case, and the name of an index stays unchanged', () => {
   const text = `
     insert into jobs (id, status)
     select 1, case when a.wanted then 'queued' else case a.kind when 'x' then 'done' end end
-      from asked a on conflict (id) where status = 'queued' do nothing`;
+      from requested a on conflict (id) where status = 'queued' do nothing`;
   assert.deepEqual(changesOf(text), ['never when a.wanted', "never when 'x'"]);
 });
 
-test('a list of phases gets each open phase that it lacks, and loses each that it has', () => {
+test('mutants add each missing open phase to a list of phases, and remove each listed one', () => {
   const phases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
   const expected = phases.map((phase) => {
     const isListed = phase === 'PAYING' || phase === 'UNKNOWN';
@@ -62,7 +62,7 @@ test('a mutant differs from the statement in one place', () => {
   assert.equal(new Set(mutants.map(({ text }) => text)).size, mutants.length);
 });
 
-test('mutants have names of their own, and only mutants are in the lists', async () => {
+test('mutants have unique names, and the lists contain only mutants', async () => {
   const names = (await allMutants()).map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   const recorded = [...reasons.keys(), ...Object.keys(await readKillers())];
@@ -72,7 +72,7 @@ test('mutants have names of their own, and only mutants are in the lists', async
   );
 });
 
-test('each scene finds on the service as it is what is written of it', async () => {
+test('each scene has its recorded result on the unchanged service', async () => {
   assert.deepEqual(scenes.map(nameOfScene).toSorted(), Object.keys(findings).toSorted());
   for (const scene of scenes) assert.equal(await faultOf(scene, store), null, nameOfScene(scene));
 });

@@ -1,4 +1,4 @@
-/** The mutants of the service: hot statements, phases that a move leaves, and what answers mean. */
+/** The mutants of the service: hot statements, phases that moves leave, and meanings of answers. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
@@ -31,7 +31,7 @@ import type { Deviation, Mutation } from '../deviation.ts';
 import { changingMoves } from '../moves.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
-/** What a send, a charge, an event and a job run each time, and what the sweep runs. */
+/** The statements of each send, charge, event and job, and those of the sweep. */
 const hotStatements: readonly Statement[] = [
   reservationStatements.reserveForSession,
   paymentStatements.step,
@@ -58,7 +58,7 @@ const hotStatements: readonly Statement[] = [
   jobs.renew,
 ];
 
-/** Conditions that cover for each other: only without all of them there is something to notice. */
+/** Redundant conditions: a mutant is noticeable only without all of them. */
 const covering: readonly (readonly [Statement, ...string[]])[] = [
   [
     paymentStatements.repeat,
@@ -69,13 +69,13 @@ const covering: readonly (readonly [Statement, ...string[]])[] = [
   ],
 ];
 
-/** All of them, always in the same order. */
+/** All mutants, always in the same order. */
 export async function allMutants(): Promise<Mutation[]> {
   await loadModule();
   return [...changedStatements().map(runInstead), ...ofMoves(), ...ofErrors(), ...ofReceipts()];
 }
 
-/** A statement of the service, and what is run in its place. */
+/** A statement of the service, and the statement that replaces it. */
 interface ChangedStatement {
   readonly name: string;
   readonly original: Statement;
@@ -121,7 +121,7 @@ const leftPhases: readonly (readonly string[])[] = [
   ['RESERVED', ...phasesOpenToSettlement],
 ];
 
-/** A list of phases, and what is left in its place. */
+/** A list of phases, and the list that replaces it. */
 interface ChangedMove {
   readonly name: string;
   readonly listed: readonly string[];
@@ -187,8 +187,8 @@ function ofErrors(): Mutation[] {
 
 function otherwise(error: ProviderError, outcome: FailedOutcome): ProviderError {
   const { code, statusClass, retryable, reason, duplicate, cause } = error;
-  const told = { ...(reason !== undefined && { reason }), ...(duplicate && { duplicate }) };
-  return new ProviderError({ outcome, code, statusClass, retryable, cause, ...told });
+  const details = { ...(reason !== undefined && { reason }), ...(duplicate && { duplicate }) };
+  return new ProviderError({ outcome, code, statusClass, retryable, cause, ...details });
 }
 
 function ofReceipts(): Mutation[] {
@@ -210,7 +210,7 @@ function ofReceipts(): Mutation[] {
 
 type Paid = ReturnType<Provider['pay']>;
 
-/** Around each attempt to pay, below the retries. */
+/** Wraps each attempt to pay, below the retries. */
 function paying(change: (pay: () => Paid) => Paid): Deviation {
   return {
     wire: (wire) => ({

@@ -30,37 +30,37 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   ];
 }
 
-const event = (says: string, failed: string | null, worker: string | null): Scene => ({
+const event = (title: string, failed: string | null, worker: string | null): Scene => ({
   statement: storeWebhookEvent,
-  says,
+  title,
   async play(stage) {
     const lease = worker === null ? null : later;
-    const given = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
-    const rows = await stage.answers(...given);
-    const isIt = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
-    return [isIt, ...(await stored(stage)), stage.heard.map(({ length }) => length)];
+    const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
+    const rows = await stage.answers(...values);
+    const results = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
+    return [results, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
   },
 });
 
-const again = (says: string, changes: Columns): Scene => ({
+const again = (title: string, changes: Columns): Scene => ({
   statement: storeWebhookEvent,
-  says,
+  title,
   async play(stage) {
     const { row, answers } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
     const none = [null, null, null];
     const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
-    const isIt = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
-    return [isIt, ...(await stored(stage))];
+    const results = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
+    return [results, ...(await stored(stage))];
   },
 });
 
 /** Two calls in one statement. */
 const bothFinished: Scene = {
   statement: finishWebhookEvent,
-  says: 'of two events that are finished at once each ends its own job',
-  async play({ row, askTogether, found }) {
+  title: 'two events finished at once each end their own job',
+  async play({ row, callBatch, found }) {
     const lease = { status: 'running', leased_by: 'me', leased_until: later };
     const ids = [await row('webhook_events'), await row('webhook_events')];
     const open = await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: endToEnd });
@@ -68,7 +68,7 @@ const bothFinished: Scene = {
     const jobs = [await row('jobs', lease), await row('jobs', lease)];
     const settled = [JSON.stringify([ended]), JSON.stringify([open])];
     const both = <Value>(value: Value): Value[] => [value, value];
-    await askTogether(
+    await callBatch(
       ids,
       ['processed', 'parked'],
       both('[]'),
@@ -90,13 +90,13 @@ const bothFinished: Scene = {
 
 const bothStored: Scene = {
   statement: storeWebhookEvent,
-  says: 'of two events that are stored at once each has its own job',
-  async play({ askTogether, found }) {
+  title: 'two events stored at once each get their own job',
+  async play({ callBatch, found }) {
     const ids = [freeId, freeId.replace('ffff', 'fffe')];
     const both = <Value>(value: Value): Value[] => [value, value];
     const bytes = [Buffer.from('one'), Buffer.from('two')];
     const facts = [both(null), both(null), ['E-1', null], ...noIds.map(both)];
-    const rows = await askTogether(ids, bytes, bytes, both(now), ...facts);
+    const rows = await callBatch(ids, bytes, bytes, both(now), ...facts);
     const waits = await found('select id_value from webhook_waits');
     return [rows, ...(await found('select status from jobs order by id')), ...waits];
   },
@@ -113,9 +113,9 @@ interface Finished {
   readonly status?: string;
 }
 
-const finish = (says: string, how: Finished): Scene => ({
+const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
-  says,
+  title,
   async play({ row, answers, found }) {
     const { attempted = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
     const { status = 'running', lostId } = how;
@@ -158,24 +158,24 @@ const finish = (says: string, how: Finished): Scene => ({
   },
 });
 
-/** What the moves of two events are of, and the open transactions that they are about. */
+/** The open transactions of two events, and the moves of each event. */
 interface Moved {
   readonly open: readonly Columns[];
-  /** Of each event: which transactions it moves, and how. */
+  /** For each event: the transactions that it moves, and their changes. */
   readonly moves: readonly (readonly [place: number, changes?: Columns])[][];
-  /** What a third event waits for. */
+  /** The id that a third event waits for. */
   readonly waitsFor?: string;
-  /** The first event waits for it as well. */
+  /** The first event waits for it too. */
   readonly waitsItself?: boolean;
-  /** No event is stored any more. */
+  /** The events are no longer stored. */
   readonly isLost?: boolean;
   readonly attempted?: Date | null;
 }
 
-const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
+const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
-  says,
-  async play({ row, answersTogether, found, heard }) {
+  title,
+  async play({ row, batchAnswers, found, notifications }) {
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
@@ -221,7 +221,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
       ),
       moves.map((_, at) => (at ? later : now)),
     ];
-    const rows = await answersTogether(...columns);
+    const rows = await batchAnswers(...columns);
     const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
     return [
       answered,
@@ -231,7 +231,7 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
       ...(await found('select phase, note, provider_txid from pix_timeline order by id')),
       ...(await found('select status from webhook_events order by id')),
       ...(await found('select status, wanted from jobs order by id')),
-      heard.map(({ length }) => length),
+      notifications.map(({ length }) => length),
     ];
   },
 });
@@ -239,14 +239,15 @@ const settle = (says: string, { open, moves, waitsFor, ...how }: Moved): Scene =
 const candidatesOf = (
   statement: Statement,
   before: readonly unknown[],
-  [says, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
+  [title, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
 ): Scene => ({
   statement,
-  says,
+  title,
   async play(stage) {
-    for (const { told, note, ...changes } of rows) {
+    for (const { reported, note, ...changes } of rows) {
       const id = await stage.row('pix_transactions', changes);
-      if (told) await stage.row('pix_timeline', { transaction_id: id, provider_txid: told });
+      if (reported)
+        await stage.row('pix_timeline', { transaction_id: id, provider_txid: reported });
       if (note) await stage.row('pix_timeline', { transaction_id: id, phase: 'PAYING', note });
     }
     const found = await stage.answers(...before, ...ids);
@@ -254,7 +255,7 @@ const candidatesOf = (
   },
 });
 
-/** By themselves, and with an event that is stored. */
+/** The candidates alone, and with a stored event. */
 const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
   const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
   return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
@@ -262,27 +263,29 @@ const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scen
 
 export const eventScenes: readonly Scene[] = [
   event('an event has a job in the queue', null, null),
-  event('an event under a lease has a job that runs', null, 'me'),
-  event('an event that says that a send has failed waits for the send', endToEnd, null),
-  again('an event that comes again has a job again', {}),
-  again('an event that is processed has none', {
+  event('an event under a lease has a running job', null, 'me'),
+  event('an event of a failed send waits for the send', endToEnd, null),
+  again('a repeated event gets a new job', {}),
+  again('a repeated event that is processed gets no job', {
     status: 'processed',
     processed_at: now,
     results: '[]',
   }),
-  finish('an event is finished, and the job with it', {}),
-  finish('an event that another process has finished since is not', { attempted: earlier }),
+  finish('an event is finished with its job', {}),
+  finish('an event that another process has finished is not finished again', {
+    attempted: earlier,
+  }),
   finish('an event whose payment is open is not finished', { settled: unknown }),
-  finish('an event whose payment has ended is', { settled: done }),
+  finish('an event whose payment has ended is finished', { settled: done }),
   finish('an event is not finished while one of its two recorded rows is lost', {
     settled: done,
     lostId: freeId,
   }),
-  finish('a job whose lease is another’s does not end', { worker: 'you' }),
-  finish('a job that was asked for again is queued', { wanted: true }),
-  finish('an event that waits has a job at the earlier time', { jobAt: now, status: 'queued' }),
-  finish('an event that waits asks again for the job that runs', { jobAt: now, worker: 'you' }),
-  settle('the transactions of an event are moved with its end', {
+  finish('a job under another lease does not end', { worker: 'you' }),
+  finish('a job that was requested again is queued', { wanted: true }),
+  finish('a waiting event has a job at the earlier time', { jobAt: now, status: 'queued' }),
+  finish('a waiting event requests the running job again', { jobAt: now, worker: 'you' }),
+  settle('the transactions of an event are moved when it is finished', {
     open: [unknown, { ...other, provider_txid: 'bank-0' }],
     moves: [[[0], [1]]],
   }),
@@ -298,15 +301,15 @@ export const eventScenes: readonly Scene[] = [
     open: [done],
     moves: [[[0, { from_phases: '{SETTLED}' }]]],
   }),
-  settle('of two events that move one transaction one is finished', {
+  settle('one of two events that move one transaction is finished', {
     open: [unknown],
     moves: [[[0]], [[0]]],
   }),
-  settle('an event whose transaction has changed keeps no other from its end', {
+  settle('an event whose transaction has changed does not block another event', {
     open: [{ ...unknown, phase: 'PAYING' }, other],
     moves: [[[0]], [[1]]],
   }),
-  settle('a transaction that is not settled by its move is notified to no one', {
+  settle('a move that does not settle a transaction sends no notification', {
     open: [unknown],
     moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],
   }),
@@ -321,12 +324,12 @@ export const eventScenes: readonly Scene[] = [
     moves: [[[0]]],
     waitsFor: key,
   }),
-  settle('an event that has ended meanwhile is not finished', {
+  settle('an event that ended in the meantime is not finished', {
     open: [unknown],
     moves: [[[0]]],
     attempted: earlier,
   }),
-  settle('an event that a failover has lost moves nothing', {
+  settle('an event lost in a failover moves no transaction', {
     open: [unknown],
     moves: [[[0]]],
     isLost: true,
@@ -336,23 +339,23 @@ export const eventScenes: readonly Scene[] = [
   ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
   ...candidates('by the key', [unknown, other], [null, key, null, null]),
   ...candidates(
-    'a charge is not meant by the key',
+    'the key does not refer to a charge',
     [{ ...charge, phase: 'ACCEPTED', idempotency_key: key }],
     [null, key, null, null],
   ),
   ...candidates(
-    'by an id that was told',
-    [{ ...unknown, told: 'bank-1' }, other],
+    'by a reported id',
+    [{ ...unknown, reported: 'bank-1' }, other],
     [null, null, null, 'bank-1'],
   ),
   ...candidates(
-    'an id that was told of another send names that one',
-    [unknown, { ...other, told: 'bank-1' }],
+    'an id reported for another send names that send',
+    [unknown, { ...other, reported: 'bank-1' }],
     [endToEnd, null, null, 'bank-1'],
   ),
   ...candidates(
-    'an id that was told and is not named',
-    [{ ...unknown, told: 'bank-2' }],
+    'a reported id that is not named',
+    [{ ...unknown, reported: 'bank-2' }],
     [endToEnd, null, null, 'bank-1'],
   ),
   ...candidates(

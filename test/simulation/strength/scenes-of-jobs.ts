@@ -1,4 +1,4 @@
-/** Scenes of the statements that every job runs: leases, and what is asked for meanwhile. */
+/** Scenes of the statements that every job runs: leases, and requests during a run. */
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
@@ -9,26 +9,26 @@ const running = { status: 'running', leased_by: 'me', leased_until: later, attem
 const states = `select status, leased_by, attempts, run_at = '2026-05-24 12:01Z' as due_now,
                        finished_at is not null as is_over from jobs order by id`;
 
-/** Two running jobs of the same worker, of which the first is asked for again meanwhile, or not. */
+/** Two running jobs of one worker, of which the first may be requested again during its run. */
 async function two({ row }: Stage, wanted: boolean): Promise<readonly unknown[]> {
   return [await row('jobs', { ...running, wanted }), await row('jobs', running)];
 }
 
-const finish = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
+const finish = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   statement: jobs.finish,
-  says,
+  title,
   async play(stage) {
     const [id] = await two(stage, wanted);
-    return [await stage.ask(id, worker, 'done', null, now), ...(await stage.found(states))];
+    return [await stage.call(id, worker, 'done', null, now), ...(await stage.found(states))];
   },
 });
 
-const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
+const requeue = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   statement: jobs.requeue,
-  says,
+  title,
   async play(stage) {
     const [id] = await two(stage, wanted);
-    return [await stage.ask(id, worker, later, 1, 'E', now), ...(await stage.found(states))];
+    return [await stage.call(id, worker, later, 1, 'E', now), ...(await stage.found(states))];
   },
 });
 
@@ -36,53 +36,53 @@ const requeue = (says: string, [worker, wanted]: [string, boolean]): Scene => ({
 const together: readonly Scene[] = [
   {
     statement: jobs.finish,
-    says: 'of two jobs that end at once each ends as its own call says',
+    title: 'two jobs that end at once each end as in their own call',
     async play(stage) {
       const ids = [...(await two(stage, false))];
       const ends = ['done', 'dead'];
       const errors = [null, 'E'];
-      await stage.askTogether(ids, ['me', 'me'], ends, errors, [now, now]);
+      await stage.callBatch(ids, ['me', 'me'], ends, errors, [now, now]);
       return stage.found('select status, last_error from jobs order by id');
     },
   },
   {
     statement: jobs.requeue,
-    says: 'of two jobs that are put back at once each is as its own call says',
+    title: 'two jobs put back at once are each as in their own call',
     async play(stage) {
       const ids = [...(await two(stage, false))];
-      await stage.askTogether(ids, ['me', 'me'], [later, now], [1, 2], ['E', 'F'], [now, now]);
+      await stage.callBatch(ids, ['me', 'me'], [later, now], [1, 2], ['E', 'F'], [now, now]);
       return stage.found('select attempts, last_error from jobs order by id');
     },
   },
 ];
 
-const release = (says: string, changes: Readonly<Record<string, unknown>>): Scene => ({
+const release = (title: string, changes: Readonly<Record<string, unknown>>): Scene => ({
   statement: jobs.releaseLapsed,
-  says,
-  async play({ row, ask, found }) {
+  title,
+  async play({ row, call, found }) {
     const { isMine = false, ...columns } = changes;
     const id = await row('jobs', { ...running, leased_until: earlier, ...columns });
-    await ask(now, 3, 'me', isMine ? [id] : [], ['sweep']);
+    await call(now, 3, 'me', isMine ? [id] : [], ['sweep']);
     return found(states);
   },
 });
 
 const lapsed = { last_error: 'lease_lapsed', leased_by: 'gone' };
 
-const renew = (says: string, changes: object): Scene => ({
+const renew = (title: string, changes: object): Scene => ({
   statement: jobs.renew,
-  says,
-  async play({ row, ask, found }) {
+  title,
+  async play({ row, call, found }) {
     const id = await row('jobs', { ...running, leased_until: earlier, ...changes });
     await row('jobs', { ...running, leased_until: earlier });
-    await ask('me', later, [id]);
+    await call('me', later, [id]);
     return found(`select leased_until > '2026-05-24 12:00Z' from jobs order by id`);
   },
 });
 
-const claim = (says: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
+const claim = (title: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
   statement: jobs.claim,
-  says,
+  title,
   async play({ row, answers, found }) {
     for (const changes of rows) await row('jobs', changes);
     const claimed = await answers('me', later, now, ['test', 'other'], [5, 1]);
@@ -93,33 +93,29 @@ const claim = (says: string, rows: readonly Readonly<Record<string, unknown>>[])
 
 export const jobScenes: readonly Scene[] = [
   finish('a job ends under its lease', ['me', false]),
-  finish('a job whose lease is another’s does not end', ['you', false]),
-  finish('a job that was asked for again is queued again', ['me', true]),
+  finish('a job under another lease does not end', ['you', false]),
+  finish('a job that was requested again is queued again', ['me', true]),
   requeue('a job is put back under its lease', ['me', false]),
-  requeue('a job whose lease is another’s is not put back', ['you', false]),
-  requeue('a job that was asked for again is due at once', ['me', true]),
+  requeue('a job under another lease is not put back', ['you', false]),
+  requeue('a job that was requested again is due at once', ['me', true]),
   ...together,
   release('a job whose lease has lapsed is put back', { leased_by: 'gone' }),
-  release('a job whose lease runs stays', { leased_by: 'gone', leased_until: later }),
+  release('a job under a valid lease is not put back', { leased_by: 'gone', leased_until: later }),
   release('a job whose lease lapses again is dead', lapsed),
   release('a job that has run less often is put back', { ...lapsed, attempts: 2 }),
   release('a job that has failed before is put back', { ...lapsed, last_error: 'E' }),
   release('a periodic job is put back', { ...lapsed, kind: 'sweep' }),
-  release('a job that was asked for again starts anew', { ...lapsed, wanted: true }),
-  release('a job that this worker runs stays', { isMine: true }),
+  release('a job that was requested again starts again', { ...lapsed, wanted: true }),
+  release('a job that this worker runs is not put back', { isMine: true }),
   release('a job that this worker has lost is put back', {}),
   release('a job that has its id, of another worker, is put back', {
     isMine: true,
     leased_by: 'gone',
   }),
-  renew('a lease is renewed, and no other one', {}),
+  renew('only the requested lease is renewed', {}),
   renew('a lease of another worker is not renewed', { leased_by: 'you' }),
-  claim('what is due is claimed, and the time of the next one told', [{}, { run_at: later }]),
-  claim('a running job does not come next', [{ ...running, run_at: later }]),
-  claim('a job of an unknown kind does not come next', [{ kind: 'new', run_at: later }]),
-  claim('no more of a kind are claimed than there is room for', [
-    { kind: 'other' },
-    { kind: 'other' },
-    {},
-  ]),
+  claim('a due job is claimed, and the time of the next one is reported', [{}, { run_at: later }]),
+  claim('a running job is not the next one', [{ ...running, run_at: later }]),
+  claim('a job of an unknown kind is not the next one', [{ kind: 'new', run_at: later }]),
+  claim('a claim respects the limit of each kind', [{ kind: 'other' }, { kind: 'other' }, {}]),
 ];

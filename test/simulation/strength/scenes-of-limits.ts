@@ -1,4 +1,4 @@
-/** Scenes of a send with limits: what counts, and which limit applies. */
+/** Scenes of a send with limits: the counted amounts, and the applied limit. */
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
@@ -24,9 +24,9 @@ const freeId = '00000000-0000-4000-8000-00000000ffff';
 const settled = { phase: 'SETTLED', settled_at: now };
 
 /** A send of 5.00. */
-const send = (says: string, how: Limited): Scene => ({
+const send = (title: string, how: Limited): Scene => ({
   statement: reservationStatements.reserveWithinLimits,
-  says,
+  title,
   async play({ row, found, answers }) {
     const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
     const { isNight = [false, false], began = [made, made] } = how;
@@ -82,42 +82,44 @@ const send = (says: string, how: Limited): Scene => ({
 
 export const limitScenes: readonly Scene[] = [
   send('a send within the limit is reserved', {}),
-  send('without a limit in this period it is reserved', { day: null, sent: [{}] }),
-  send('what was sent counts', { sent: [{}] }),
-  send('exactly the limit is reserved', { sent: [{ amount: '5.00' }] }),
-  send('a send that has failed does not count', { sent: [{ ...settled, status: 'FAILED' }] }),
-  send('a send that is completed counts', { sent: [{ ...settled, status: 'COMPLETED' }] }),
+  send('a send without a limit in this period is reserved', { day: null, sent: [{}] }),
+  send('an earlier send counts', { sent: [{}] }),
+  send('a send of exactly the limit is reserved', { sent: [{ amount: '5.00' }] }),
+  send('a failed send does not count', { sent: [{ ...settled, status: 'FAILED' }] }),
+  send('a completed send counts', { sent: [{ ...settled, status: 'COMPLETED' }] }),
   send('a charge does not count', {
     sent: [{ operation: 'CHARGE', transaction_identification: 'a'.repeat(26) }],
   }),
-  send('what was sent before the period does not count', { sent: [{ created_at: earlier }] }),
+  send('a send before the period does not count', { sent: [{ created_at: earlier }] }),
   send('at night the limit of the night applies', { isNight: [true, true] }),
   send('a night from 22 has not begun', { own: { night_hour: 22 }, isNight: [true, false] }),
   send('a night from 20 has begun', { own: { night_hour: 20 }, isNight: [true, false] }),
-  send('a period of nights from 22 counts from its own begin', {
+  send('a period of nights from 22 counts from its own start', {
     own: { night_hour: 22 },
     began: [earlier, made],
     sent: [{ created_at: earlier }],
   }),
-  send('another hour applies when its time has come', {
+  send('a change of the hour applies when it is due', {
     own: { night_hour_next: 22, night_hour_next_at: now },
     isNight: [true, false],
   }),
-  send('another hour waits', {
+  send('a change of the hour waits until it is due', {
     own: { night_hour_next: 22, night_hour_next_at: later },
     isNight: [true, false],
   }),
-  send('an own limit of the day applies', { own: { day: '4.99' } }),
-  send('an own limit of the night applies', { own: { night: '5.00' }, isNight: [true, true] }),
-  send('a raise of the day waits', { own: { day: '1.00', day_next: '9.00', day_next_at: later } }),
-  send('a raise of the day has come', {
+  send('a personal limit of the day applies', { own: { day: '4.99' } }),
+  send('a personal limit of the night applies', { own: { night: '5.00' }, isNight: [true, true] }),
+  send('a raise of the day limit waits until it is due', {
+    own: { day: '1.00', day_next: '9.00', day_next_at: later },
+  }),
+  send('a raise of the day limit applies when it is due', {
     own: { day: '1.00', day_next: '9.00', day_next_at: now },
   }),
-  send('a raise of the night waits', {
+  send('a raise of the night limit waits until it is due', {
     own: { night: '1.00', night_next: '9.00', night_next_at: later },
     isNight: [true, true],
   }),
-  send('a raise of the night has come', {
+  send('a raise of the night limit applies when it is due', {
     own: { night: '1.00', night_next: '9.00', night_next_at: now },
     isNight: [true, true],
   }),

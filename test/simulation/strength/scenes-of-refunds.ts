@@ -20,7 +20,7 @@ const charged = { ...sent, operation: 'CHARGE', transaction_identification: 'a'.
 
 interface Facts {
   readonly originals: readonly Columns[];
-  /** Of the refund; the first of the originals is refunded. */
+  /** Columns of the refund; the first of the originals is refunded. */
   readonly operation?: 'REFUND_IN' | 'REFUND_OUT';
   readonly amount?: string;
   /** A refund that is stored already, of the first of the originals. */
@@ -29,9 +29,9 @@ interface Facts {
   readonly hasEvent?: boolean;
 }
 
-const refund = (says: string, facts: Facts): Scene => ({
+const refund = (title: string, facts: Facts): Scene => ({
   statement: recordRefund,
-  says,
+  title,
   async play(stage) {
     const { originals, operation = 'REFUND_IN', amount = '4.00', before, at = null } = facts;
     const ids: unknown[] = [];
@@ -69,7 +69,7 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   return [
     ...(await found(`select operation, amount, refunded_amount, provider_txid,
                             created_at = '2026-05-24 13:00Z' as received,
-                            created_at = '2026-05-24 12:01Z' as told,
+                            created_at = '2026-05-24 12:01Z' as reported,
                             updated_at = '2026-05-24 12:01Z' as changed
                        from pix_transactions order by operation, amount, refunded_amount`)),
     ...(await found(`select l.phase, l.note, l.provider_txid, l.event_id is null as bare,
@@ -82,7 +82,7 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
 /** Two calls in one statement, of two payments with one return id each. */
 const together: Scene = {
   statement: recordRefund,
-  says: 'two refunds at once are those of their own payments',
+  title: 'two refunds at once belong to their own payments',
   async play(stage) {
     const ids = [
       await stage.row('pix_transactions', sent),
@@ -90,7 +90,7 @@ const together: Scene = {
     ];
     const event = await stage.row('webhook_events', { received_at: later });
     const both = <Value>(value: Value): Value[] => [value, value];
-    await stage.askTogether(
+    await stage.callBatch(
       [freeId, otherFreeId],
       ids,
       both('REFUND_IN'),
@@ -106,53 +106,59 @@ const together: Scene = {
   },
 };
 
-const expired = (says: string, changes: Columns): Scene => ({
+const expired = (title: string, changes: Columns): Scene => ({
   statement: sweepStatements.findExpired,
-  says,
-  async play({ row, ask }) {
+  title,
+  async play({ row, call }) {
     const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
     const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
     await row('pix_transactions', { ...issued, ...changes });
-    return ask(moment.made, 5);
+    return call(moment.made, 5);
   },
 });
 
 export const refundScenes: readonly Scene[] = [
   refund('a refund is recorded beside its payment', { originals: [sent] }),
-  refund('a refund has the date that its event tells', { originals: [sent], at: now }),
-  refund('a date of long ago is not believed', { originals: [sent], at: new Date(0) }),
-  refund('a date ahead is not believed', { originals: [sent], at: new Date('2026-06-24Z') }),
+  refund('a refund has the date of its event', { originals: [sent], at: now }),
+  refund('a date in the distant past is not accepted', { originals: [sent], at: new Date(0) }),
+  refund('a date in the future is not accepted', {
+    originals: [sent],
+    at: new Date('2026-06-24Z'),
+  }),
   refund('refunds add up', { originals: [{ ...sent, refunded_amount: '6.50' }] }),
-  refund('more than the payment is refused', {
+  refund('a refund of more than the payment is refused', {
     originals: [{ ...sent, refunded_amount: '6.51' }],
   }),
   refund('an open payment is not refunded', {
     originals: [{ phase: 'ACCEPTED', end_to_end: endToEnd }],
   }),
-  refund('of an event that is lost nothing is recorded', { originals: [sent], hasEvent: false }),
-  refund('what is recorded is found', { originals: [sent], before: { amount: '4.00' } }),
-  refund('another amount is no repeat', { originals: [sent], before: { amount: '5.00' } }),
-  refund('a return id of another payment is no repeat', {
+  refund('a refund of a lost event is not recorded', { originals: [sent], hasEvent: false }),
+  refund('a recorded refund is found', { originals: [sent], before: { amount: '4.00' } }),
+  refund('a refund with another amount is not a repeat', {
+    originals: [sent],
+    before: { amount: '5.00' },
+  }),
+  refund('a return id of another payment is not a repeat', {
     originals: [{ ...sent, end_to_end: otherEndToEnd }, sent],
     before: { amount: '4.00' },
   }),
-  refund('a refund the other way is another one', {
+  refund('a refund in the other direction is a different one', {
     originals: [sent],
     before: { amount: '4.00', operation: 'REFUND_OUT' },
   }),
-  refund('a PIX and the charge that it has completed have one sum', {
+  refund('a PIX and the charge that it completed share one sum', {
     originals: [received, { ...charged, refunded_amount: '6.51' }],
     operation: 'REFUND_OUT',
   }),
-  refund('the send of the other side counts for nothing', {
+  refund('the send of the other side does not count', {
     originals: [received, { ...sent, refunded_amount: '10.00' }],
     operation: 'REFUND_OUT',
   }),
   together,
-  expired('a charge that has expired is found', {}),
-  expired('one that expires at that time is found', { expires_at: moment.made }),
-  expired('one that expires later is not', { expires_at: now }),
-  expired('a static one is not', { expires_at: null }),
-  expired('one without a code is left to others', { phase: 'RESERVED' }),
-  expired('one that was paid is not', done),
+  expired('an expired charge is found', {}),
+  expired('a charge that expires at that time is found', { expires_at: moment.made }),
+  expired('a charge that expires later is not found', { expires_at: now }),
+  expired('a static charge is not found', { expires_at: null }),
+  expired('a charge without a code is not found', { phase: 'RESERVED' }),
+  expired('a paid charge is not found', done),
 ];

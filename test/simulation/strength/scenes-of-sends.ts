@@ -30,7 +30,7 @@ const charge = {
 };
 const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
 
-/** A send of a customer whose account is active, unless said otherwise. */
+/** A send of a customer, whose account is active by default. */
 async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'): Promise<unknown> {
   await row('accounts', { status });
   const [userId] = await found('select max(user_id) as user_id from accounts');
@@ -47,23 +47,23 @@ async function parked({ row }: Stage, idValue: string, changes: Columns = {}): P
 
 const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 
-const takeOver = (says: string, changes: Columns): Scene => ({
+const takeOver = (title: string, changes: Columns): Scene => ({
   statement: reservationStatements.takeOver,
-  says,
-  async play({ row, ask }) {
+  title,
+  async play({ row, call }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
-    return ask(id, later, now);
+    return call(id, later, now);
   },
 });
 
 const repeat = (
-  says: string,
+  title: string,
   { claim = later, ...changes }: Columns,
   before?: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
   statement: paymentStatements.repeat,
-  says,
+  title,
   async play(stage) {
     const columns = { ...under('PAYING'), claimed_until: later, ...changes };
     const id = await stage.row('pix_transactions', columns);
@@ -73,25 +73,25 @@ const repeat = (
       idempotency_key: 'x',
     });
     await before?.(stage);
-    const noted = await stage.ask(id, claim, now, 2, '5xx', 'after_unknown');
+    const noted = await stage.call(id, claim, now, 2, '5xx', 'after_unknown');
     return [noted, ...(await stage.found('select phase, attempt from pix_timeline'))];
   },
 });
 
 const step = (from: string, to: string): Scene => ({
   statement: paymentStatements.step,
-  says: `a send in ${from} takes the step to ${to}, or does not`,
+  title: `a send in ${from} takes the step to ${to}, or does not`,
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
     await send(stage, { idempotency_key: 'other' });
-    const moved = await stage.ask(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
+    const moved = await stage.call(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
     const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
     const rows = await stage.found('select phase, outcome from pix_transactions');
     return [moved, ...rows, ...noted];
   },
 });
 
-/** An event that a call names: one that is stored beside another, or one that is not. */
+/** The event that a call names: one of two stored events, or one that is not stored. */
 type Named = 'stored' | 'lost';
 
 async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
@@ -100,16 +100,16 @@ async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
 }
 
 const move = (
-  says: string,
+  title: string,
   [changes, phases, status = 'PROCESSING', names]: readonly [Columns, string, string?, Named?],
 ): Scene => ({
   statement: moveStatements.move,
-  says,
-  async play({ row, ask, found, heard }) {
+  title,
+  async play({ row, call, found, notifications }) {
     const event = await eventNamed(row, names);
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
-    const moved = await ask(
+    const moved = await call(
       id,
       phases,
       status === 'PROCESSING' ? 'UNKNOWN' : 'SETTLED',
@@ -130,19 +130,19 @@ const move = (
       moved,
       ...(await found('select phase from pix_transactions')),
       ...noted,
-      heard.map(({ length }) => length),
+      notifications.map(({ length }) => length),
     ];
   },
 });
 
-/** An event waits for an id that a statement stores: a job looks at it again. */
+/** An event waits for an id that a statement stores: a job processes it again. */
 const waking = (
   statement: Scene['statement'],
-  { says, idValue }: { says: string; idValue: string },
+  { title, idValue }: { title: string; idValue: string },
   play: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
   statement,
-  says: `${statement.name} wakes an event that waits for ${says}`,
+  title: `${statement.name} wakes an event that waits for ${title}`,
   async play(stage) {
     await parked(stage, idValue);
     await play(stage);
@@ -153,39 +153,39 @@ const waking = (
 const byKeyOrId: readonly Scene[] = [
   ['the end-to-end id', endToEnd],
   ['the key', key],
-].flatMap(([says = '', idValue = '']) => [
-  waking(paymentStatements.step, { says, idValue }, async (stage) => {
+].flatMap(([title = '', idValue = '']) => [
+  waking(paymentStatements.step, { title, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
-    await stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+    await stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
   }),
-  waking(moveStatements.move, { says, idValue }, async ({ row, ask }) => {
+  waking(moveStatements.move, { title, idValue }, async ({ row, call }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
-    await ask(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
+    await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
   }),
 ]);
 
-const identify = (says: string, changes: Columns, names: Named = 'stored'): Scene => ({
+const identify = (title: string, changes: Columns, names: Named = 'stored'): Scene => ({
   statement: identifyPayment,
-  says,
-  async play({ row, ask, found }) {
+  title,
+  async play({ row, call, found }) {
     const id = await row('pix_transactions', changes);
     await row('pix_transactions', {
       ...charge,
       ...paid,
       transaction_identification: 'b'.repeat(26),
     });
-    const identified = await ask(id, otherEndToEnd, now, await eventNamed(row, names));
+    const identified = await call(id, otherEndToEnd, now, await eventNamed(row, names));
     return [identified, ...(await found('select end_to_end is null from pix_transactions'))];
   },
 });
 
 const paid = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now, idempotency_key: 'paid' };
 
-const anomaly = (says: string, changes: Columns): Scene => ({
+const anomaly = (title: string, changes: Columns): Scene => ({
   statement: transactionStatements.storeAnomaly,
-  says,
-  async play({ row, ask, found }) {
+  title,
+  async play({ row, call, found }) {
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
     const [event, another] = [await row('webhook_events'), await row('webhook_events')];
     const noted = { transaction_id: id, event_id: event, phase: 'ANOMALY', note: 'reason' };
@@ -193,7 +193,7 @@ const anomaly = (says: string, changes: Columns): Scene => ({
     if (foreign) Object.assign(noted, { transaction_id: other });
     if (late) Object.assign(noted, { event_id: another });
     await row('pix_timeline', { ...noted, ...columns });
-    const answered = await ask(id, now, isLost ? freeId : event, 'reason');
+    const answered = await call(id, now, isLost ? freeId : event, 'reason');
     return [answered, ...(await found('select note from pix_timeline'))];
   },
 });
@@ -201,29 +201,29 @@ const anomaly = (says: string, changes: Columns): Scene => ({
 /** Two calls in one statement. */
 const bothNoted: Scene = {
   statement: transactionStatements.storeAnomaly,
-  says: 'of two anomalies that are noted at once the new one is answered',
-  async play({ row, askTogether, found }) {
+  title: 'two anomalies at once: only the new one is answered',
+  async play({ row, callBatch, found }) {
     const ids = [await row('pix_transactions'), await row('pix_transactions')];
     const event = await row('webhook_events');
     const noted = { event_id: event, phase: 'ANOMALY', note: 'reason' };
     await row('pix_timeline', { ...noted, transaction_id: ids[0] });
     const both = <Value>(value: Value): Value[] => [value, value];
-    const answered = await askTogether(ids, both(now), both(event), both('reason'));
+    const answered = await callBatch(ids, both(now), both(event), both('reason'));
     return [answered, ...(await found('select note from pix_timeline'))];
   },
 };
 
-const received = (says: string, date: Date | null): Scene => ({
+const received = (title: string, date: Date | null): Scene => ({
   statement: recordReceived,
-  says,
+  title,
   async play(stage) {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const event = await stage.row('webhook_events');
     await stage.row('webhook_events', { received_at: earlier });
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now, event, date];
-    await stage.ask(freeId, ...facts);
-    return stage.found(`select created_at = '2026-05-24 11:00Z' as told,
+    await stage.call(freeId, ...facts);
+    return stage.found(`select created_at = '2026-05-24 11:00Z' as reported,
                                created_at = '2026-05-24 12:00Z' as received
                           from pix_transactions where operation = 'RECEIVED'`);
   },
@@ -231,8 +231,8 @@ const received = (says: string, date: Date | null): Scene => ({
 
 const touch: Scene = {
   statement: sweepStatements.touchUnconfirmed,
-  says: 'sends that were looked up go to the end of the queue, and nothing else does',
-  async play({ row, ask, found }) {
+  title: 'only sends that were looked up move to the end of the queue',
+  async play({ row, call, found }) {
     const ids: unknown[] = [];
     for (const [place, phase] of openPhases.entries()) {
       const ownId = `${endToEnd.slice(0, -1)}${place + 3}`;
@@ -240,24 +240,24 @@ const touch: Scene = {
     }
     ids.push(await row('pix_transactions', settled));
     await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: otherEndToEnd });
-    await ask(ids, now);
+    await call(ids, now);
     return found(`select phase, updated_at = '2026-05-24 12:01Z' as t from pix_transactions
                    order by phase, t`);
   },
 };
 
-const stale = (says: string, changes: Columns): Scene => ({
+const stale = (title: string, changes: Columns): Scene => ({
   statement: sweepStatements.findStale,
-  says,
-  async play({ row, ask }) {
+  title,
+  async play({ row, call }) {
     await row('pix_transactions', { created_at: earlier, updated_at: earlier, ...changes });
-    return ask(['RESERVED', 'PAYING'], moment.now, now, 5);
+    return call(['RESERVED', 'PAYING'], moment.now, now, 5);
   },
 });
 
-const unconfirmed = (says: string, changes: Columns): Scene => ({
+const unconfirmed = (title: string, changes: Columns): Scene => ({
   statement: sweepStatements.findUnconfirmed,
-  says,
+  title,
   async play(stage) {
     const { session = {}, since, noted, ...columns } = changes;
     const old = { ...under('UNKNOWN'), created_at: earlier, updated_at: earlier };
@@ -268,8 +268,8 @@ const unconfirmed = (says: string, changes: Columns): Scene => ({
     const phase = noted ?? columns['phase'] ?? 'UNKNOWN';
     if (since) await stage.row('pix_timeline', { transaction_id: id, phase, at: since });
     const other = await send(stage, { idempotency_key: 'other' });
-    await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: ages });
-    return stage.ask(now, moment.now, 5);
+    await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: longAgo });
+    return stage.call(now, moment.now, 5);
   },
 });
 
@@ -279,7 +279,7 @@ interface Reserved {
   readonly account?: Columns;
   /** An id that an event waits for. */
   readonly idValue?: string;
-  /** The banking session, or null for one that another user has. */
+  /** The banking session, or null for another user's. */
   readonly session?: Columns | null;
   readonly userStatus?: string;
 }
@@ -294,9 +294,9 @@ const reserving = {
 const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
 
 /** Claims a key for a charge, or for a send in a session. */
-const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
+const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
   statement: reserving[verb],
-  says,
+  title,
   async play(stage) {
     const { row, found } = stage;
     const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
@@ -325,146 +325,150 @@ const reserve = (says: string, verb: keyof typeof reserving, how: Reserved): Sce
 /** An id that no row has. */
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 
-/** Long before anything else. */
-const ages = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
+/** A time long before all others. */
+const longAgo = new Date(earlier.getTime() - 30 * 24 * 3_600_000);
 
 export const sendScenes: readonly Scene[] = [
-  takeOver('a send that nobody works on is taken over', {}),
+  takeOver('a send that no process works on is taken over', {}),
   takeOver('a send whose claim has lapsed is taken over', { claimed_until: earlier }),
-  takeOver('a send that a living process works on is not', { claimed_until: later }),
+  takeOver('a send that a running process works on is not taken over', { claimed_until: later }),
   ...['PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) =>
     takeOver(`a send in ${phase} is not taken over`, under(phase)),
   ),
   takeOver('a send in RESOLVED is taken over', under('RESOLVED')),
-  takeOver('a send that has ended is not taken over', settled),
+  takeOver('a finished send is not taken over', settled),
   repeat('a payment is repeated', {}),
-  repeat('a payment whose claim has just lapsed is not', {
+  repeat('a payment whose claim has just lapsed is not repeated', {
     claimed_until: earlier,
     claim: earlier,
   }),
   repeat('a failure that waits for the payment stops it', {}, (stage) => parked(stage, endToEnd)),
   repeat('a failure that names the key alone stops it', {}, (stage) => parked(stage, key)),
-  repeat('an event that waits for something else does not', {}, (stage) =>
+  repeat('an event that waits for another id does not stop it', {}, (stage) =>
     parked(stage, 'something else'),
   ),
-  repeat('an event with the key that came before the send does not', {}, async (stage) => {
-    await parked(stage, key, { received_at: earlier });
-    return stage.row('webhook_events');
-  }),
+  repeat(
+    'an event with the key that is older than the send does not stop it',
+    {},
+    async (stage) => {
+      await parked(stage, key, { received_at: earlier });
+      return stage.row('webhook_events');
+    },
+  ),
   ...[...openPhases, 'SETTLED'].flatMap((phase) => [
     step(phase, 'PAYING'),
     step(phase, 'ACCEPTED'),
   ]),
   {
     statement: paymentStatements.step,
-    says: 'a send of an account that is blocked does not come to PAYING',
+    title: 'a send of a blocked account does not enter PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
-      return stage.ask(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+      return stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
     },
   },
   {
     statement: paymentStatements.step,
-    says: 'a send with another end-to-end id does not come to ACCEPTED',
+    title: 'a send with another end-to-end id does not enter ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
-      return stage.ask(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
+      return stage.call(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
     },
   },
-  move('a transaction with another end-to-end id stays', [
+  move('a transaction with another end-to-end id is not moved', [
     { ...under('PAYING'), end_to_end: otherEndToEnd },
     '{PAYING}',
   ]),
-  move('a transaction leaves a phase that is listed', [{}, '{RESERVED,PAYING}']),
-  move('an end is told', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
-  move('a transaction stays in another phase', [under('ACCEPTED'), '{RESERVED,PAYING}']),
-  move('an event that is stored ends a transaction', [
+  move('a transaction in a listed phase is moved', [{}, '{RESERVED,PAYING}']),
+  move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
+  move('a transaction in another phase is not moved', [under('ACCEPTED'), '{RESERVED,PAYING}']),
+  move('a stored event settles a transaction', [
     ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'stored'] as const),
   ]),
-  move('an event that a failover has lost ends none', [
+  move('an event lost in a failover settles no transaction', [
     ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'lost'] as const),
   ]),
   ...byKeyOrId,
   identify('the payment of a charge is noted', { ...charge, ...paid }),
-  identify('a charge that is open is not identified', charge),
+  identify('an open charge is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
-  identify('an event that a failover has lost identifies none', { ...charge, ...paid }, 'lost'),
+  identify('an event lost in a failover identifies no charge', { ...charge, ...paid }, 'lost'),
   identify('a send is not identified', { ...settled, end_to_end: null }),
-  waking(recordReceived, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(recordReceived, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
     const [userId] = await stage.found('select max(user_id) as user_id from accounts');
     const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
-    await stage.ask(freeId, ...facts, await stage.row('webhook_events'), null);
+    await stage.call(freeId, ...facts, await stage.row('webhook_events'), null);
   }),
-  waking(identifyPayment, { says: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
+  waking(identifyPayment, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
-    await stage.ask(id, endToEnd, now, await stage.row('webhook_events'));
+    await stage.call(id, endToEnd, now, await stage.row('webhook_events'));
   }),
   reserve('a key is claimed', 'charge', {}),
-  reserve('no key is claimed for an account that is blocked', 'charge', {
+  reserve('no key is claimed for a blocked account', 'charge', {
     account: { status: 'BLOCKED' },
   }),
-  reserve('an event that waits for the charge is woken', 'charge', { idValue: txid.slice(1) }),
+  reserve('a waiting event for the charge is woken', 'charge', { idValue: txid.slice(1) }),
   ...(['send', 'limited'] as const).flatMap((verb) => [
     reserve('a key is claimed', verb, {}),
-    reserve('no key is claimed for an account that is blocked', verb, {
+    reserve('no key is claimed for a blocked account', verb, {
       account: { status: 'BLOCKED' },
     }),
-    reserve('no key is claimed for an account that is only here', verb, {
+    reserve('no key is claimed for a local account', verb, {
       account: { provider: 'local' },
     }),
     reserve('no key is claimed without an agency', verb, { account: { agency: '' } }),
     reserve('no key is claimed without a number', verb, { account: { account_number: '' } }),
     reserve('no key is claimed without a document', verb, { account: { document: '' } }),
     reserve('no key is claimed in the session of another user', verb, { session: null }),
-    reserve('no key is claimed in a session that has ended', verb, {
+    reserve('no key is claimed in an ended session', verb, {
       session: { status: 'ENDED', ended_at: now, sealed_token: null },
     }),
-    reserve('no key is claimed with a token that has lapsed', verb, {
+    reserve('no key is claimed with an expired token', verb, {
       session: { token_expires_at: earlier },
     }),
-    reserve('no key is claimed for a user who is disabled', verb, { userStatus: 'DISABLED' }),
-    reserve('an event that waits for the key is woken', verb, { idValue: key }),
+    reserve('no key is claimed for a disabled user', verb, { userStatus: 'DISABLED' }),
+    reserve('a waiting event for the key is woken', verb, { idValue: key }),
   ]),
   ...limitScenes,
   bothNoted,
   anomaly('a contradiction is noted once', {}),
-  anomaly('of another transaction it is noted too', { foreign: true }),
-  anomaly('of another event it is noted too', { late: true }),
-  anomaly('for another reason it is noted too', { note: 'other' }),
-  anomaly('of an event that a failover has lost it is not noted', { isLost: true }),
-  anomaly('what is noted of a phase is no contradiction', { phase: 'SETTLED' }),
-  received('a PIX has the date that its event tells', earlier),
-  received('a date of long ago is not believed', ages),
+  anomaly('a contradiction of another transaction is noted too', { foreign: true }),
+  anomaly('a contradiction of another event is noted too', { late: true }),
+  anomaly('a contradiction for another reason is noted too', { note: 'other' }),
+  anomaly('a contradiction of an event lost in a failover is not noted', { isLost: true }),
+  anomaly('a note of a phase is not a contradiction', { phase: 'SETTLED' }),
+  received('a PIX has the date of its event', earlier),
+  received('a date in the distant past is not accepted', longAgo),
   touch,
-  stale('a send that nobody has touched is found', {}),
-  stale('a send that was touched is not', { updated_at: later }),
-  stale('a send that was just made is not', { created_at: later }),
-  stale('a send that a process works on is not', { claimed_until: later }),
+  stale('a send that no process has touched is found', {}),
+  stale('a recently touched send is not found', { updated_at: later }),
+  stale('a new send is not found', { created_at: later }),
+  stale('a send that a process works on is not found', { claimed_until: later }),
   stale('a send whose claim has lapsed is found', { claimed_until: earlier }),
-  stale('a send in another phase is not', under('UNKNOWN')),
-  stale('a charge that has its code is not', { ...charge, qr_code: 'code' }),
-  unconfirmed('an unknown end is looked up', {}),
+  stale('a send in another phase is not found', under('UNKNOWN')),
+  stale('a charge with its code is not found', { ...charge, qr_code: 'code' }),
+  unconfirmed('a send with an unknown outcome is looked up', {}),
   unconfirmed('an accepted send is looked up', under('ACCEPTED')),
-  unconfirmed('what has waited in another phase does not count', {
-    since: ages,
+  unconfirmed('the time in another phase does not count', {
+    since: longAgo,
     noted: 'PAYING',
     updated_at: moment.made,
   }),
-  unconfirmed('an accepted send that was just made is not', {
+  unconfirmed('a new accepted send is not looked up', {
     ...under('ACCEPTED'),
     created_at: later,
   }),
-  unconfirmed('a send in PAYING is not', under('PAYING')),
-  unconfirmed('a charge is not', { ...charge, phase: 'UNKNOWN' }),
-  unconfirmed('nothing is looked up in a session that has ended', {
+  unconfirmed('a send in PAYING is not looked up', under('PAYING')),
+  unconfirmed('a charge is not looked up', { ...charge, phase: 'UNKNOWN' }),
+  unconfirmed('a send in an ended session is not looked up', {
     session: { status: 'ENDED', ended_at: now, sealed_token: null },
   }),
-  unconfirmed('nothing is looked up with a token that has', {
+  unconfirmed('a send with an expired token is not looked up', {
     session: { token_expires_at: earlier },
   }),
-  unconfirmed('what has waited for long is looked up seldom', {
-    since: ages,
+  unconfirmed('a send that has waited for long is looked up seldom', {
+    since: longAgo,
     updated_at: moment.made,
   }),
 ];

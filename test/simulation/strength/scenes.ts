@@ -1,4 +1,4 @@
-/** All scenes, and what each has to find. */
+/** All scenes, and their recorded results. */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,14 +20,14 @@ export const scenes: readonly Scene[] = [
 
 const file = join(import.meta.dirname, 'scenes.json');
 
-/** What a scene finds on the service as it is, by its name. */
+/** The results of the scenes on the unchanged service, by name. */
 export const findings = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>;
 
-export function nameOfScene({ statement, says }: Scene): string {
-  return `${statement.name}: ${says}`;
+export function nameOfScene({ statement, title }: Scene): string {
+  return `${statement.name}: ${title}`;
 }
 
-/** Writes what all scenes find now; read the difference before it is committed. */
+/** Records the current results of all scenes; review the difference before a commit. */
 export async function writeScenes(store: Store): Promise<void> {
   const found: Record<string, unknown> = {};
   for (const scene of scenes) found[nameOfScene(scene)] = await playScene(scene, store);
@@ -35,7 +35,7 @@ export async function writeScenes(store: Store): Promise<void> {
   await writeFile(file, await format(JSON.stringify(found), { ...style, parser: 'json' }));
 }
 
-/** @returns what a scene finds that it should not, or null where it finds what it should. */
+/** @returns the result of a scene, or null when it is the recorded one. */
 export async function faultOf(
   scene: Scene,
   store: Store,
@@ -45,7 +45,7 @@ export async function faultOf(
   return found === JSON.stringify(findings[nameOfScene(scene)]) ? null : found;
 }
 
-/** The first scene of the changed statement that finds something else with a mutant. */
+/** The first scene of the changed statement whose result differs with a mutant. */
 export async function failingScene(
   store: Store,
   mutant: string,
@@ -53,7 +53,7 @@ export async function failingScene(
 ): Promise<string | null> {
   for (const scene of scenes) {
     if (!mutant.startsWith(`${scene.statement.name}: `)) continue;
-    if ((await faultOf(scene, store, deviation)) !== null) return scene.says;
+    if ((await faultOf(scene, store, deviation)) !== null) return scene.title;
   }
   return null;
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kindOf, smallest } from './shrink.ts';
 
-test('what is not needed is taken away, in as many rounds as it takes', async () => {
+test('parts that are not needed are removed, in as many rounds as necessary', async () => {
   const tried: string[] = [];
-  // `b` can go only when `c` has gone.
+  // `b` can be removed only after `c`.
   const left = await smallest(['a', 'b', 'c', 'd'], async (parts) => {
     tried.push(parts.join(''));
     return parts.includes('a') && (parts.includes('b') || !parts.includes('c'));
@@ -13,11 +13,11 @@ test('what is not needed is taken away, in as many rounds as it takes', async ()
   assert.ok(tried.includes('a'));
 });
 
-test('nothing is taken away where everything is needed', async () => {
+test('no part is removed when all are needed', async () => {
   assert.deepEqual(await smallest(['a', 'b'], async (parts) => parts.length === 2), ['a', 'b']);
 });
 
-test('a violation is the same whatever its transaction, and another one is another', () => {
+test('the kind of a violation is the same for every transaction', () => {
   assert.equal(kindOf('tx9 was PAYING twice'), kindOf('tx12 was PAYING twice'));
   assert.notEqual(kindOf('tx9 was PAYING twice'), kindOf('tx9 is FAILED and was executed'));
 });

@@ -1,4 +1,4 @@
-/** Makes a failing seed smaller: what it brings is switched off, as far as it still fails alike. */
+/** Shrinks a failing seed: disables its parts while it still fails in the same way. */
 import { Chance } from '../chance.ts';
 import { defaultHazards, type Hazard } from '../hazards.ts';
 import { simulate, type SimulateOptions, type Verdict } from '../simulate.ts';
@@ -6,42 +6,42 @@ import type { Store } from '../store.ts';
 import { drawFaultProfile, noFaults, type FaultProfile } from '../fault-profile.ts';
 
 /**
- * Takes parts away one by one, again and again, until each that is left is needed.
- * @param holds whether it still fails with these parts alone.
+ * Removes parts one by one, repeatedly, until each remaining part is needed.
+ * @param stillFails whether the seed fails with these parts alone.
  */
 export async function smallest<Part>(
   parts: readonly Part[],
-  holds: (left: readonly Part[]) => Promise<boolean>,
+  stillFails: (left: readonly Part[]) => Promise<boolean>,
 ): Promise<readonly Part[]> {
   let left = parts;
   for (const part of parts) {
     const fewer = left.filter((one) => one !== part);
-    if (await holds(fewer)) left = fewer;
+    if (await stillFails(fewer)) left = fewer;
   }
-  return left.length === parts.length ? left : smallest(left, holds);
+  return left.length === parts.length ? left : smallest(left, stillFails);
 }
 
-/** A violation without what is counted and named anew in each history. */
+/** A violation without the numbers and names that differ between histories. */
 export function kindOf(violation: string): string {
   return violation.replaceAll(/\S*\d\S*/g, '#').replaceAll(/"[^"]*"|\{.*/g, '#');
 }
 
 export interface Shrunk {
-  /** The clients that the failure needs, and what they want. */
+  /** The clients that the failure needs, and their wishes. */
   readonly clients: readonly string[];
   readonly wishes: readonly string[];
-  /** The troubles that it needs. */
+  /** The faults that it needs. */
   readonly profile: readonly (keyof FaultProfile)[];
   readonly hazards: readonly Hazard[];
   readonly verdict: Verdict;
 }
 
-/** What a trial keeps of a seed. */
+/** The parts of a seed that a trial keeps. */
 type Kept = Omit<Shrunk, 'verdict'>;
 
 /**
- * Shrinks a seed that fails: first its clients, then what they want, its troubles, the hazards.
- * @returns null when the seed holds.
+ * Shrinks a seed that fails: first its clients, then their wishes, its faults and the hazards.
+ * @returns null when the seed does not fail.
  */
 export async function shrink(
   store: Store,
@@ -50,16 +50,16 @@ export async function shrink(
 ): Promise<Shrunk | null> {
   const drawn = { ...drawFaultProfile(new Chance(seed)), ...deviation.profile };
   const names = Object.keys(drawn) as (keyof FaultProfile)[];
-  const troubles = names.filter((name) => drawn[name] !== noFaults[name]);
+  const faults = names.filter((name) => drawn[name] !== noFaults[name]);
   let verdict = await simulate(store, seed, { hazards, deviation });
   const [violation] = verdict.violations;
   if (violation === undefined) return null;
   const clients = verdict.clients.map(({ name }) => name);
   const wishes = verdict.clients.flatMap(({ wished }) => wished);
   const all = new Set([...clients, ...wishes]);
-  let kept: Kept = { clients, wishes, profile: troubles, hazards: [...hazards] };
+  let kept: Kept = { clients, wishes, profile: faults, hazards: [...hazards] };
   const failsAlike = async (trial: Kept): Promise<boolean> => {
-    const calm = troubles.filter((name) => !trial.profile.includes(name));
+    const calm = faults.filter((name) => !trial.profile.includes(name));
     const fair = Object.fromEntries(calm.map((name) => [name, noFaults[name]]));
     const profile = { ...deviation.profile, ...fair };
     const leftOut = all.difference(new Set([...trial.clients, ...trial.wishes]));
@@ -73,11 +73,11 @@ export async function shrink(
     return isAlike;
   };
   await smallest(clients, (left) => failsAlike({ ...kept, clients: left }));
-  const theirs = verdict.clients.filter(({ name }) => kept.clients.includes(name));
-  kept = { ...kept, wishes: theirs.flatMap(({ wished }) => wished) };
+  const remaining = verdict.clients.filter(({ name }) => kept.clients.includes(name));
+  kept = { ...kept, wishes: remaining.flatMap(({ wished }) => wished) };
   for (const wish of kept.wishes) all.add(wish);
   await smallest(kept.wishes, (left) => failsAlike({ ...kept, wishes: left }));
-  await smallest(troubles, (left) => failsAlike({ ...kept, profile: left }));
+  await smallest(faults, (left) => failsAlike({ ...kept, profile: left }));
   await smallest([...hazards], (left) => failsAlike({ ...kept, hazards: left }));
   return { ...kept, verdict };
 }
@@ -89,7 +89,7 @@ export function shrunkText({ clients, wishes, profile, hazards, verdict }: Shrun
     ...verdict.violations.map((violation) => `seed ${verdict.seed}: ${violation}`),
     `needed of its clients: ${clients.join(', ') || 'none'}`,
     `needed of what they want: ${wishes.join(', ') || 'none'}`,
-    `needed of its troubles: ${profile.join(', ') || 'none'}`,
+    `needed of its faults: ${profile.join(', ') || 'none'}`,
     `needed of the hazards: ${hazards.join(', ') || 'none'}`,
   ].join('\n');
 }

@@ -1,38 +1,38 @@
 /**
- * Scenes: a hot statement on a few rows that were put there for it. Histories seldom come to what
- * they show, or something else covers for it there.
+ * Scenes: a hot statement on a few rows inserted for it. They cover cases that histories seldom
+ * reach, or where another condition hides the difference.
  */
 import { at, goodRow, insert, insertGood, type Row, type Table } from '../../api/db/rows.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
 
-/** What a scene plays on. */
+/** The operations of a scene. */
 export interface Stage {
-  /** Runs the statement of the scene for one call. @returns how many rows it answers. */
-  readonly ask: (...parameters: unknown[]) => Promise<number>;
+  /** Runs the statement of the scene for one call. @returns the number of its rows. */
+  readonly call: (...parameters: unknown[]) => Promise<number>;
   /** The same, with the rows. */
   readonly answers: (...parameters: unknown[]) => Promise<Row[]>;
   /** The same for several calls at once, each parameter an array. */
-  readonly askTogether: (...columns: unknown[][]) => Promise<number>;
+  readonly callBatch: (...columns: unknown[][]) => Promise<number>;
   /** The same, with the rows. */
-  readonly answersTogether: (...columns: unknown[][]) => Promise<Row[]>;
-  /** Inserts a good row, changed in some columns, and gives its id. */
+  readonly batchAnswers: (...columns: unknown[][]) => Promise<Row[]>;
+  /** Inserts a good row, changed in some columns, and returns its id. */
   readonly row: (table: Table, changes?: Row) => Promise<unknown>;
-  /** The rows that a query finds, each as its values with blanks between them. */
+  /** The rows that a query finds, each as its values separated by spaces. */
   readonly found: (sql: string) => Promise<string[]>;
-  /** What the database has notified so far. */
-  readonly heard: readonly string[];
+  /** The notifications of the database so far. */
+  readonly notifications: readonly string[];
 }
 
 export interface Scene {
   readonly statement: Statement;
-  readonly says: string;
-  /** @returns what is found in the end, which `scenes.json` has to agree with. */
+  readonly title: string;
+  /** @returns the result, which must match `scenes.json`. */
   readonly play: (stage: Stage) => Promise<unknown>;
 }
 
-/** Moments around the one at which all good rows were made. */
+/** Times around the creation of all good rows. */
 export const moment = {
   made: at,
   earlier: new Date(at.getTime() - 3_600_000),
@@ -40,40 +40,41 @@ export const moment = {
   later: new Date(at.getTime() + 3_600_000),
 } as const;
 
-/** Plays a scene on the service, a part of which may have been broken on purpose. */
+/** Plays a scene on the service, with one deliberate change or none. */
 export async function playScene(
   { statement, play }: Scene,
   store: Store,
   { db: change = (db: Database) => db }: Deviation = {},
 ): Promise<unknown> {
-  const heard: string[] = [];
-  const notified = (channel: string, payload: string): void => void heard.push(channel + payload);
+  const notifications: string[] = [];
+  const notified = (channel: string, payload: string): void =>
+    void notifications.push(channel + payload);
   await store.reset({ notified, logged: () => undefined });
   const db = change(store.db);
-  const answersTogether = (...columns: unknown[][]): Promise<Row[]> => {
+  const batchAnswers = (...columns: unknown[][]): Promise<Row[]> => {
     const { name, text } = runInPlaceOf(statement, change);
     return store.db.query({ name, text }, columns);
   };
   return play({
-    ask: async (...parameters) => (await db.query(statement, parameters)).length,
+    call: async (...parameters) => (await db.query(statement, parameters)).length,
     answers: (...parameters) => db.query(statement, parameters),
-    askTogether: async (...columns) => (await answersTogether(...columns)).length,
-    answersTogether,
+    callBatch: async (...columns) => (await batchAnswers(...columns)).length,
+    batchAnswers,
     row: async (table, changes = {}) => {
       if (!('user_id' in changes)) return insertGood(store, table, changes);
       return insert(store, table, { ...goodRow[table](), ...changes });
     },
     found: async (sql) =>
       (await store.rows<Row>(sql)).map((row) => Object.values(row).map(String).join(' ')),
-    heard,
+    notifications,
   }).catch(String);
 }
 
 function runInPlaceOf(statement: Statement, change: (db: Database) => Database): Statement {
   let run = statement;
   const spy = {
-    async query(asked: Statement) {
-      run = asked;
+    async query(requested: Statement) {
+      run = requested;
       return [];
     },
   };

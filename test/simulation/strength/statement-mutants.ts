@@ -1,6 +1,6 @@
 /**
- * Mutants of a statement, made from the tree that PostgreSQL's parser gives: each condition of an
- * `and` left out, each branch of a `case` never taken, each list of phases with one more or less.
+ * Mutants of a statement, made from the tree of PostgreSQL's parser. Each omits one condition of an
+ * `and`, disables one branch of a `case`, or adds or removes one phase of a list.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parseSync, scanSync } from 'libpg-query';
@@ -9,7 +9,7 @@ import { phasesOfStatus } from '../../../src/domain/pix.ts';
 
 /** A statement with one change. */
 export interface StatementMutant {
-  /** What is changed, in the words of the statement. */
+  /** The change, in the words of the statement. */
   readonly change: string;
   readonly text: string;
   /** The part of the original text that is replaced. */
@@ -25,12 +25,12 @@ interface Part {
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
 
-/** What is put in the place of a node. */
+/** The replacement of a node. */
 interface Edit {
   readonly path: Path;
   readonly change: string;
   readonly value: unknown;
-  /** The node that it replaces, and what stands there then. */
+  /** The replaced node, and the text of its replacement. */
   readonly replaced: unknown;
   readonly write: (words: string) => string;
 }
@@ -49,17 +49,17 @@ function decided(condition: unknown, isTrue: boolean): Put {
 
 const nothing = { value: { A_Const: { isnull: true } }, write: () => 'null' };
 
-/** What names the index of an `on conflict`: without it, there is no such index. */
+/** The key of the index of an `on conflict`: a changed one would match no index. */
 const leftAsItIs = 'infer';
 
-/** Every mutant of the only statement of a text, in the order of the tree. */
+/** Every mutant of the single statement of a text, in the order of the tree. */
 export function statementMutants(text: string): StatementMutant[] {
   const root = rootOf(text);
-  const told = new Map<string, number>();
+  const counts = new Map<string, number>();
   return editsIn(root, [], text).map((edit) => {
     const { path, change, value } = edit;
-    const times = (told.get(change) ?? 0) + 1;
-    told.set(change, times);
+    const times = (counts.get(change) ?? 0) + 1;
+    counts.set(change, times);
     const tree = structuredClone(root);
     replaceAt(tree, path, value);
     const part = findPart(edit, text, tree);
@@ -71,7 +71,7 @@ export function statementMutants(text: string): StatementMutant[] {
   });
 }
 
-/** A text with several changes at once, none of which stands within another. */
+/** A text with several changes at once, none of which is inside another. */
 export function withAll(text: string, mutants: readonly StatementMutant[]): string {
   const parts = mutants.map(({ part }) => part);
   return parts.toSorted((one, other) => other.start - one.start).reduce(replacePart, text);
@@ -88,8 +88,8 @@ function rootOf(text: string): Tree.Node {
 }
 
 /**
- * The tree does not tell where a node ends, nor which brackets are its own: it is the first part of
- * the text whose change gives the changed tree.
+ * The tree has no end of a node and no parentheses. The part of a node is the first part of the
+ * text whose change results in the changed tree.
  */
 function findPart({ write, replaced, change }: Edit, text: string, tree: Tree.Node): Part {
   const places = locationsIn(replaced);
@@ -110,7 +110,7 @@ function isBalanced(words: string): boolean {
   return words.split('(').length === words.split(')').length;
 }
 
-/** @returns null for a text that is no statement. */
+/** @returns null for a text that is not a statement. */
 function treeOf(text: string): unknown {
   try {
     return withoutLocations(rootOf(text));
@@ -136,7 +136,7 @@ function editsIn(node: unknown, path: Path, text: string): Edit[] {
   return [...editsOf(node as Fields, path, text), ...inner];
 }
 
-/** What is changed at one node. */
+/** The changes of one node. */
 function editsOf(node: Fields, path: Path, text: string): Edit[] {
   const left = (key: string, condition: unknown): Edit => ({
     path: [...path, ...key.split('.')],
@@ -169,7 +169,7 @@ function isOneCondition(value: unknown): boolean {
 
 const openPhases: readonly string[] = phasesOfStatus.PROCESSING;
 
-/** A list of phases, and how another one is written in its place. */
+/** The lists that can replace a list of phases. */
 function phaseEdits(node: Fields, path: Path): Edit[] {
   const written = (node['sval'] as Tree.String | undefined)?.sval;
   if (typeof written === 'string' && /^\{[A-Z,]+\}$/.test(written)) {
@@ -193,7 +193,7 @@ function phaseEdits(node: Fields, path: Path): Edit[] {
   }));
 }
 
-/** A list of open phases with one more or less; none for a list of anything else. */
+/** The lists with one open phase more or less; none for a list of other values. */
 export function otherLists(listed: readonly string[]) {
   if (!listed.every((one) => openPhases.includes(one))) return [];
   return openPhases.flatMap((phase) => {
@@ -207,7 +207,7 @@ export function otherLists(listed: readonly string[]) {
 
 const longestWords = 60;
 
-/** The part of the text that a node was read from, from its first word to its last. */
+/** The text of a node, from its first word to its last. */
 function wordsOf(node: unknown, text: string): string {
   const places = locationsIn(node);
   const first = Math.min(...places);
@@ -222,7 +222,7 @@ function wordsOf(node: unknown, text: string): string {
 
 function locationsIn(node: unknown): number[] {
   if (typeof node !== 'object' || node === null) return [];
-  // Where nothing is written, the parser says -1.
+  // The location of an implicit node is -1.
   return Object.entries(node).flatMap(([key, value]) => {
     if (key !== 'location') return locationsIn(value);
     return typeof value === 'number' && value >= 0 ? [value] : [];

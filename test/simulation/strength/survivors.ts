@@ -1,6 +1,6 @@
 /**
- * Why neither a seed nor a scene notices a mutant of the service: it is equivalent, or
- * another condition covers for it. Without a reason it is an open question.
+ * The reasons why neither a seed nor a scene notices a mutant of the service: it is equivalent, or
+ * another condition makes it redundant. A surviving mutant without a reason is an open question.
  */
 const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
@@ -24,12 +24,12 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN and RESOLVED',
   ],
   [
-    'equivalent: the service reads the phase and asks for this move in the listed phases alone',
+    'equivalent: the service reads the phase and requests this move only in the listed phases',
     'a move leaves ACCEPTED or UNKNOWN and RESERVED',
     'a move leaves PAYING or ACCEPTED or UNKNOWN and RESERVED',
   ],
   [
-    'equivalent: a charge stands in RESERVED or ACCEPTED until its end',
+    'equivalent: a charge is in RESERVED or ACCEPTED until its end',
     'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without PAYING',
     'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without UNKNOWN',
   ],
@@ -72,7 +72,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-touch-unconfirmed: without status = 'PROCESSING'",
   ],
   [
-    'covered: whatever ends PAYING takes the claim away; without all four a seed notices',
+    'covered: each end of PAYING removes the claim; a seed notices the mutant without all four',
     'pix-repeat: without t.settled_at is null',
     "pix-repeat: without t.phase = 'PAYING'",
     'pix-repeat: without t.claimed_until = $2',
@@ -93,7 +93,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-refund: without payment.ordinal = requested.ordinal',
   ],
   [
-    'equivalent: what is ACCEPTED is PROCESSING (pix_transactions_status_and_phase)',
+    'equivalent: an ACCEPTED transaction is PROCESSING (pix_transactions_status_and_phase)',
     "pix-expired: without status = 'PROCESSING'",
   ],
   [
@@ -106,16 +106,16 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "webhook-store: without t.operation in ('SEND', 'CHARGE', 'RECEIVED')",
   ],
   [
-    'equivalent: it holds for every move; with it the planner expects few of them',
+    'equivalent: it is true for every move; with it the planner expects few of them',
     'webhook-finish: without move.id = any(array[move.id])',
   ],
   [
-    'equivalent: the note of a repeated attempt stands in rows of PAYING alone',
+    'equivalent: only rows of PAYING have the note of a repeated attempt',
     "pix-candidates: without attempt.phase = 'PAYING'",
     "webhook-store: without attempt.phase = 'PAYING'",
   ],
   [
-    'equivalent: a send comes to PAYING from RESERVED alone, so RESOLVED is always noted',
+    'equivalent: a send enters PAYING only from RESERVED, so RESOLVED is always noted',
     "pix-step: without notes_resolved or entry.phase <> 'RESOLVED'",
   ],
 ];

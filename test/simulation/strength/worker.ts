@@ -1,4 +1,4 @@
-/** A process of several that share the mutants (`judge.ts`): it reports what became of each. */
+/** One of the processes that share the mutants (`judge.ts`): it reports the result of each. */
 import { once } from 'node:events';
 import type { Deviation, Mutation } from '../deviation.ts';
 import { simulate } from '../simulate.ts';
@@ -8,7 +8,7 @@ import { seedsToTry } from './killers.ts';
 import { allMutants } from './mutants.ts';
 import { failingScene } from './scenes.ts';
 
-// What a mutant leaves behind when its history breaks off is no defect of the simulation.
+// A rejection left by an aborted history of a mutant is not a defect of the simulation.
 process.on('unhandledRejection', () => undefined);
 const [order] = (await once(process, 'message')) as [MutantOrder];
 const { killers, seeds, only, first, step } = order;
@@ -37,13 +37,13 @@ async function resultOf(mutant: Mutation): Promise<MutantResult> {
 async function firstToNotice({ deviation }: Mutation, tried: readonly number[]) {
   for (const seed of tried) {
     const violation = await violationOf(seed, deviation);
-    // A seed that fails on the service as it is shows nothing of a mutant.
+    // A seed that fails on the unchanged service proves nothing about a mutant.
     if (violation !== null && (await isSound(seed))) return { seed, violation };
   }
   return null;
 }
 
-/** What does not hold. */
+/** @returns the first violation, or null. */
 async function violationOf(seed: number, deviation: Deviation): Promise<string | null> {
   return (await simulate(store, seed, { deviation })).violations[0] ?? null;
 }

@@ -10,15 +10,21 @@ const payment = { clientRequestId: 'k' } as LedgerPayment;
 
 const row: StoredSend = { id: 't', idempotency_key: 'k', status: 'COMPLETED', phase: 'SETTLED' };
 
-const told = { key: 'k', amount: 1, transactionId: 't', status: 'PROCESSING' };
+const reported = { key: 'k', amount: 1, transactionId: 't', status: 'PROCESSING' };
 
-const good: Evidence = { executed: [payment], stored: [row], told: [told], audit, deadJobs: 0 };
+const good: Evidence = {
+  executed: [payment],
+  stored: [row],
+  reported: [reported],
+  audit,
+  deadJobs: 0,
+};
 
 test('a payment that is executed, stored and reported once passes', () => {
   assert.deepEqual(verdict(good), []);
 });
 
-test('what the provider never got may wait for an operator', () => {
+test('a payment that the provider never received may wait for an operator', () => {
   const stored = [{ ...row, status: 'PROCESSING', phase: 'UNKNOWN' }];
   assert.deepEqual(verdict({ ...good, executed: [], stored }), []);
 });
@@ -26,7 +32,7 @@ test('what the provider never got may wait for an operator', () => {
 const wrong: Readonly<Record<string, Partial<Evidence>>> = {
   'a payment that is made twice': { executed: [payment, payment] },
   'two transactions of one key': { stored: [row, row] },
-  'an executed payment that is not stored': { stored: [], told: [] },
+  'an executed payment that is not stored': { stored: [], reported: [] },
   'an executed payment that has failed': { stored: [{ ...row, status: 'FAILED' }] },
   'an executed payment that is open': { stored: [{ ...row, status: 'PROCESSING' }] },
   'a completed payment that was not executed': { executed: [] },
@@ -34,8 +40,10 @@ const wrong: Readonly<Record<string, Partial<Evidence>>> = {
     executed: [],
     stored: [{ ...row, status: 'PROCESSING', phase: 'RESERVED' }],
   },
-  'an acknowledged payment that is another one': { told: [{ ...told, transactionId: 'u' }] },
-  'an executed payment that was called failed': { told: [{ ...told, status: '502' }] },
+  'an acknowledged payment that is another one': {
+    reported: [{ ...reported, transactionId: 'u' }],
+  },
+  'an executed payment that was called failed': { reported: [{ ...reported, status: '502' }] },
   'a dead job': { deadJobs: 1 },
 };
 

@@ -1,4 +1,4 @@
-/** What the handlers of the grouped server share: answers, bodies and validators. */
+/** Shared parts of the handlers of the grouped server: answers, bodies and validators. */
 import type { IncomingMessage } from 'node:http';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
@@ -10,7 +10,7 @@ import type { Claims } from './tokens.ts';
 export interface Answer {
   readonly status: number;
   readonly body?: object;
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   readonly headers?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function bytesOf(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** @returns undefined for what is not JSON. */
+/** @returns undefined for invalid JSON. */
 export function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());

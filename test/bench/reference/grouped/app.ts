@@ -1,7 +1,7 @@
 /**
  * The grouped server: the practical limit of the plain reference. Bare `node:http`, the fewest
- * statements, and concurrent requests that share statements and commits. It keeps the same promises
- * to the client, and does nothing else: no time-outs, no log, no metrics.
+ * statements, and concurrent requests that share statements and commits. It gives the client
+ * the same guarantees, and has no time-outs, no log and no metrics.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -18,10 +18,10 @@ import { addWebhooks } from './webhooks.ts';
 /** One connection for each statement, and some for logins. */
 const connections = 12;
 
-/** Each group keeps one plan, by its indexes, of whatever size it is. */
+/** Groups of every size use one plan, which uses the indexes. */
 const planned = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
-/** Makes the server; `close` closes all that it has opened. */
+/** Creates the server; `close` closes all that it has opened. */
 export function createGrouped(settings: ReferenceSettings) {
   const url = new URL(settings.databaseUrl);
   url.searchParams.set('options', planned);

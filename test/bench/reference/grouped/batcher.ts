@@ -17,7 +17,7 @@ const mostCalls = 256;
 /**
  * Runs a statement that takes an array for each parameter. One group is in flight; the calls that
  * arrive meanwhile are the next one. The database refuses a group as a whole, so its calls are then
- * run one by one; after a lost connection each fails.
+ * run one by one; after a lost connection all of them fail.
  * @returns the call: its values to its only row.
  */
 export function grouped<Row extends OrdinalRow>(query: Query, statement: Statement) {
@@ -32,7 +32,7 @@ export function grouped<Row extends OrdinalRow>(query: Query, statement: Stateme
   }
 
   async function sendAlone(calls: readonly Call<Row>[], error: unknown): Promise<void> {
-    // SQLSTATE, which only the server gives.
+    // An SQLSTATE: only the server sets one.
     const isRefused = /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
     for (const call of calls) {
       if (isRefused && calls.length > 1)
@@ -55,7 +55,7 @@ export function grouped<Row extends OrdinalRow>(query: Query, statement: Stateme
       waiting.push({ values, resolve, reject });
       if (isBusy) return;
       isBusy = true;
-      // What is read from the sockets in one turn of the event loop shares a group.
+      // Requests read from the sockets in one turn of the event loop share a group.
       setImmediate(() => void drain());
     });
 }

@@ -26,10 +26,10 @@ interface Sent {
   readonly replayed: boolean;
 }
 
-/** Of keys that this process has claimed or replayed: a repeat is most often a recent one. */
+/** The number of claimed or replayed keys that are remembered: most repeats are recent. */
 const mostKeys = 10_000;
 
-/** @returns what became of the send, or why there is none. */
+/** @returns the outcome of the send, or the reason why there is none. */
 export function createGroupedSend({ query, bank, sealer }: SendParts) {
   const find = findSend(query);
   const reserve = grouped<ReservedRow>(query, statements.reserve);
@@ -78,7 +78,7 @@ export function createGroupedSend({ query, bank, sealer }: SendParts) {
       .then(({ providerTxid }) => ['ACCEPTED', null, 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', null, 'unknown', null]);
     const transaction = await move([id, 'PAYING', ...outcome]);
-    if (!transaction) throw new Error('an outcome was not stored');
+    if (!transaction) throw new Error('the outcome was not stored');
     return { transaction, replayed: false };
   };
 }

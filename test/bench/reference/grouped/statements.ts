@@ -111,8 +111,8 @@ export const keepBalances: Statement = {
 };
 
 /**
- * Events with their jobs, which this process settles at once and the loop if it dies: hence their
- * time. Parameters: ids, hashes, payloads.
+ * Events with their jobs. This process settles them at once; if it dies, the loop settles them when
+ * their jobs are due. Parameters: ids, hashes, payloads.
  */
 export const storeEvents: Statement = {
   name: 'store-events',
@@ -139,27 +139,27 @@ export const storeEvents: Statement = {
 export const settleEvents: Statement = {
   name: 'settle-events',
   text: `
-    with told as materialized (
+    with reported as materialized (
       select q.* from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::numeric[])
                       as q (event_id, job_id, end_to_end, status, amount)
         join jobs on jobs.id = q.job_id and jobs.status = 'queued' for update of jobs skip locked
     ), moved as (
       update pix_transactions t
-         set status = told.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
-        from told
-       where t.end_to_end = told.end_to_end and t.operation = 'SEND' and t.settled_at is null
-         and t.amount = told.amount
-      returning t.id, told.event_id, told.status
+         set status = reported.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
+        from reported
+       where t.end_to_end = reported.end_to_end and t.operation = 'SEND' and t.settled_at is null
+         and t.amount = reported.amount
+      returning t.id, reported.event_id, reported.status
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', now(), event_id, status from moved
     ), done as (
       update jobs set status = 'done', attempts = 1, finished_at = now()
-        from told where jobs.id = told.job_id
+        from reported where jobs.id = reported.job_id
     )
     update webhook_events e
        set processed_at = now(),
            status = case when moved.event_id is null then 'parked' else 'processed' end
-      from told left join moved on moved.event_id = told.event_id
-     where e.id = told.event_id`,
+      from reported left join moved on moved.event_id = reported.event_id
+     where e.id = reported.event_id`,
 };

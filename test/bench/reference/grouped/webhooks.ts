@@ -2,7 +2,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Pool } from '../database.ts';
-import { createWebhookLoop, findByHash, statuses, type Told } from '../webhook-loop.ts';
+import { createWebhookLoop, findByHash, statuses, type ReportedEvent } from '../webhook-loop.ts';
 import { bytesOf, invalid, parsed, type Answer } from './answer.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { settleEvents, storeEvents } from './statements.ts';
@@ -21,12 +21,12 @@ export function addWebhooks(pool: Pool, secret: string) {
         return { status: 401, body: { message: 'The secret is wrong.' } };
       }
       const payload = await bytesOf(request);
-      const told = parsed(payload);
-      if (told === undefined) return invalid;
+      const reported = parsed(payload);
+      if (reported === undefined) return invalid;
       const hash = digest(payload);
       let id: string | undefined = randomUUID();
       const stored = await store([id, hash, payload]);
-      if (stored) settler.add({ id, jobId: stored.job_id, told });
+      if (stored) settler.add({ id, jobId: stored.job_id, reported });
       else id = (await query<{ id: string }>(findByHash, [hash]))[0]?.id;
       const body = { message: 'The event is received.', event_id: id, duplicate: !stored };
       return { status: 200, body };
@@ -38,17 +38,17 @@ export function addWebhooks(pool: Pool, secret: string) {
 interface Stored {
   readonly id: string;
   readonly jobId: string;
-  readonly told: unknown;
+  readonly reported: unknown;
 }
 
-function isTold(value: unknown): value is Told {
+function isReportedEvent(value: unknown): value is ReportedEvent {
   const { endToEnd, status, amount } = (value ?? {}) as Record<string, unknown>;
   return [typeof endToEnd, typeof status, typeof amount].join() === 'string,string,number';
 }
 
 function createSettler(pool: Pool) {
   const onError = (error: unknown): void => console.error(error);
-  // Takes what a dead process, or a failed statement, has left.
+  // Settles the events that a dead process or a failed statement has left.
   const loop = createWebhookLoop(pool, onError);
   let waiting: Stored[] = [];
   let running: Promise<void> | null = null;
@@ -57,13 +57,13 @@ function createSettler(pool: Pool) {
     while (waiting.length > 0) {
       const events = waiting.slice(0, mostEvents);
       waiting = waiting.slice(mostEvents);
-      const told = events.map((event) => event.told as Told);
+      const reported = events.map((event) => event.reported as ReportedEvent);
       const columns = [
         events.map(({ id }) => id),
         events.map(({ jobId }) => jobId),
-        told.map(({ endToEnd }) => endToEnd),
-        told.map(({ status }) => statuses[status] ?? 'FAILED'),
-        told.map(({ amount }) => amount.toFixed(2)),
+        reported.map(({ endToEnd }) => endToEnd),
+        reported.map(({ status }) => statuses[status] ?? 'FAILED'),
+        reported.map(({ amount }) => amount.toFixed(2)),
       ];
       await pool.query(settleEvents, columns).catch(onError);
     }
@@ -72,7 +72,7 @@ function createSettler(pool: Pool) {
 
   return {
     add(event: Stored): void {
-      if (isTold(event.told)) waiting.push(event);
+      if (isReportedEvent(event.reported)) waiting.push(event);
       running ??= drain();
     },
     async close(): Promise<void> {
