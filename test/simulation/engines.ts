@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Statement } from '../../src/db/database.ts';
-import type { Catalog, RunQuery as Ask } from './memory/catalog.ts';
+import type { Catalog, RunQuery } from './memory/catalog.ts';
 import { MemoryDatabase, type Snapshot } from './memory/database.ts';
 import { putIn, readTables } from './memory/tables-on-server.ts';
 
@@ -128,7 +128,7 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
   };
 }
 
-function queryOf(real: Database): Ask {
+function queryOf(real: Database): RunQuery {
   return (text, parameters = []) => real.query({ name: '', text }, parameters);
 }
 

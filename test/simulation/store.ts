@@ -14,7 +14,7 @@ import { indexedSettings } from '../../src/db/pool.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
-import { readCatalog, type Catalog, type RunQuery as Ask } from './memory/catalog.ts';
+import { readCatalog, type Catalog, type RunQuery } from './memory/catalog.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
@@ -95,7 +95,7 @@ async function openReal({ folder, databaseUrl }: StoreOptions) {
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'ponte-simulation-')));
   const real = await openDatabase({ databaseUrl, dataDir, clock: systemClock, appEvents: true });
   await migrateUp(real);
-  const ask: Ask = (text, parameters = []) => real.query({ name: '', text }, parameters);
+  const ask: RunQuery = (text, parameters = []) => real.query({ name: '', text }, parameters);
   for (const setting of databaseUrl ? [] : tuning) await ask(setting);
   const customers = await insertCustomers(ask);
   return {
@@ -181,7 +181,7 @@ const customersToInsert = [
   ['caio', '12345678909'],
 ] as const;
 
-async function insertCustomers(rows: Ask): Promise<StoredCustomer[]> {
+async function insertCustomers(rows: RunQuery): Promise<StoredCustomer[]> {
   const customers: StoredCustomer[] = [];
   const passwordHash = 'none';
   for (const [name, document] of customersToInsert) {
