@@ -69,6 +69,17 @@ const release = (title: string, changes: Readonly<Record<string, unknown>>): Sce
 
 const lapsed = { last_error: 'lease_lapsed', leased_by: 'gone' };
 
+const releaseBeside: Scene = {
+  statement: jobs.releaseLapsed,
+  title: 'only the job whose lease has lapsed is put back',
+  async play({ row, call, found }) {
+    await row('jobs', { ...running, leased_until: earlier, leased_by: 'gone' });
+    await row('jobs', { ...running, leased_until: later, leased_by: 'other' });
+    await call(now, 3, 'me', [], ['sweep']);
+    return found(states);
+  },
+};
+
 const renew = (title: string, changes: object): Scene => ({
   statement: jobs.renew,
   title,
@@ -101,6 +112,7 @@ export const jobScenes: readonly Scene[] = [
   ...together,
   release('a job whose lease has lapsed is put back', { leased_by: 'gone' }),
   release('a job under a valid lease is not put back', { leased_by: 'gone', leased_until: later }),
+  releaseBeside,
   release('a job whose lease lapses again is dead', lapsed),
   release('a job that has run less often is put back', { ...lapsed, attempts: 2 }),
   release('a job that has failed before is put back', { ...lapsed, last_error: 'E' }),
