@@ -27,10 +27,7 @@ const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
  *   checks limits.
  */
 export function centsFromNumber(value: number): number | null {
-  if (value <= 0) return value === 0 ? 0 : null;
-  // A quotient is rounded like a text: if they are equal, the text has at most two decimals.
-  const rounded = Math.round(value * 100);
-  if (rounded / 100 === value && isExact(rounded)) return rounded;
+  if (value < 0) return null;
   const shifted = digitsAndExponent(value);
   if (shifted === null || shifted.exponent < -2) return null;
   return exactOrNull(Number(`${shifted.digits}e${shifted.exponent + 2}`));
@@ -41,8 +38,6 @@ export function centsFromNumber(value: number): number | null {
  * for NaN and the infinities.
  */
 export function hasAtMostTwoDecimals(value: number): boolean {
-  const rounded = Math.round(value * 100);
-  if (rounded / 100 === value && isExact(rounded)) return true;
   const shifted = digitsAndExponent(value);
   return shifted !== null && shifted.exponent >= -2;
 }
