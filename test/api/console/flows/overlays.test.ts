@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestApp } from '../../../support/app.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../../support/factories.ts';
 import { passUntil } from '../../../support/passing-time.ts';
 import { openScreen, type Screen } from '../screen.ts';
@@ -135,8 +136,14 @@ describe('beside the simulated bank', () => {
     await screen.until('b the bank returns it');
     await screen.type('b');
     await screen.until('The bank has done it.');
-    await screen.type('b');
-    await screen.until('Was returned in whole already.');
+    const isRefunded = async (): Promise<boolean> => {
+      const { body } = await app.call('/pix?type=PIX_REFUND_IN', { token: user.token });
+      return (body as { items: unknown[] }).items.length === 1;
+    };
+    await eventually(isRefunded, 'the refund');
+    await screen.type('r');
+    await screen.until(/refunded +R\$ 10,00/);
+    assert.ok(!screen.text.includes('b the bank returns it'), 'nothing is left to return');
     await screen.press('escape', 'escape');
     await screen.until('Ponte › home');
     await screen.type('s');
