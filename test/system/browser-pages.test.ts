@@ -31,8 +31,8 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
     assert.match(await page.innerText('#account-facts'), /Pessoa de Desenvolvimento/);
+    await page.locator('#balance', { hasText: /R\$\s[\d.]+,\d\d/ }).waitFor();
     const shown = await page.innerText('#balance');
-    assert.match(shown, /R\$\s[\d.]+,\d\d/);
     await open(page, 'send');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
