@@ -1,16 +1,18 @@
-/** The kinds of jobs. A job is added here, in one line, after its own file. */
-import { applyRetention } from './apply-retention.ts';
+/** The kinds of jobs. A job is added here, in one line. */
 import { deliverAppEvent } from './deliver-app-event.ts';
-import { expireOnboarding } from './expire-onboarding.ts';
-import { expireSessions } from './expire-sessions.ts';
 import type { JobTable } from './job.ts';
+import {
+  applyRetention,
+  expireOnboarding,
+  expireSessions,
+  purgeThrottle,
+  removeUnfinishedUploads,
+  vacuumEmbedded,
+} from './maintenance.ts';
 import { onboardingStep } from './onboarding-step.ts';
-import { purgeThrottle } from './purge-throttle.ts';
-import { removeUnfinishedUploads } from './remove-unfinished-uploads.ts';
 import { sealAgain } from './seal-again.ts';
 import { settleWebhook } from './settle-webhook.ts';
 import { sweepPix } from './sweep-pix.ts';
-import { vacuumEmbedded } from './vacuum-embedded.ts';
 
 export const jobs: JobTable = {
   'settle-webhook': settleWebhook,

@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
-import { applyRetention } from '../../src/jobs/apply-retention.ts';
+import { applyRetention } from '../../src/jobs/maintenance.ts';
 import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../src/jobs/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';

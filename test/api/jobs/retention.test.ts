@@ -1,13 +1,15 @@
 /** What is removed with age, and what is kept however old it is. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { applyRetention } from '../../../src/jobs/apply-retention.ts';
-import { expireSessions } from '../../../src/jobs/expire-sessions.ts';
 import { jobs } from '../../../src/jobs/index.ts';
 import type { JobHandler } from '../../../src/jobs/job.ts';
-import { purgeThrottle } from '../../../src/jobs/purge-throttle.ts';
-import { removeUnfinishedUploads } from '../../../src/jobs/remove-unfinished-uploads.ts';
-import { vacuumEmbedded } from '../../../src/jobs/vacuum-embedded.ts';
+import {
+  applyRetention,
+  expireSessions,
+  purgeThrottle,
+  removeUnfinishedUploads,
+  vacuumEmbedded,
+} from '../../../src/jobs/maintenance.ts';
 import { insertGood, uuid, type Row } from '../db/rows.ts';
 import { givenCustomer, sessionsOf } from '../../support/factories.ts';
 import { queueJob, startLoop, watched } from './loops.ts';
