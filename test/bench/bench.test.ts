@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { numberMark, type LoadPlan } from './load-plan.ts';
+import { shares } from './load.ts';
 import { luaScript, readWrkOutput } from './load-wrk.ts';
 import type { Measurement } from './measure.ts';
 import { cpuMsBetween } from './meters.ts';
@@ -53,6 +54,12 @@ describe('the options', () => {
     assert.equal(readOptions(['--flood'], env)?.mode, 'flood');
   });
 
+  it('measure several processes with --processes', () => {
+    const options = readOptions(['--processes', '1, 2,4'], env);
+    assert.deepEqual([options?.mode, options?.processes], ['scale', [1, 2, 4]]);
+    assert.throws(() => readOptions(['--processes', '2,none'], env), /--processes takes a whole/);
+  });
+
   it('refuse an unknown case, option and number', () => {
     for (const args of [
       ['--only', 'read,unknown'],
@@ -99,6 +106,30 @@ describe('the numbers', () => {
     ]);
     assert.equal(cpuMsBetween(before, after), 80);
     assert.equal(cpuMsBetween(null, after), null);
+  });
+});
+
+describe('the load on several processes', () => {
+  const plan = (first: number, last: number): LoadPlan => ({
+    requests: [{ method: 'GET', path: '/a', headers: {} }],
+    numbers: { first, last },
+  });
+
+  it('has other numbers on each process', () => {
+    const numbers = shares(plan(1, 10), 3).map((share) => share.numbers);
+    assert.deepEqual(numbers, [
+      { first: 1, last: 3 },
+      { first: 4, last: 6 },
+      { first: 7, last: 9 },
+    ]);
+  });
+
+  it('is the same on each when its requests have no numbers', () => {
+    const numbers = shares(plan(1, 1), 2).map((share) => share.numbers);
+    assert.deepEqual(numbers, [
+      { first: 1, last: 1 },
+      { first: 1, last: 1 },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Makes load, with wrk where it is installed and with autocannon elsewhere. */
 import { spawnSync } from 'node:child_process';
 import { runAutocannon } from './load-autocannon.ts';
-import type { Load, LoadResult } from './load-plan.ts';
+import type { Load, LoadPlan, LoadResult } from './load-plan.ts';
 import { program, runWrk } from './load-wrk.ts';
 
 export type LoadTool = 'wrk' | 'autocannon';
@@ -10,6 +10,42 @@ export function installedTool(): LoadTool {
   return spawnSync(program, ['-v']).error ? 'autocannon' : 'wrk';
 }
 
-export function runLoad(tool: LoadTool, load: Load): Promise<LoadResult> {
-  return tool === 'wrk' ? runWrk(load) : runAutocannon(load);
+/** A load on each of several processes, which share its connections and its numbers. */
+export interface SharedLoad extends Omit<Load, 'url'> {
+  readonly urls: readonly string[];
+}
+
+/** Runs the load on all processes at once. @returns the sum of them, with the longest times. */
+export async function runLoad(tool: LoadTool, load: SharedLoad): Promise<LoadResult> {
+  const { urls, connections, seconds, plan } = load;
+  const run = tool === 'wrk' ? runWrk : runAutocannon;
+  const results = await Promise.all(
+    shares(plan, urls.length).map((share, place) => {
+      const url = urls[place] ?? '';
+      const own = Math.max(1, Math.round(connections / urls.length));
+      return run({ url, connections: own, seconds, plan: share });
+    }),
+  );
+  const longest = (of: (result: LoadResult) => number): number => Math.max(...results.map(of));
+  const sum = (of: (result: LoadResult) => number): number =>
+    results.reduce((total, result) => total + of(result), 0);
+  return {
+    requests: sum((result) => result.requests),
+    failures: sum((result) => result.failures),
+    seconds: longest((result) => result.seconds),
+    p50Ms: longest((result) => result.p50Ms),
+    p99Ms: longest((result) => result.p99Ms),
+  };
+}
+
+/** Gives each process numbers of its own: no two of them send the same request. */
+export function shares(plan: LoadPlan, count: number): readonly LoadPlan[] {
+  const { first, last } = plan.numbers;
+  const size = Math.floor((last - first + 1) / count);
+  // A plan without numbers repeats its requests.
+  if (size === 0) return Array.from({ length: count }, () => plan);
+  return Array.from({ length: count }, (_, place) => {
+    const start = first + place * size;
+    return { ...plan, numbers: { first: start, last: start + size - 1 } };
+  });
 }

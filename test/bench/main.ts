@@ -4,10 +4,18 @@ import { flood } from './flood.ts';
 import { grow } from './grow.ts';
 import { help, readOptions, UsageError, type Options } from './options.ts';
 import { profile } from './profile.ts';
+import { scale } from './scale.ts';
 import { faultsOf, reportJson, reportText } from './report.ts';
 
 function print(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** @returns whether all answers and rows were right. */
+function printChecked(text: string, faults: readonly string[]): boolean {
+  console.log(text);
+  for (const fault of faults) console.log(`WRONG: ${fault}`);
+  return faults.length === 0;
 }
 
 /** @returns whether all answers and rows were right. */
@@ -21,9 +29,11 @@ async function run(options: Options): Promise<boolean> {
       return true;
     case 'grow': {
       const { text, faults } = await grow(options, print);
-      console.log(text);
-      for (const fault of faults) console.log(`WRONG: ${fault}`);
-      return faults.length === 0;
+      return printChecked(text, faults);
+    }
+    case 'scale': {
+      const { text, faults } = await scale(options, print);
+      return printChecked(text, faults);
     }
     case 'compare': {
       const report = await compare(options, print);

@@ -3,6 +3,7 @@ import type { Case, Run } from './cases/case.ts';
 import type { LoadResult } from './load-plan.ts';
 import { runLoad, type LoadTool } from './load.ts';
 import { cpuMsBetween, cpuMsOf, databaseCpu, logPosition, memoryMbOf } from './meters.ts';
+import type { Server } from './processes.ts';
 import type { Target } from './target.ts';
 
 export interface Measurement {
@@ -34,41 +35,48 @@ export async function measure(
   { tool, connections, run }: MeasureOptions,
 ): Promise<Measurement> {
   const { server, client } = target;
+  const servers = [server, ...target.others];
   const prepared = await what.prepare(target, run);
-  server.watchEventLoop();
+  for (const one of servers) one.watchEventLoop();
   const before = {
     log: await logPosition(client),
-    server: cpuMsOf(server.pid),
+    servers: cpuMsOfAll(servers),
     database: await databaseCpu(client),
   };
   const stop = new AbortController();
   const beside = prepared.beside?.(stop.signal);
   const result = await runLoad(tool, {
-    url: server.url,
+    urls: servers.map(({ url }) => url),
     connections: Math.min(connections, what.mostConnections ?? connections),
     seconds: run.seconds,
     plan: prepared.plan,
   });
   stop.abort();
   await beside;
-  const loopDelayMs = await server.longestDelayMs();
+  const loopDelayMs = Math.max(...(await Promise.all(servers.map((one) => one.longestDelayMs()))));
   const memoryMb = memoryMbOf(server.pid);
   const { faults, done } = await prepared.finish(result);
   const count = done?.count ?? result.requests;
-  const serverMs = cpuMsOf(server.pid);
+  const serverMs = cpuMsOfAll(servers);
   const databaseMs = cpuMsBetween(before.database, await databaseCpu(client));
   return {
     ...ratesOf(result, done),
     serverCpuUs:
-      serverMs === null || before.server === null
+      serverMs === null || before.servers === null
         ? null
-        : ((serverMs - before.server) * 1e3) / count,
+        : ((serverMs - before.servers) * 1e3) / count,
     databaseCpuUs: databaseMs === null ? null : (databaseMs * 1e3) / count,
     logBytes: ((await logPosition(client)) - before.log) / count,
     memoryMb,
     loopDelayMs,
     faults,
   };
+}
+
+/** CPU of all processes of the server together; null where it cannot be read. */
+function cpuMsOfAll(servers: readonly Server[]): number | null {
+  const all = servers.map(({ pid }) => cpuMsOf(pid)).filter((ms) => ms !== null);
+  return all.length < servers.length ? null : all.reduce((sum, ms) => sum + ms, 0);
 }
 
 function ratesOf(result: LoadResult, done: { count: number; seconds: number } | undefined) {

@@ -25,6 +25,8 @@ before it is measured.
   --grow             compares instead the service with 1,000 and with many transactions, and
                      measures a statement of a user with 100,000 (takes minutes)
   --transactions N   with --grow: how many, and half as many webhook events (default: 2000000)
+  --processes A,B    measures instead that many processes of the service on one database, such as
+                     1,2,4, without the login case
   --flood            measures instead how much longer customers' requests take in a flood
   --profile          runs instead one case (the first of --only) under Node's CPU profiler, from the
                      start of the service
@@ -36,7 +38,7 @@ or the benchmark failed; 2 wrong usage, or no PostgreSQL.
 `;
 
 export interface Options {
-  readonly mode: 'compare' | 'flood' | 'grow' | 'profile';
+  readonly mode: 'compare' | 'flood' | 'grow' | 'profile' | 'scale';
   readonly databaseUrl: string;
   readonly rounds: number;
   readonly seconds: number;
@@ -44,6 +46,8 @@ export interface Options {
   readonly connections: number;
   /** The transactions of the grown database. */
   readonly transactions: number;
+  /** How many processes of the service, one number after the other. */
+  readonly processes: readonly number[];
   readonly only: readonly CaseName[];
   readonly json: boolean;
 }
@@ -54,7 +58,7 @@ export interface Options {
  */
 const steadySeconds = 10;
 
-const quickCases = caseNames.filter((name) => name !== 'login').join(',');
+const casesWithoutLogins = caseNames.filter((name) => name !== 'login').join(',');
 
 /** Invalid arguments; the message says what to do. */
 export class UsageError extends Error {}
@@ -72,15 +76,19 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
     );
   }
   const mode = (['grow', 'profile', 'flood'] as const).find((name) => values[name]);
+  const processes = values.processes?.split(',') ?? [];
   return {
-    mode: mode ?? 'compare',
+    mode: mode ?? (processes.length > 0 ? 'scale' : 'compare'),
     databaseUrl,
     rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5')),
     seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
     warmUpSeconds: values.quick || values.grow ? 1 : steadySeconds,
     connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
     transactions: wholeNumber('transactions', values.transactions ?? '2000000'),
-    only: casesOf(values.only ?? (values.quick ? quickCases : undefined)),
+    processes: processes.map((count) => wholeNumber('processes', count.trim())),
+    only: casesOf(
+      values.only ?? (values.quick || values.processes ? casesWithoutLogins : undefined),
+    ),
     json: values.json,
   };
 }
@@ -95,6 +103,7 @@ function parsed(args: readonly string[]) {
         seconds: { type: 'string' },
         connections: { type: 'string' },
         transactions: { type: 'string' },
+        processes: { type: 'string' },
         only: { type: 'string' },
         one: { type: 'boolean', default: false },
         grow: { type: 'boolean', default: false },

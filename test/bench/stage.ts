@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBenchDatabase, type BenchDatabase } from './databases.ts';
 import { memoryMbOf } from './meters.ts';
-import { startServer, type ServerName } from './processes.ts';
+import { startServer, type Server, type ServerName } from './processes.ts';
 import { serverEnvironment, type Environment } from './settings.ts';
 import { logInAll, storeCustomers, type Target } from './target.ts';
 
@@ -15,6 +15,8 @@ export interface StageOptions {
   readonly nodeArgs?: readonly string[];
   /** Settings that differ from those of a measurement. */
   readonly env?: Environment;
+  /** How many processes of the server share the database; one by default. */
+  readonly processes?: number;
 }
 
 export interface Stage {
@@ -26,32 +28,42 @@ export interface Stage {
 /** Makes the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
   name: ServerName,
-  { databaseUrl, database: called = name, nodeArgs = [], env: own = {} }: StageOptions,
+  options: StageOptions,
   parts: AsyncDisposableStack,
 ): Promise<Stage> {
+  const { databaseUrl, database: called = name, nodeArgs = [], env: own = {} } = options;
   const database = parts.adopt(await createBenchDatabase(databaseUrl, called), (made) =>
     made.drop(),
   );
   await storeCustomers(database.client);
-  const env = { ...(await environmentFor(database, parts)), ...own };
+  const settings = serverEnvironment();
+  const environment = async (): Promise<Environment> => ({
+    ...settings,
+    ...(await storageFor(database, parts)),
+    ...own,
+  });
+  const env = await environment();
   // No target depends on the start of a reference server.
   const readyMs = name === 'ponte' ? await warmReadyMs(name, env) : 0;
-  const server = parts.adopt(await startServer(name, { env, nodeArgs }), (started) =>
-    started.stop(),
-  );
+  const start = async (startEnv: Environment) =>
+    parts.adopt(await startServer(name, { env: startEnv, nodeArgs }), (started) => started.stop());
+  const server = await start(env);
+  const others: Server[] = [];
+  while (others.length + 1 < (options.processes ?? 1))
+    others.push(await start(await environment()));
   const idleMb = memoryMbOf(server.pid);
   const { client } = database;
-  const target = { server, client, customers: await logInAll(server, client) };
+  const target = { server, others, client, customers: await logInAll(server, client) };
   return { target, readyMs, idleMb };
 }
 
-async function environmentFor(
+async function storageFor(
   database: BenchDatabase,
   parts: AsyncDisposableStack,
 ): Promise<Environment> {
   const folder = await mkdtemp(join(tmpdir(), 'ponte-bench-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  return { ...serverEnvironment(), DATABASE_URL: database.url, DATA_DIR: folder };
+  return { DATABASE_URL: database.url, DATA_DIR: folder };
 }
 
 /** The first start compiles the modules; the second one uses the compiled ones. */

@@ -11,6 +11,8 @@ export interface Customer {
 
 export interface Target {
   readonly server: Server;
+  /** Further processes of the same server on the same database. */
+  readonly others: readonly Server[];
   readonly client: pg.Client;
   readonly customers: readonly Customer[];
 }
