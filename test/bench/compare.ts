@@ -52,6 +52,8 @@ export async function compare(options: Options, print: (line: string) => void): 
     results.set(name, { ...summaries, ponte: summary(own) });
   }
   const all = [...results.values()].map((trio) => trio.ponte);
+  const longestDelayMs = (of: readonly Measurement[]): number =>
+    Math.max(...of.map(({ loopDelayMs }) => loopDelayMs));
   const memory = all.map(({ memoryMb }) => memoryMb).filter((mb) => mb !== null);
   return {
     tool,
@@ -63,7 +65,8 @@ export async function compare(options: Options, print: (line: string) => void): 
       readyMs: ponte.readyMs,
       idleMb: ponte.idleMb,
       loadedMb: memory.length === 0 ? null : Math.max(...memory),
-      loopDelayMs: Math.max(...all.map(({ loopDelayMs }) => loopDelayMs)),
+      loopDelayMs: longestDelayMs(all),
+      referenceLoopDelayMs: longestDelayMs([...results.values()].map((trio) => trio.reference)),
     },
   };
 }
