@@ -17,6 +17,7 @@ import type { Bank } from './provider/stub/bank.ts';
 import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
 import { countAddress } from './auth/throttle.ts';
+import { findUserByReference } from './auth/user-repository.ts';
 import { startWithRetry } from './start-with-retry.ts';
 import { describeFailure } from './operator/failure-message.ts';
 
@@ -192,6 +193,10 @@ function otherSide(context: Context, bank: Bank): OtherSide {
   return {
     payCharge: (identification) => bank.payCharge(identification),
     findCharge: (copyPaste) => bank.findCharge(copyPaste),
+    isCustomer: async (email) => {
+      const user = await findUserByReference(context, email);
+      return user?.email.toLowerCase() === email;
+    },
     receive: (email, amountCents) => bank.receive(email, amountCents),
     findTransfer: async (transactionId) => {
       const { findPix } = await import('./operator/pix-repository.ts');

@@ -21,6 +21,8 @@ export interface OtherSide {
   payCharge(transactionIdentification: string): Promise<BankAnswer>;
   /** @returns the identification of the charge that has this code, or null. */
   findCharge(copyPaste: string): string | null;
+  /** @returns whether a user of Ponte has this e-mail. */
+  isCustomer(email: string): Promise<boolean>;
   /** Credits a customer with a Pix that pays no charge; the webhook follows. */
   receive(email: string, amountCents: number): Promise<BankAnswer>;
   /** @returns the end-to-end id of a transaction of Ponte, or null. */
@@ -49,18 +51,24 @@ const acts: Readonly<Record<string, Act>> = {
     if (text) throw invalidField('code', text);
     return paid;
   },
-  receive: (bank, query) => {
+  receive: async (bank, query) => {
     const cents = centsIn(query);
-    if (cents === null) throw invalidField('amount', amountText);
-    return bank.receive(emailIn(query), cents);
+    const email = await customerIn(bank, query);
+    if (email === null || cents === null) {
+      throw invalidFields({
+        ...(email === null && { email: [customerText] }),
+        ...(cents === null && { amount: [amountText] }),
+      });
+    }
+    return bank.receive(email, cents);
   },
   return: returnTransfer,
-  'expire-token': (bank, query) => {
-    bank.expireCustomerTokens(emailIn(query));
+  'expire-token': async (bank, query) => {
+    bank.expireCustomerTokens(await requireCustomer(bank, query));
     return { outcome: 'done' };
   },
-  'fail-next': (bank, query) => {
-    bank.failNextCall(emailIn(query));
+  'fail-next': async (bank, query) => {
+    bank.failNextCall(await requireCustomer(bank, query));
     return { outcome: 'done' };
   },
 };
@@ -71,11 +79,10 @@ async function returnTransfer(bank: OtherSide, query: URLSearchParams): Promise<
   const isWhole = (query.get('amount') ?? '').trim() === '';
   const cents = isWhole ? undefined : centsIn(query);
   if (endToEnd === null || cents === null) {
-    const fields: FieldErrors = {
+    throw invalidFields({
       ...(endToEnd === null && { transaction: [refundTexts.unknown] }),
       ...(cents === null && { amount: [amountText] }),
-    };
-    throw new AppError('VALIDATION_FAILED', { fields });
+    });
   }
   const done = await bank.refund(endToEnd, cents);
   const reason = done.refusal?.reason;
@@ -87,6 +94,11 @@ async function returnTransfer(bank: OtherSide, query: URLSearchParams): Promise<
     ? invalidField('transaction', refundTexts.returned)
     : invalidField('amount', refundTexts.exceeded);
 }
+
+const customerText: Text = {
+  en: 'Is not the e-mail of a user: register the person first.',
+  pt: 'Não é o e-mail de um usuário: cadastre a pessoa primeiro.',
+};
 
 const amountText: Text = {
   en: 'Must be an amount in reais, such as 42.50.',
@@ -148,8 +160,20 @@ async function answer(
     : jsonReply(422, { message: `The bank refuses it: ${refusal?.reason ?? outcome}.` });
 }
 
-function emailIn(query: URLSearchParams): string {
-  return (query.get('email') ?? '').trim().toLowerCase();
+function invalidFields(fields: FieldErrors): AppError {
+  return new AppError('VALIDATION_FAILED', { fields });
+}
+
+/** @returns the e-mail of a user, or null. */
+async function customerIn(bank: OtherSide, query: URLSearchParams): Promise<string | null> {
+  const email = (query.get('email') ?? '').trim().toLowerCase();
+  return (await bank.isCustomer(email)) ? email : null;
+}
+
+async function requireCustomer(bank: OtherSide, query: URLSearchParams): Promise<string> {
+  const email = await customerIn(bank, query);
+  if (email === null) throw invalidField('email', customerText);
+  return email;
 }
 
 /** @returns the amount in centavos, or null for one that cannot be paid. */

@@ -185,6 +185,19 @@ describe('the other side of the simulated bank', () => {
     }
   });
 
+  it('knows no customer without a user, and names each wrong value', async () => {
+    const email = 'nobody@example.com';
+    for (const name of ['expire-token', 'fail-next']) {
+      const { status, errors } = await act(name, { email });
+      assert.deepEqual([status, Object.keys(errors ?? {})], [422, ['email']], name);
+    }
+    const { errors = {} } = await act('receive', { email, amount: '0' });
+    assert.deepEqual(Object.keys(errors), ['email', 'amount']);
+    assert.deepEqual((await act('receive', { email, amount: '1' })).errors, {
+      email: ['Is not the e-mail of a user: register the person first.'],
+    });
+  });
+
   it('returns a payment in part, then a received Pix in whole, each with its webhook', async () => {
     const { token, email } = await givenCustomer(local);
     const { balance } = await balanceOf(token);
