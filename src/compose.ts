@@ -11,6 +11,7 @@ import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/sweep-repository.ts';
 import { LocalDispatch } from './jobs/queue.ts';
 import { LargeEvents } from './settlement/large-events.ts';
+import { ClaimedKeys } from './pix/claimed-keys.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import { createUploadSlots } from './onboarding/upload-slots.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
@@ -60,6 +61,7 @@ export async function compose(
     ...local,
     provider,
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
+    claimedKeys: new ClaimedKeys(),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new LocalDispatch(),
     largeEvents: new LargeEvents(),

@@ -13,6 +13,7 @@ import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
 import type { LocalDispatch } from './jobs/queue.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
+import type { ClaimedKeys } from './pix/claimed-keys.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
@@ -38,6 +39,8 @@ export interface Context extends LocalContext {
   readonly uploads: UploadSlots;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly outcomes: UnstoredOutcomes;
+  /** The idempotency keys of sends that this process has seen lately. */
+  readonly claimedKeys: ClaimedKeys;
   /** The job loop of this process, if it has one. */
   readonly jobs: LocalDispatch;
   /** Limits the concurrent events with very many items in this process. */

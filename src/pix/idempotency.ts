@@ -5,14 +5,19 @@
 import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts';
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { Payer } from '../auth/principal.ts';
-import type { LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context.ts';
 import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
 import { refuseOverLimit } from './limits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
-import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
+import {
+  rereadTransaction,
+  type PixTransaction,
+  type SentView,
+} from './pix-transaction-repository.ts';
+import { readReplay } from './replay-repository.ts';
 import {
   reserveSend,
   reserveTransaction,
@@ -61,17 +66,35 @@ export async function claimTransaction(
 
 /** A send whose key was acquired, with the payer, or the stored send that has the key. */
 export type SendClaim =
-  (Acquired & { readonly payer: Payer; readonly account: AccountRef }) | Replay;
+  | (Acquired & { readonly payer: Payer; readonly account: AccountRef })
+  | { readonly result: 'replay'; readonly transaction: SentView };
 
 /**
  * Claims the idempotency key of a send, or finds the send that has it, in one statement with the
- * check of the banking session.
+ * check of the banking session. A key that this process has seen is read first: most repeats find
+ * the result of their send. Whatever that read does not find, the claim decides.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, and
  *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
  *   the user's limit, and there is nothing to replay, or when the key was used for a different
  *   request.
  */
 export async function claimSend(
+  context: Context,
+  token: VerifiedToken,
+  reservation: SendReservation,
+): Promise<SendClaim> {
+  const { claimedKeys } = context;
+  const { idempotencyKey } = reservation;
+  if (claimedKeys.has(token.userId, idempotencyKey)) {
+    const transaction = await readReplay(context, token, reservation);
+    if (transaction) return { result: 'replay', transaction };
+  }
+  const claim = await claimKeyOfSend(context, token, reservation);
+  claimedKeys.add(token.userId, idempotencyKey);
+  return claim;
+}
+
+async function claimKeyOfSend(
   context: LocalContext,
   token: VerifiedToken,
   reservation: SendReservation,

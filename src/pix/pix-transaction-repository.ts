@@ -138,6 +138,9 @@ export async function rereadTransaction(
   return (await readStored(context, transaction)) ?? transaction;
 }
 
+/** What the app sees of its own send. */
+export type SentView = Pick<PixTransaction, 'id' | 'status' | 'outcome' | 'endToEnd'>;
+
 /** What the app sees of a transaction. */
 export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'>;
 

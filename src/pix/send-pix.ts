@@ -55,9 +55,9 @@ export const sendPix: TokenOperation<'sendPix'> = {
       description,
       fingerprint: termsFingerprint(terms),
     });
-    const { transaction } = claim;
-    if (claim.result === 'replay') return pixReply(transaction, { replayed: true });
+    if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
 
+    const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
     const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);

@@ -1,11 +1,11 @@
 /** The reply of a stored send or charge, to the first request and to every repeat. */
 import { outcomeOf } from '../domain/pix.ts';
-import type { PixTransaction, PixView } from './pix-transaction-repository.ts';
+import type { PixTransaction, PixView, SentView } from './pix-transaction-repository.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
 /** The reply of a send; `Pix-Outcome` says what is known of the payment. */
-export function pixReply(transaction: PixTransaction, { replayed }: { replayed: boolean }) {
+export function pixReply(transaction: SentView, { replayed }: { replayed: boolean }) {
   const { id, status, endToEnd } = transaction;
   return {
     status: 200,

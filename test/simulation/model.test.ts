@@ -41,7 +41,7 @@ before(async () => {
     [customer?.id],
   );
   const sends = await store.rows<{ id: string; end_to_end: string; idempotency_key: string }>(
-    `select id, end_to_end, idempotency_key from pix_transactions
+    `select id, end_to_end, idempotency_key, fingerprint from pix_transactions
       where user_id = $1 and end_to_end is not null order by id limit 1`,
     [customer?.id],
   );
@@ -114,6 +114,7 @@ type Case = readonly [name: string, parameters: () => readonly unknown[]];
 const of = (name: string) => known[name] as never as Record<string, unknown> & unknown[];
 const user = (): unknown => of('customer')['id'];
 const session = (): unknown => of('session')['id'];
+const sentKey = (): unknown => of('send')['idempotency_key'];
 
 const charge: readonly unknown[] = ['CHARGE', 'charge-1', Buffer.from('a'), '12.30', null, null];
 const entry = JSON.stringify([{ phase: 'SETTLED', event_id: ids[2], note: 'COMPLETED' }]);
@@ -135,6 +136,8 @@ const attempts = JSON.stringify([{ key: 'login:1', weight: 2, expires_at: later 
 const story: readonly Case[] = [
   ['find-principal', () => [session(), user(), now]],
   ['pix-view', () => [session(), user(), now, of('send')['id']]],
+  ['pix-find-replay', () => [session(), user(), now, sentKey(), of('send')['fingerprint']]],
+  ['pix-find-replay', () => [session(), user(), now, sentKey(), Buffer.from('other')]],
   ['pix-reserve', () => [ids[0], user(), ...charge, 'txid-1', later, now, null]],
   ['pix-reserve', () => [ids[1], user(), ...charge, 'txid-2', later, now, null]],
   [

@@ -21,6 +21,7 @@ import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
 import { LocalDispatch } from '../../src/jobs/queue.ts';
 import { LargeEvents } from '../../src/settlement/large-events.ts';
+import { ClaimedKeys } from '../../src/pix/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
@@ -143,6 +144,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     db,
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
+    claimedKeys: new ClaimedKeys(),
     uploads: absent('uploads'),
     jobs: new LocalDispatch(),
     largeEvents: new LargeEvents(),

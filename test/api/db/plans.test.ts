@@ -13,6 +13,7 @@ import { readPage, readReceipt } from '../../../src/pix/history-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
+import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import {
   findWebhookEvent,
@@ -70,6 +71,7 @@ const statements: readonly Statement[] = [
   recordReceived,
   recordRefund,
   reservationStatements.reserve,
+  findReplay,
   reservationStatements.reserveForSession,
   paymentStatements.step,
   receipt,

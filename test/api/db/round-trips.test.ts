@@ -84,9 +84,14 @@ test('a send takes at most three round trips', async (t) => {
   await costsAtMost(t, 3, () => send('counted'));
 });
 
-test('a replay of a send takes one round trip', async (t) => {
-  const first = await send('repeated');
-  const replay = await costsAtMost(t, 1, () => send('repeated'));
-  assert.equal(replay.headers.get('idempotency-replayed'), 'true');
-  assert.equal(replay.body.transaction_id, first.body.transaction_id);
-});
+for (const isSeen of [true, false]) {
+  const where = isSeen ? 'that has seen its key' : 'that has not seen its key';
+  test(`a replay of a send takes one round trip on a process ${where}`, async (t) => {
+    const key = `repeated-${isSeen}`;
+    const first = await send(key);
+    t.mock.method(app.context.claimedKeys, 'has', () => isSeen);
+    const replay = await costsAtMost(t, 1, () => send(key));
+    assert.equal(replay.headers.get('idempotency-replayed'), 'true');
+    assert.equal(replay.body.transaction_id, first.body.transaction_id);
+  });
+}

@@ -4,7 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Context } from '../../../src/context.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
-import { claimSend, claimTransaction, type Claim } from '../../../src/pix/idempotency.ts';
+import {
+  claimSend,
+  claimTransaction,
+  type Claim,
+  type SendClaim,
+} from '../../../src/pix/idempotency.ts';
 import {
   pixColumns,
   toTransaction,
@@ -34,7 +39,8 @@ function reservation(idempotencyKey: string, amountCents: number) {
   return { id: randomUUID(), idempotencyKey, fingerprint, amountCents, ...terms };
 }
 
-type Claiming = (context: Context, key: string, amountCents: number) => Promise<Claim>;
+type Claimed = Claim | Extract<SendClaim, { result: 'replay' }>;
+type Claiming = (context: Context, key: string, amountCents: number) => Promise<Claimed>;
 
 const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
   async SEND(service, key, amountCents) {

@@ -5,6 +5,7 @@ import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
+import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
@@ -40,6 +41,7 @@ const hotStatements: readonly Statement[] = [
   moveStatements.move,
   reservationStatements.reserve,
   reservationStatements.takeOver,
+  findReplay,
   identifyPayment,
   recordReceived,
   transactionStatements.storeAnomaly,

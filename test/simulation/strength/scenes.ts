@@ -8,6 +8,7 @@ import type { Store } from '../store.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
+import { replayScenes } from './scenes-of-replays.ts';
 import { sendScenes } from './scenes-of-sends.ts';
 import { playScene, type Scene } from './stage.ts';
 
@@ -15,6 +16,7 @@ export const scenes: readonly Scene[] = [
   ...sendScenes,
   ...eventScenes,
   ...refundScenes,
+  ...replayScenes,
   ...jobScenes,
 ];
 

@@ -53,6 +53,20 @@ describe('the log', () => {
     );
   });
 
+  it('writes the time of each line', (t) => {
+    const { log, lines } = capture();
+    t.mock.timers.enable({ apis: ['Date'], now: 0 });
+    log.info('one');
+    log.info('two');
+    t.mock.timers.tick(1);
+    log.info('three');
+    const [first, second] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.001Z'];
+    assert.deepEqual(
+      lines().map(({ time }) => time),
+      [first, first, second],
+    );
+  });
+
   it('writes nothing below its level', () => {
     const { log, text } = capture({ level: 'warn' });
     log.info('quiet');
