@@ -6,6 +6,7 @@ await runSuite(import.meta.dirname, [
   'unit/config',
   'unit/contract',
   'unit/domain',
+  'unit/pix',
   'unit/security',
   'unit/support',
   'unit/telemetry',

@@ -1,6 +1,6 @@
 /**
  * All settings: meaning, format, default and where each is required. `load.ts` validates against
- * this list, and tests compare `.env.example` and the handbook with it.
+ * this list, and tests compare the names in `.env.example` and the handbook with it.
  */
 import {
   appEnvs,

@@ -110,11 +110,14 @@ export interface SessionOperation<Id extends OperationId> extends WithRefusalHea
   run(context: Context, call: Call<Id> & { readonly principal: Principal }): Promise<Reply<Id>>;
 }
 
-/** Needs a valid token; its banking session may have ended. */
+/**
+ * Needs a valid token; its banking session may have ended. Prefer `session`: this is for logout, and
+ * for an operation whose own statement checks the session, which saves a round trip.
+ */
 export interface TokenOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'token';
-  /** The operation checks the banking session itself, in a statement that it needs anyway. */
-  readonly checksSession?: true;
+  /** Whether the operation refuses an ended session, in a statement that it needs anyway. */
+  readonly checksSession: boolean;
   run(context: Context, call: Call<Id> & { readonly token: VerifiedToken }): Promise<Reply<Id>>;
 }
 

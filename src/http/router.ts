@@ -10,7 +10,7 @@ import type { Headers, Reply } from './reply.ts';
 /** An operation without its types, which the compiler has checked in the table of operations. */
 export interface AnyOperation extends WithRefusalHeaders {
   readonly access: RequiredAccess;
-  readonly checksSession?: true;
+  readonly checksSession?: boolean;
   admit?(context: Context, caller: unknown): Promise<void>;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }

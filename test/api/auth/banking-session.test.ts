@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { test } from 'node:test';
+import { readServedContract } from '../../../src/http/contract-file.ts';
 import { refused as refusedAnswer } from '../../../src/provider/stub/answer.ts';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
 import {
@@ -43,10 +44,23 @@ const providerEndpoints: readonly Endpoint[] = [
 const endpoints: readonly Endpoint[] = [
   ...providerEndpoints,
   { method: 'GET', path: '/accounts/me' },
+  { method: 'POST', path: '/pix/lookup', body: { pix_key: 'ana@example.com' } },
+  { method: 'POST', path: '/pix/decode', body: { copy_paste: 'x' } },
   { method: 'GET', path: '/pix' },
   { method: 'GET', path: `/pix/${randomUUID()}` },
   { method: 'GET', path: `/pix/${randomUUID()}/receipt` },
 ];
+
+test('every operation that needs a login, except the logout, is called here', async () => {
+  const { operations } = await readServedContract();
+  const needed = operations
+    .filter(({ id, access }) => access === 'token' && id !== 'logout')
+    .map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`);
+  const called = endpoints.map(({ method, path }) => {
+    return `${method} ${path.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/, '{transactionId}')}`;
+  });
+  assert.deepEqual(called.toSorted(), needed.toSorted());
+});
 
 const balance: Endpoint = { method: 'GET', path: '/accounts/balance' };
 
