@@ -111,8 +111,8 @@ export interface SessionOperation<Id extends OperationId> extends WithRefusalHea
 }
 
 /**
- * Needs a valid token; its banking session may have ended. Prefer `session`: this is for logout, and
- * for an operation whose own statement checks the session, which saves a round trip.
+ * Needs a valid token; its banking session may have ended. Prefer `session`: this is for logout,
+ * and for an operation whose own statement checks the session, which saves a round trip.
  */
 export interface TokenOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'token';
