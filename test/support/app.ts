@@ -8,6 +8,7 @@ import { cheapHash } from './cheap-hash.ts';
 import { manualClock, type ManualClock } from './clock.ts';
 import { createTestDatabase, onServer, type TestDatabase } from './db.ts';
 import { afterFile } from './suite.ts';
+import { passUntil } from './passing-time.ts';
 
 export interface TestApp extends App {
   readonly bank: Bank;
@@ -64,7 +65,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log: capturedLog(logLines),
   });
   afterFile(async () => {
-    await app.stop();
+    // A stop waits on its clock for outcomes that are not stored.
+    const isWaiting = app.context.outcomes.size > 0;
+    await (isWaiting ? passUntil(clock, app.stop()) : app.stop());
     if (!options.database) await database.drop();
   });
   if (!options.hashesInFull) {
