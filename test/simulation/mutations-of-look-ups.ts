@@ -95,8 +95,9 @@ export const mutationsOfLookUps: readonly Mutation[] = [
   {
     name: 'a look-up of another PIX key is paid',
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
+    firstSeed: 401,
   },
-  { name: 'a look-up of another user is paid', deviation: openedForAnyone },
+  { name: 'a look-up of another user is paid', deviation: openedForAnyone, firstSeed: 1_201 },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
   { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },
   { name: 'the second key of a look-up has no outcome', deviation: refusedWithoutOutcome },
