@@ -186,7 +186,7 @@ describe('the other side of the simulated bank', () => {
   });
 
   it('knows no customer without a user, and names each wrong value', async () => {
-    const email = 'nobody@example.com';
+    const email = 'unregistered@example.com';
     for (const name of ['expire-token', 'fail-next']) {
       const { status, errors } = await act(name, { email });
       assert.deepEqual([status, Object.keys(errors ?? {})], [422, ['email']], name);
