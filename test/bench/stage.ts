@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createBenchDatabase, type BenchDatabase } from './databases.ts';
 import { memoryMbOf } from './meters.ts';
 import { startServer, type Server, type ServerName } from './processes.ts';
@@ -24,6 +25,9 @@ export interface Stage {
   readonly readyMs: number;
   readonly idleMb: number | null;
 }
+
+/** After this time, a server has loaded what it loads in the background. */
+const REST_MS = 3_000;
 
 /** Makes the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
@@ -51,6 +55,7 @@ export async function openStage(
   const others: Server[] = [];
   while (others.length + 1 < (options.processes ?? 1))
     others.push(await start(await environment()));
+  await pause(REST_MS);
   const idleMb = memoryMbOf(server.pid);
   const { client } = database;
   const target = { server, others, client, customers: await logInAll(server, client) };

@@ -48,7 +48,7 @@ function project(name: string, nodeVersion?: string): string {
 
 /** The arguments that a fake Node prints, as far as they are the shim's own. */
 function started(place: string): string {
-  return `<--max-semi-space-size=16><${place}/bin/entry.js>`;
+  return `<--max-semi-space-size=16><--expose-gc><${place}/bin/entry.js>`;
 }
 
 describe('the shim', () => {
