@@ -25,7 +25,10 @@ export interface Statement {
   readonly text: string;
   /** Present where it takes arrays of calls: concurrent calls share a round trip. */
   readonly batching?: Batching;
-  /** It finds its rows by an index, and is planned so even while the tables are small. */
+  /**
+   * Runs on connections whose planner uses indexes only. For frequent statements that find a few
+   * rows by an index, and that would otherwise be planned for an empty table.
+   */
   readonly indexed?: true;
 }
 

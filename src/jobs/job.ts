@@ -5,24 +5,27 @@ import type { CallOptions } from '../provider/provider.ts';
 import type { JobResult, LeasedJob } from './queue.ts';
 
 export interface JobHandler {
-  /** A kind with a period runs again after it for ever, one run at a time over all instances. */
+  /**
+   * The period of a periodic kind, in milliseconds. The loop queues the kind again after each run;
+   * one process runs it at a time.
+   */
   readonly everyMs?: number;
-  /** The first start runs it only a period later, and no start runs it sooner: it can wait. */
+  /** Its first run is one period after the first start. Without it, each start runs the job. */
   readonly canWait?: boolean;
   /**
-   * How many of its jobs one process takes from the queue at once; by default as many as the loop
-   * says. A kind has places of its own, so that none waits for jobs of another kind.
+   * The most jobs of this kind that one process runs at the same time; the loop has a default. Jobs
+   * of other kinds do not count.
    */
   readonly concurrency?: number;
-  /** After how many failed runs it is dead; by default 8, which takes about two minutes. */
+  /** The failed runs after which a job is dead; by default 8, which takes about two minutes. */
   readonly maxAttempts?: number;
-  /** Runs once. Handlers are idempotent, because a run may die after its work and be repeated. */
+  /** One run. Handlers are idempotent: a process may die after the work, and the job runs again. */
   run(context: Context, job: LeasedJob): Promise<JobResult>;
 }
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
 
-/** What goes with the calls of one run: a job has no caller, so a trace begins with it. */
+/** The options for the provider calls of one run. A job has no caller, so its trace begins here. */
 export function callOptionsOf({ id }: LeasedJob): CallOptions {
   return { requestId: `job-${id}`, trace: beginTrace(), isBackground: true };
 }

@@ -15,9 +15,9 @@ export interface LeasedJob {
 }
 
 /**
- * What a run results in: nothing more to do, or the same job again at a later time. A run that has
- * ended the job itself, in the commit of its work, returns the job's status; the run of a periodic
- * kind never does, because nothing would run it again.
+ * The result of a run. `undefined`: the job is done; the loop queues a periodic kind again.
+ * `runAgainAt`: the job runs again at that time. `ended`: the run has stored this status itself, in
+ * the commit of its work; a periodic kind never returns it, because nothing would queue it again.
  */
 export type JobResult =
   { readonly runAgainAt: Date } | { readonly ended: 'done' | 'queued' } | undefined;
