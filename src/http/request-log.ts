@@ -1,5 +1,6 @@
 /** Records one log line and one measurement per request, without any of its values. */
 import type { Context } from '../context.ts';
+import { logRequest } from '../log.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The operation label of requests that reached no route. */
@@ -39,19 +40,15 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   // Probes come every few seconds, and a development page loads many files: only those that fail
   // are of interest.
   const isQuiet = (name.startsWith('health.') || name === 'page') && status < 400;
-  const level = isQuiet ? 'debug' : 'info';
-  if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
   const { spanId } = exchange.trace;
   const { method } = exchange.request;
-  context.log[level](
-    { ...names, spanId, operation, method, path, ...answered, durationMs, userId },
-    'request',
-  );
+  const facts = { ...names, spanId, operation, method, path, ...answered, durationMs, userId };
+  logRequest(context.log, isQuiet ? 'debug' : 'info', facts);
 }
 
 /** Records a message that was refused before it was parsed as a request. */
 export function recordRefusal(context: Context, id: string, status: number): void {
   context.metrics.requests.observe({ operation: NO_OPERATION, status }, 0);
-  context.log.info({ requestId: id, operation: null, status }, 'request');
+  logRequest(context.log, 'info', { requestId: id, operation: null, status });
 }

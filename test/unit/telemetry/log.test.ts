@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { AppError } from '../../../src/errors.ts';
-import { createLog, errorFacts, type Log } from '../../../src/log.ts';
+import { createLog, errorFacts, logRequest, type Log } from '../../../src/log.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 
 const cpf = '52998224725';
@@ -252,6 +252,25 @@ describe('the facts of an error', () => {
 
   it('of what is no error say only its type', () => {
     assert.deepEqual(errorFacts(cpf), { name: 'thrown string' });
+  });
+});
+
+describe('the line of a request', () => {
+  const facts = { requestId: 'r-1', operation: null, digest: undefined, status: 200, path: '/"' };
+
+  it('is the same as any other line', () => {
+    const [own, others] = [capture(), capture()];
+    logRequest(own.log, 'info', facts);
+    others.log.info(facts, 'request');
+    const withoutTime = (line: string): string => line.replace(/"time":"[^"]+"/, '');
+    assert.equal(withoutTime(own.text()), withoutTime(others.text()));
+    assert.match(own.text(), /"time":"\d{4}-[^"]+Z"/);
+  });
+
+  it('is left out below the level of the log', () => {
+    const { log, text } = capture();
+    logRequest(log, 'debug', facts);
+    assert.equal(text(), '');
   });
 });
 
