@@ -1,4 +1,4 @@
-/** The service for a test: real HTTP, a real database, and a clock that the test owns. */
+/** The service for a test: real HTTP, a real database, and a clock that the test controls. */
 import assert from 'node:assert/strict';
 import { startApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -14,23 +14,22 @@ export interface TestApp extends App {
   readonly bank: Bank;
   readonly clock: ManualClock;
   readonly database: TestDatabase;
-  /** What was logged, a JSON object a line. */
+  /** The log: each line is a JSON object. */
   readonly logLines: readonly string[];
   /** Calls an endpoint under /api/v1. */
   call(path: string, request?: TestRequest): Promise<TestAnswer>;
-  /** The rows that a statement gives, for what HTTP does not show. */
+  /** Runs a statement with the service's role, for state that HTTP does not show. */
   rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** The same as the owner of the schema, for what the service has no right to. */
+  /** Runs a statement as the owner of the schema, for what the service's role may not do. */
   ownerRows: TestApp['rows'];
 }
 
 export interface TestRequest {
   readonly method?: string;
-  /** An access token. */
   readonly token?: string;
-  /** An Idempotency-Key. */
+  /** The Idempotency-Key. */
   readonly key?: string;
-  /** Sent as JSON; a string or a Buffer is sent as it is. */
+  /** Sent as JSON; a string or a Buffer is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -38,24 +37,24 @@ export interface TestRequest {
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Tests look into bodies of many shapes: what they assert is what they declare. */
+  /** Bodies have many shapes: the assertions of a test state the shape. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
 export interface TestAppOptions {
-  /** Settings that differ from those of a test. */
+  /** Settings that differ from `testConfig`. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly database?: TestDatabase;
-  /** The clock that something beside the service goes by too. */
+  /** A clock that the service shares with another part of the test; default: a new one. */
   readonly clock?: ManualClock;
-  /** The bank that the service reaches over HTTP; otherwise it has one in its own process. */
+  /** The bank that the service reaches over HTTP; default: a simulated bank inside the service. */
   readonly bank?: Bank;
-  /** Whether passwords are hashed at the full cost, and logins renew the cheap hashes of tests. */
+  /** Whether passwords are hashed at the full cost, and a login replaces the cheap test hashes. */
   readonly hashesInFull?: boolean;
 }
 
-/** Starts a service of its own for a test file, and stops it after the file's tests. */
+/** Starts a service for a test file, and stops it after the file's tests. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
   const clock = options.clock ?? manualClock();
@@ -65,7 +64,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log: capturedLog(logLines),
   });
   afterFile(async () => {
-    // A stop waits on its clock for outcomes that are not stored.
+    // While outcomes are not stored yet, `stop` waits on the service's clock, which must advance.
     const isWaiting = app.context.outcomes.size > 0;
     await (isWaiting ? passUntil(clock, app.stop()) : app.stop());
     if (!options.database) await database.drop();
@@ -91,7 +90,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   };
 }
 
-/** Throttles are lifted unless a test is about them, and time-outs are short. */
+/** Turns off rate limits and shortens the provider's time-out; `environment` overrides both. */
 export function testConfig(database: TestDatabase, environment: Record<string, string> = {}) {
   return loadConfig({
     APP_ENV: 'test',

@@ -1,8 +1,8 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 
 /**
- * Hashes a password for a test. A login checks a password at the cost that the stored text names:
- * here the least there is.
+ * Hashes a password for a test at the lowest cost. The stored text contains the cost, so a login
+ * checks it at this cost too.
  */
 export function cheapHash(password: string): string {
   const cost = { memory: 8, passes: 1, parallelism: 1 };

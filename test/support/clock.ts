@@ -6,8 +6,8 @@ runZeroTimersAtNextTurn();
 /** A clock that moves only when a test moves it. */
 export interface ManualClock extends Clock {
   /**
-   * Moves the time on by `ms`. The timers that become due fire in order, each at its own time, and
-   * so do those that they set; between two of them, what they set going may come to rest.
+   * Advances the time by `ms`. The timers that become due fire in order, each at its own time,
+   * timers set by them included. Before the next timer, pending work gets some event-loop turns.
    */
   advance(ms: number): Promise<void>;
 }
@@ -17,13 +17,13 @@ interface Timer {
   readonly work: () => void;
 }
 
-/** How many turns of the event loop work gets to come to rest: more than any chain here takes. */
+/** The event-loop turns that pending work gets: more than any chain of promises here needs. */
 const TURNS = 5;
 
 /**
- * Makes a clock that does not move by itself.
+ * Creates a clock that moves only by `advance`.
  *
- * @param start what it shows at first.
+ * @param start the initial time.
  */
 export function manualClock(start: Date = new Date('2026-05-24T12:00:00.000Z')): ManualClock {
   let nowMs = start.getTime();
@@ -49,7 +49,7 @@ export function manualClock(start: Date = new Date('2026-05-24T12:00:00.000Z')):
   };
 }
 
-/** The earliest timer that is due by then; of two at the same time, the one that was set first. */
+/** The earliest timer due by `untilMs`; of two at the same time, the one that was set first. */
 function nextDue(timers: ReadonlySet<Timer>, untilMs: number): Timer | null {
   let next: Timer | null = null;
   for (const timer of timers) {

@@ -1,4 +1,4 @@
-/** Command lines in the test's own process: what is typed, what they print, and how they end. */
+/** Runs command lines in the test's own process, with their input, their output and exit code. */
 import { PassThrough } from 'node:stream';
 import { ponte } from '../../bin/program.ts';
 import { systemClock, type Clock } from '../../src/clock.ts';
@@ -15,9 +15,9 @@ export interface Typed {
   readonly clock?: Clock;
   /** The content of standard input when it is not a terminal. */
   readonly stdin?: string;
-  /** What a person types at a terminal after a text has appeared on it. */
+  /** What a person types at the terminal, each time after a text has appeared there. */
   readonly typing?: readonly (readonly [seen: RegExp, typed: string])[];
-  /** How wide the terminal is; without it, standard output is none. */
+  /** The width of the terminal; without it, standard output is not a terminal. */
   readonly columns?: number;
 }
 
@@ -28,7 +28,7 @@ export async function typePonte(argv: readonly string[], typed: Typed): Promise<
   const input = Object.assign(new PassThrough(), { isTTY });
   const stdout = Object.assign(new PassThrough(), { isTTY: columns !== undefined, columns });
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
-  // A prompt ends its output, which a terminal takes no notice of.
+  // A prompt ends its output stream. A real terminal ignores that, so further prompts work.
   stderr.end = () => stderr;
   const [readOutput, readErrors] = [textOf(stdout), textOf(stderr)];
   if (isTTY) type(typing, input, stderr);
@@ -49,7 +49,7 @@ function textOf(stream: PassThrough): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** What is typed before a question appears is not taken for its answer. */
+/** Types each answer only after its question: a prompt discards earlier input. */
 function type(typing: NonNullable<Typed['typing']>, input: PassThrough, errors: PassThrough): void {
   const left = [...typing];
   let seen = '';

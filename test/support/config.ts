@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '../../src/config/config.ts';
 
 export type Environment = Record<string, string | undefined>;
 
-/** A fresh RSA pair as PEM. */
+/** @param modulusLength in bits. @returns a new RSA key pair as PEM. */
 export function rsaPems(modulusLength: number): { privatePem: string; publicPem: string } {
   const pair = generateKeyPairSync('rsa', {
     modulusLength,
@@ -16,7 +16,7 @@ export function rsaPems(modulusLength: number): { privatePem: string; publicPem:
 
 const pems = rsaPems(2048);
 
-/** A configuration that production accepts; its database and its provider are nowhere. */
+/** A configuration that is valid in production; its database and provider do not exist. */
 export const production = {
   APP_ENV: 'production',
   DATABASE_URL: 'postgres://ponte:pw@127.0.0.1:1/ponte?sslmode=verify-full',
@@ -29,7 +29,7 @@ export const production = {
   TRUST_PROXY_HOPS: '1',
 } as const;
 
-/** The faults of an environment, by name; none when it makes a configuration. */
+/** @returns the fault of each invalid setting, by name; empty for a valid environment. */
 export function faultsOf(environment: Environment): Record<string, string> {
   try {
     loadConfig(environment);
@@ -40,7 +40,7 @@ export function faultsOf(environment: Environment): Record<string, string> {
   return {};
 }
 
-/** Fails unless exactly these settings are at fault. */
+/** Asserts that exactly these settings are invalid. */
 export function assertFaults(environment: Environment, ...names: string[]): void {
   assert.deepEqual(Object.keys(faultsOf(environment)).sort(), names.sort());
 }

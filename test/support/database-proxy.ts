@@ -1,6 +1,6 @@
 /**
- * The network between the service and the database server, to be cut, held and mended: what a test
- * can do to a server that other tests use as well.
+ * A proxy between the service and the database server. A test can break, silence and repair its
+ * connections without an effect on other tests that use the same server.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,46 +13,45 @@ export interface DatabaseProxy {
   cut(): Promise<void>;
   /**
    * Cuts when a client sends this text.
-   * @param side `before`: the server does not get it; `after`: its answer is lost, so that what it
-   *   asked for is committed.
-   * @returns a promise that is kept when the connections are broken.
+   * @param side `before`: the server does not receive the text; `after`: the server commits the
+   *   statement, and its answer is lost.
+   * @returns a promise that resolves when the connections are broken.
    */
   cutAt(text: string, side: CutSide): Promise<void>;
   /**
-   * Swallows what either side sends, on connections that are open and on new ones: none of them
-   * ends, none of them answers.
+   * Discards all bytes of both sides, on open and new connections: they stay open and never answer.
    */
   hold(which?: Held): void;
-  /** Accepts new connections and answers each with this SQLSTATE, as a server that starts does. */
+  /** Refuses new connections with this SQLSTATE, as a starting server does. */
   refuse(sqlstate: string): void;
-  /** Whether what `hold` has been told to swallow is being swallowed. */
+  /** Whether bytes are discarded: `hold` was called, and its `from` text, if any, was sent. */
   isHolding(): boolean;
-  /** How many connections have clients that have not ended them. */
+  /** The number of connections that their clients have not ended. */
   clients(): number;
-  /** Takes connections again. One that was held stays silent, as after a lost route. */
+  /** Accepts connections again. A held connection stays silent, as after a lost route. */
   mend(): Promise<void>;
 }
 
 export type CutSide = 'before' | 'after';
 
 export interface Held {
-  /** Only the connections of this application name. */
+  /** Default: the connections of all applications. */
   readonly application?: string;
-  /** Begins when a client sends this text, which is the first to be swallowed. */
+  /** Begins when a client sends this text, for all connections; the text itself is discarded. */
   readonly from?: string;
 }
 
 interface Line {
-  /** What the client has sent first, with the application name in it. */
+  /** The client's first bytes, which contain the application name. */
   startup: string;
   isSilent: boolean;
-  /** The answer to what the client has sent is to be lost. */
+  /** Whether the next answer to the client must be lost. */
   losesAnswer: boolean;
 }
 
 /**
- * Starts a proxy in front of a database server; `cut` stops it for good too.
- * @param change what becomes of what clients send, of the same length.
+ * Starts a proxy in front of a database server; call `cut` to stop it.
+ * @param change changes the bytes that clients send, without changing their number.
  */
 export async function startDatabaseProxy(
   databaseUrl: string,
@@ -85,7 +84,7 @@ export async function startDatabaseProxy(
     for (const socket of sockets) socket.resetAndDestroy();
     await closed;
   };
-  // Half-open sockets: the proxy itself answers the end of one side with nothing.
+  // Half-open sockets: when one side ends, the proxy does not end the other side by itself.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (refusal !== null) {
       const answer = fatalError(refusal);
@@ -141,10 +140,10 @@ export async function startDatabaseProxy(
   };
 }
 
-/** The server's last message to a statement outside a transaction: it is committed. */
+/** ReadyForQuery in the state idle: the statement before it is committed. */
 const readyForQuery = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
-/** Where everything is to be cut. */
+/** The place in the traffic at which to cut the connections. */
 class CutPoint {
   #next: { readonly text: string; readonly side: CutSide; done(): void } | null = null;
 
@@ -154,7 +153,7 @@ class CutPoint {
     return promise;
   }
 
-  /** Whether these bytes are the first that do not get through. */
+  /** Whether to cut before these bytes are forwarded. */
   isAt(line: Line, bytes: Buffer, isFromClient: boolean): boolean {
     if (!this.#next) return false;
     const { text, side } = this.#next;

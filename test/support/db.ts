@@ -1,5 +1,5 @@
 /**
- * A database for a test file: a copy of the migrated template that `global-setup.ts` makes. The
+ * A database for a test file: a copy of the migrated template that `global-setup.ts` creates. The
  * same tests run on the embedded database and, with DATABASE_URL, on a PostgreSQL server.
  */
 import { randomBytes } from 'node:crypto';
@@ -13,27 +13,28 @@ import { isSuite } from './suite.ts';
 /** The server that the suite runs on, or undefined for the embedded database. */
 export const serverUrl = process.env['DATABASE_URL'] || undefined;
 
-/** Names the template's folder to the test files' processes. */
+/** The environment variable with the folder of the template. */
 export const templateVariable = 'PONTE_TEST_TEMPLATE';
 
-/** On a server: the template database, named by the set-up. */
+/** The environment variable with the name of the template database on a server. */
 export const templateDatabaseVariable = 'PONTE_TEST_TEMPLATE_DATABASE';
 
-/** On a server: name and password of the service's role, which owns nothing. */
+/** The environment variable with `name:password` of the service's role, which owns no tables. */
 export const serviceVariable = 'PONTE_TEST_SERVICE';
 
 export interface TestDatabase {
-  /** As the service's role on a server. Undefined: the embedded database in `dataDir`. */
+  /** The address on a server, with the service's role. Undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
-  /** The same as the owner of the schema, for what an administrator or a migration does. */
+  /** The same address as the owner of the schema, for the work of administrators and migrations. */
   readonly ownerUrl: string | undefined;
   readonly dataDir: string;
   drop(): Promise<void>;
 }
 
 /**
- * A migrated, empty database. The files of a suite share one, if none of them has it at the time.
- * @param isOwn for a test that opens it in another process, or that reads its files.
+ * Returns a migrated, empty database. The files of a suite share one; a new one is created while
+ * the shared one is in use.
+ * @param isOwn always creates one: the test opens it in another process, or reads its files.
  */
 export async function createTestDatabase({ isOwn = false } = {}): Promise<TestDatabase> {
   spareOptimising();
@@ -73,12 +74,12 @@ async function shareOnServer(): Promise<Shareable<TestDatabase>> {
   };
 }
 
-/** Waits until they have ended. */
+/** Terminates all other sessions, and waits up to 10 s for the end of each. */
 const endSessions = `
 select pg_terminate_backend(pid, 10000) from pg_stat_activity
  where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** Restores a data folder as it was copied, but for the embedded database that is lent. */
+/** Restores a data folder from the template, except the embedded database, which stays open. */
 async function restoreFiles(dataDir: string): Promise<void> {
   const isLent = (name: string): boolean => !serverUrl && name === 'postgres';
   const names = (await readdir(dataDir)).filter((name) => !isLent(name));
@@ -144,7 +145,7 @@ export async function onServer<Row>(
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // Without parameters, there may be several statements.
+    // The protocol allows several statements only in a query without parameters.
     const results = parameters.length > 0 ? client.query(sql, [...parameters]) : client.query(sql);
     return ([await results].flat().at(-1)?.rows ?? []) as Row[];
   } finally {
@@ -153,8 +154,8 @@ export async function onServer<Row>(
 }
 
 /**
- * Leaves the embedded database, which is WebAssembly, as it is compiled at first: optimising it
- * takes longer than what the few seconds of a test file gain by it.
+ * Turns off the optimising compiler for WebAssembly, which the embedded database consists of: in
+ * the few seconds of a test file it costs more time than it saves.
  */
 function spareOptimising(): void {
   for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);

@@ -1,4 +1,4 @@
-/** Files that are what they seem to be: the smallest ones that have the structure of their kind. */
+/** The smallest files with a valid structure: PDF, JPEG and PNG. */
 import { randomBytes } from 'node:crypto';
 
 const pdfHead = '%PDF-1.7\n<<>>stream\n';
@@ -9,17 +9,17 @@ export function pdfOf(content: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(pdfHead), Buffer.from(content), Buffer.from(pdfEnd)]);
 }
 
-/** A PDF of so many bytes, different from every other. */
+/** A PDF of this size with random content. */
 export function pdfOfSize(sizeBytes: number): Buffer {
   return pdfOf(randomBytes(sizeBytes - pdfHead.length - pdfEnd.length));
 }
 
-/** One segment of a JPEG: its marker, its length, its content. */
+/** A JPEG segment: marker, length, content. */
 export function jpegSegment(marker: number, content: readonly number[]): number[] {
   return [0xff, marker, 0, content.length + 2, ...content];
 }
 
-/** A JPEG of one pixel's frame and an empty scan. */
+/** A JPEG with a frame of one pixel and an empty scan. */
 export const jpeg = Buffer.from([
   0xff,
   0xd8,
@@ -38,7 +38,7 @@ export const jpeg = Buffer.from([
 
 export const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** One chunk of a PNG; nothing here reads its checksum. */
+/** A PNG chunk; its checksum is never read. */
 export function pngChunk(type: string, content: readonly number[]): number[] {
   return [0, 0, 0, content.length, ...Buffer.from(type), ...content, 0, 0, 0, 0];
 }

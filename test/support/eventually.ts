@@ -1,14 +1,15 @@
-/** Waiting for what other parties do, such as a loop or a server: no sleep, no guessed delay. */
+/** Polls for the work of another party, such as a loop or a server, without a guessed delay. */
 import assert from 'node:assert/strict';
 
-/** Longer than anything here takes on a busy machine; only a test that fails waits so long. */
+/** Longer than any condition takes on a busy machine; only a failing test waits that long. */
 const patienceMs = 60_000;
 
 /**
- * Looks again and again, giving way to the event loop in between.
+ * Polls a condition, once in each turn of the event loop.
  *
- * @param look gives something truthy once what is waited for has come about.
- * @param what names it, for the failure.
+ * @param look returns a truthy value as soon as the condition holds.
+ * @param what describes the condition in the error message.
+ * @throws AssertionError after a minute.
  */
 export async function eventually<T>(
   look: () => T | Promise<T>,

@@ -1,4 +1,4 @@
-/** People for tests, each in a database of their own making. */
+/** Creates users, applications and sessions for tests. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ProviderMethod } from '../../src/provider/provider.ts';
@@ -16,7 +16,7 @@ export interface TestUser {
   readonly token: string;
 }
 
-/** Makes a user in the store, without logging in. */
+/** Inserts a user, without a login. */
 export async function givenUser(
   app: TestApp,
   { password: text = password, ...user }: Partial<NewUser> & { readonly password?: string } = {},
@@ -36,20 +36,20 @@ export async function givenUser(
   return { id, email };
 }
 
-/** Logs a user in over HTTP. */
+/** Logs a user in over HTTP. @returns the access token. */
 export async function logIn(app: TestApp, email: string): Promise<string> {
   const answer = await app.call('/auth/login', { body: { email, password } });
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
   return answer.body.access_token;
 }
 
-/** Makes a user and logs in: the simulated bank gives a complete account. */
+/** Creates a user and logs in; the simulated bank reports a complete account. */
 export async function givenCustomer(app: TestApp, user: Partial<NewUser> = {}): Promise<TestUser> {
   const { id, email } = await givenUser(app, user);
   return { id, email, token: await logIn(app, email) };
 }
 
-/** Gives a user an onboarding application with a status. */
+/** Inserts an onboarding application of a user, with a status. */
 export async function givenApplication(
   app: TestApp,
   userId: number,
@@ -63,7 +63,7 @@ export async function givenApplication(
   );
 }
 
-/** What is stored of a banking session. */
+/** The stored row of a banking session. */
 export interface StoredSession {
   readonly id: string;
   readonly status: 'ACTIVE' | 'ENDED' | 'EXPIRED';
@@ -72,7 +72,7 @@ export interface StoredSession {
   readonly ended_at: Date | null;
 }
 
-/** The banking sessions of a user, whatever has become of them, oldest first. */
+/** All banking sessions of a user, ended ones included, oldest first. */
 export function sessionsOf(app: TestApp, userId: number): Promise<StoredSession[]> {
   return app.rows(
     `select id, status, sealed_token, created_at, ended_at from banking_sessions
@@ -81,7 +81,7 @@ export function sessionsOf(app: TestApp, userId: number): Promise<StoredSession[
   );
 }
 
-/** How many attempts at a call the provider layer has made so far. */
+/** The number of attempts that the provider layer has made at a call, read from the metrics. */
 export async function providerAttempts(app: TestApp, method: ProviderMethod): Promise<number> {
   const { values } = await app.context.metrics.providerCalls.get();
   return values

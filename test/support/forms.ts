@@ -1,4 +1,4 @@
-/** Forms as clients send them, byte by byte, so that tests can also send what no client would. */
+/** Multipart forms as bytes, so that tests can also send forms that no client would. */
 
 export const BOUNDARY = '----ponte-test-boundary';
 
@@ -6,13 +6,13 @@ export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
 export interface Part {
   readonly name: string;
-  /** What the client says the file is called; null makes the part a plain field. */
+  /** The file name that the client sends; null: the part is a plain field. */
   readonly filename?: string | null;
   readonly type?: string;
   readonly content: string | Buffer;
 }
 
-/** A file under a name that tries to leave its folder. */
+/** A file whose name tries to leave its folder. */
 export function filePart(content: string | Buffer, part: Partial<Part> = {}): Part {
   return { name: 'arquivo', filename: '../../etc/passwd', type: 'image/png', ...part, content };
 }
@@ -21,7 +21,7 @@ export function fieldPart(content: string, name = 'tipo_documento'): Part {
   return { name, content };
 }
 
-/** A form that ends well. */
+/** A complete form, with its closing boundary. */
 export function formOf(...parts: readonly Part[]): Buffer {
   return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
@@ -31,7 +31,7 @@ export function partBytes(part: Part): Buffer {
   return Buffer.concat([partHead(part), Buffer.from(part.content), Buffer.from('\r\n')]);
 }
 
-/** A part up to where its content begins. */
+/** A part up to the beginning of its content. */
 export function partHead({ name, filename = null, type }: Omit<Part, 'content'>): Buffer {
   const file = filename === null ? '' : `; filename="${filename}"`;
   const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;

@@ -1,7 +1,7 @@
 /**
- * Runs once before all test files: makes the database that each of them copies, and a folder for
- * their copies. With DATABASE_URL the database is a template on the server, without it a folder of
- * the embedded database.
+ * Runs once before all test files: creates the database that each file copies, and a folder for the
+ * copies. With DATABASE_URL it is a template database on the server, otherwise a folder of the
+ * embedded database.
  */
 import { randomBytes } from 'node:crypto';
 import { statfsSync } from 'node:fs';
@@ -24,14 +24,14 @@ import {
 
 const memory = '/dev/shm';
 
-/** Enough for the databases of a few test files at once, with room for other programs. */
+/** Enough memory for the databases of a few concurrent test files, and for other programs. */
 const memoryNeededBytes = 2 ** 30;
 
 const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'ponte-test');
 
 const prefix = 'ponte-test-';
 
-/** Longer than any run takes. */
+/** The age of a folder that no running suite uses any more: longer than any run. */
 const abandonedAfterMs = 60 * 60_000;
 
 let folder: string;
@@ -41,7 +41,7 @@ const serviceRole = `ponte_service_${run}`;
 const readOnlyRole = `ponte_readonly_${run}`;
 
 export async function globalSetup(): Promise<void> {
-  // Modules that come from the cache are covered less exactly.
+  // The coverage of modules from the compile cache is less exact.
   if (!process.env['NODE_V8_COVERAGE']) process.env['NODE_COMPILE_CACHE'] = compileCache;
   const parent = hasMemoryFolder() ? memory : tmpdir();
   await removeAbandoned(parent);
@@ -59,12 +59,12 @@ export async function globalSetup(): Promise<void> {
   if (serverUrl) await makeRoles(withDatabase(serverUrl, templateDatabase));
   if (db.kind === 'embedded') await dropSpareDatabases(db);
   await db.close();
-  // Keys take long to make: one pair serves all tests.
+  // Generating keys is slow: all tests share one pair.
   await loadSigningKeys({ privateKeyPem: undefined, publicKeysPem: [], dataDir: templateDir });
   await loadEncryptionKeys({ configured: [], dataDir: templateDir });
 }
 
-/** The service runs with the rights that it has in production; its role is named in the set-up. */
+/** Creates the service's role with its production rights, and exports its name and password. */
 async function makeRoles(templateUrl: string): Promise<void> {
   const secret = randomBytes(12).toString('hex');
   const { username } = new URL(templateUrl);
@@ -88,7 +88,7 @@ export async function globalTeardown(): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** A run that was interrupted has left its folder, and memory is not to fill up with them. */
+/** Removes the folders of interrupted runs, which would fill the memory. */
 async function removeAbandoned(parent: string): Promise<void> {
   const names = (await readdir(parent)).filter((name) => name.startsWith(prefix));
   for (const path of names.map((name) => join(parent, name))) {
@@ -101,7 +101,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** A database is a thousand files: a busy disk takes a second for what memory does at once. */
+/** Whether `/dev/shm` has room: a database has a thousand files, slow to copy on a busy disk. */
 function hasMemoryFolder(): boolean {
   try {
     const { bavail, bsize } = statfsSync(memory);
@@ -111,7 +111,7 @@ function hasMemoryFolder(): boolean {
   }
 }
 
-/** Two thirds of the files are databases of the embedded server that no test opens. */
+/** Drops the system's template databases: no test opens them, and they are 2/3 of the files. */
 async function dropSpareDatabases(db: Database): Promise<void> {
   const spare = ['template0', 'template1'];
   await db.query({ name: '', text: 'update pg_database set datistemplate = false' }, []);

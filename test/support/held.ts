@@ -1,20 +1,20 @@
-/** How long synchronous work holds the event loop, measured on a machine that others use too. */
+/** Measures how long synchronous work blocks the event loop, on a machine with other load. */
 
-/** Counting which blocks run makes loops over a body several times slower. */
+/** Coverage counts every executed block, which makes loops over a body several times slower. */
 const measuresCoverage = process.env['NODE_V8_COVERAGE'] !== undefined;
 
-/** The longest that any request may hold it, in milliseconds. */
+/** The longest that any request may block the event loop, in milliseconds. */
 export const MAX_HELD_MS = measuresCoverage ? 200 : 20;
 
 const RUNS = 12;
 
-/** Slower by this factor in one run is no noise. */
+/** If the best run exceeds the limit by this factor, noise is not the cause: no further run. */
 const HOPELESS = 15;
 
 /**
- * Runs the work until one run is under the limit.
- * @returns the milliseconds of the best run. A run that took longer than the limit counts with the
- *   time of this thread on the processor, where that is less: others may have had the processor.
+ * Runs the work until one run is under the limit, at most `RUNS` times.
+ * @returns the milliseconds of the best run. A run over the limit counts with the CPU time of this
+ *   thread, if that is less: other processes may have used the CPU in the meantime.
  */
 export function heldMs(work: () => void): number {
   let best = Infinity;

@@ -1,6 +1,6 @@
 /**
- * One database for the files of a suite, one after the other: to empty it takes a tenth of the time
- * of making one. After a file that has changed the schema, the next file gets a new database.
+ * One database for the files of a suite, one after the other: emptying it takes a tenth of the time
+ * of creating one. After a file that has changed the schema, the next file gets a new database.
  */
 
 /** A database that may be lent. */
@@ -10,16 +10,16 @@ export interface Shareable<Made> {
   isOpen(): boolean;
   /** Runs statements as the owner of the schema. @returns the rows of the last one. */
   sql<Row>(statements: string): Promise<readonly Row[]>;
-  /** Ends what its last user has left of sessions, and restores its files. */
+  /** Ends the sessions that the last file has left open, and restores the data folder. */
   free(): Promise<void>;
   destroy(): Promise<void>;
 }
 
-/** Lends one database, again and again. */
+/** Lends one database to one user at a time. */
 export class SharedDatabase<Made> {
   readonly #make: () => Promise<Shareable<Made>>;
   #current: Shareable<Made> | null = null;
-  /** Of the schema, when the database was lent last. */
+  /** The version of the schema when the database was last lent. */
   #version = '';
   #isTaken = false;
 
@@ -27,7 +27,7 @@ export class SharedDatabase<Made> {
     this.#make = make;
   }
 
-  /** @returns the database, empty; null while it is in use. */
+  /** @returns the emptied database; null while it is in use. */
   async take(): Promise<Made | null> {
     if (this.#isTaken || this.#current?.isOpen()) return null;
     this.#isTaken = true;
@@ -43,7 +43,7 @@ export class SharedDatabase<Made> {
     return this.#current.made;
   }
 
-  /** Ends the use. It is emptied for the next user: what this one has started may still stop. */
+  /** Ends the use. `take` empties the database, because work of this user may still be stopping. */
   giveBack(): void {
     this.#isTaken = false;
   }
@@ -54,7 +54,7 @@ export class SharedDatabase<Made> {
   }
 }
 
-/** Triggers keep some tables append-only. A table that has grown is cut, or it would stay long. */
+/** The replica role skips the append-only triggers. `delete` would not shrink a large table. */
 const emptySql = `
 do $$
 declare
@@ -89,7 +89,7 @@ const catalogs = [
   'schema_migrations',
 ];
 
-/** The newest row of the catalogs and of the migrations, and how many there are. */
+/** The newest transaction id in the catalogs and the migrations, and the number of their rows. */
 const versionSql = `
 select concat(max(xmin::text::bigint), ' ', count(*)) as version
   from (${catalogs.map((catalog) => `select xmin from ${catalog}`).join(' union all ')}) as rows`;

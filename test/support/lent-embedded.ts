@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { openEmbedded } from '../../src/db/embedded.ts';
 
-/** Those that are lent, by their folder. */
+/** Opens each lent database, by its folder. */
 const lenders = new Map<string, (options: object) => Promise<PGlite>>();
 
 const create = PGlite.create.bind(PGlite);
@@ -17,7 +17,7 @@ export interface LentEmbedded {
   /** Whether a service has it open. */
   isOpen(): boolean;
   sql<Row>(statements: string): Promise<readonly Row[]>;
-  /** Closes it indeed. */
+  /** Closes the database itself. */
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function lendEmbedded(dataDir: string): Promise<LentEmbedded> {
   };
 }
 
-/** What a service uses of it. To close it ends the session as a server would end it. */
+/** The part of PGlite that a service uses. Its `close` only ends the session, as on a server. */
 function lent(postgres: PGlite, onClose: () => void): PGlite {
   let isClosed = false;
   const stops: (() => void)[] = [];

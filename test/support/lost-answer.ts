@@ -1,8 +1,8 @@
-/** A database whose connection breaks: the caller cannot know whether it committed before. */
+/** A database whose connection breaks: the caller cannot know whether its statement committed. */
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 
-/** A service that hears nothing of its first statement, whether or not that is carried out. */
+/** A context that loses the answer to its first statement, which is executed unless told not to. */
 export function losingOneAnswer(context: Context, { isCarriedOut = true } = {}): Context {
   let isLost = false;
   const query: Database['query'] = async (statement, parameters) => {
@@ -14,7 +14,7 @@ export function losingOneAnswer(context: Context, { isCarriedOut = true } = {}):
   return { ...context, db: { ...context.db, query } };
 }
 
-/** As the operating system tells it. */
+/** The error of the operating system for a broken connection. */
 export function connectionLost(): Error {
   return Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
 }

@@ -8,13 +8,13 @@ export interface OpenDatabase {
   readonly db: Database;
   readonly clock: ManualClock;
   readonly database: TestDatabase;
-  /** Rows of a statement, for setting up and looking. */
+  /** Runs a statement, to set up and inspect the database. */
   rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
 /**
  * Opens a database for a test file as the owner of its schema, and closes and drops it after the
- * file's tests. What the service does is tested with `startTestApp`, in its own role.
+ * file's tests. Tests of the service itself use `startTestApp`, which has the service's role.
  */
 export async function openTestDatabase(): Promise<OpenDatabase> {
   const made = await createTestDatabase();
@@ -34,12 +34,12 @@ export async function openTestDatabase(): Promise<OpenDatabase> {
   };
 }
 
-/** For tests that only a PostgreSQL server can pass: skips them on the embedded database. */
+/** Skips tests on the embedded database that need a PostgreSQL server. */
 export const onlyOnServer = serverUrl
   ? {}
   : { skip: 'needs a PostgreSQL server: run with DATABASE_URL' };
 
-/** For tests that are about the embedded database: skips them on a server. */
+/** Skips tests of the embedded database on a server. */
 export const onlyEmbedded = serverUrl
   ? { skip: 'is about the embedded database: run without DATABASE_URL' }
   : {};

@@ -1,20 +1,20 @@
-/** Waiting on a clock of one's own for what takes time: hanging providers, back-offs. */
+/** Advances a manual clock until a slow operation ends: a hanging provider, a back-off. */
 import type { ManualClock } from './clock.ts';
 import { serverUrl } from './db.ts';
 
-/** More turns of the event loop than what really travels needs to get anywhere and back. */
+/** More event-loop turns than a real round trip (HTTP, database) needs. */
 const turnsOfRest = 50;
 
-/** And no faster than this: a server or a thread that answers does not count our turns. */
+/** The least real time between two steps: a server or a thread may need more than our turns. */
 const restMs = serverUrl === undefined ? 1 : 30;
 
 /** Longer than any back-off. */
 const stepMs = 1_000;
 
-/** A time-out of one attempt at the provider that what really travels does not run into. */
+/** A time-out of one provider attempt that is too long for a real round trip to exceed. */
 export const unhurriedTimeoutMs = 60_000;
 
-/** Lets the time pass in steps until an answer has come. */
+/** Advances the clock in steps until the answer arrives. */
 export async function passUntil<T>(clock: ManualClock, answer: Promise<T>): Promise<T> {
   let isThere = false;
   let passedAt = performance.now();

@@ -1,4 +1,4 @@
-/** The RSA key of RFC 7515, appendix A.2, which everybody can read there. */
+/** The RSA private key published in RFC 7515, appendix A.2: it must never be accepted as secret. */
 export const publishedKey = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCh+BYK4uPJtGXO
 jS1lYmM2K5J9vinh8CR3/BYlzJChNuOL2TSXxbbqY913EeZ8dCn5VrD7io8ImtxL

@@ -1,4 +1,4 @@
-/** The service with a provider over HTTP: the sandbox, which goes by the same clock. */
+/** The service with a provider over HTTP: the sandbox, which uses the same clock. */
 import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { manualClock } from './clock.ts';
@@ -9,7 +9,7 @@ export interface SandboxedApp extends TestApp {
   readonly sandbox: OpenSandbox;
 }
 
-/** Starts both for a test file, and stops them after its tests. */
+/** Starts the service and the sandbox for a test file, and stops them after its tests. */
 export async function startSandboxedApp(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SandboxedApp> {

@@ -1,24 +1,24 @@
 /**
- * Runs test files in one process, one after the other. To start a process and to compile modules
+ * Runs test files in one process, one after the other: starting a process and compiling the modules
  * and the embedded database takes longer than the tests of most files. Each file still has its own
- * service and an empty database, and runs alone too.
+ * service and an empty database, and can also be run alone.
  */
 import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 
-/** What ends with the file that runs now; null outside of a suite. */
+/** The clean-up of the file that runs now; null outside of a suite. */
 let ends: (() => unknown)[] | null = null;
 
-/** Whether the files of a suite run here, one after the other. */
+/** Whether this process runs the files of a suite. */
 export function isSuite(): boolean {
   return ends !== null;
 }
 
 /**
- * Runs work after the tests of the file that runs now, wherever in it this is called. An `after`
- * that is called within a test belongs to the process, which a suite does not end with each file.
+ * Runs work after all tests of the current file; it may also be called inside a test. `after` would
+ * not do in a suite: called inside a test it belongs to the process, which runs further files.
  */
 export function afterFile(work: () => unknown): void {
   if (ends) ends.push(work);
@@ -26,9 +26,9 @@ export function afterFile(work: () => unknown): void {
 }
 
 /**
- * Runs the test files of folders and of the folders in them. A file is loaded after the tests and
- * hooks of the one before it, so that one service runs at a time.
- * @param parent the folder that the folders are in.
+ * Runs the test files of folders and their subfolders. Each file is loaded after the tests and
+ * hooks of the previous file, so that one service runs at a time.
+ * @param parent the parent of the folders.
  */
 export async function runSuite(parent: string, folders: readonly string[]): Promise<void> {
   const tracking = trackingOfRunner();
@@ -36,7 +36,7 @@ export async function runSuite(parent: string, folders: readonly string[]): Prom
   for (const file of files.toSorted()) {
     const ended: (() => unknown)[] = [];
     ends = ended;
-    // A suite that is awaited has run its tests.
+    // `describe` resolves after the tests of the file have run.
     await new AsyncResource('file').runInAsyncScope(() => {
       tracking.resume();
       return describe(file, async () => {
@@ -49,9 +49,9 @@ export async function runSuite(parent: string, folders: readonly string[]): Prom
 }
 
 /**
- * Finds the hook by which node:test knows in which suite a test is declared. It follows every
- * promise, which takes a tenth of the time of the tests, in which none is declared. Without it, an
- * error that no test has caught fails the process, not the test.
+ * Finds the async hook by which node:test knows the suite that declares a test. The hook follows
+ * every promise, which costs a tenth of the tests' time, so it is paused while tests run: they
+ * declare no tests. While it is paused, an uncaught error fails the process, not the test.
  */
 function trackingOfRunner(): { pause(): void; resume(): void } {
   let hook: AsyncHook | null = null;

@@ -1,6 +1,6 @@
 const setMachineTimer = globalThis.setTimeout;
 
-/** Longer than what a test waits for on the machine's clock, in milliseconds. */
+/** Longer than any wait of a test on the machine's clock, in milliseconds. */
 const longMs = 1000;
 
 function setTimer(work: () => void, delayMs = 0, ...values: []): unknown {
@@ -10,12 +10,12 @@ function setTimer(work: () => void, delayMs = 0, ...values: []): unknown {
 }
 
 /**
- * Makes timers of zero milliseconds end at the next turn of the event loop. cockatiel's retry
- * policy sets one before each further attempt, on the machine's clock; a test that owns the clock
+ * Makes timers of zero milliseconds fire at the next turn of the event loop. cockatiel's retry
+ * policy sets such a timer on the machine's clock before each retry, and a test with a manual clock
  * could not wait for it.
  *
- * A long timer does not keep the process alive: the embedded database leaves the one of its
- * `statement_timeout` behind when it is closed.
+ * Long timers no longer keep the process alive: the embedded database leaves the timer of its
+ * `statement_timeout` running when it is closed.
  */
 export function runZeroTimersAtNextTurn(): void {
   globalThis.setTimeout = Object.assign(setTimer, setMachineTimer);
