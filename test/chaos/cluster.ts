@@ -1,4 +1,4 @@
-/** A separate PostgreSQL with a synchronous standby, in a folder, for the faults to break. */
+/** A separate PostgreSQL with a synchronous standby, in a folder, in which faults are injected. */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export function serverPrograms(): string | null {
   return found === undefined ? null : dirname(found);
 }
 
-/** A crash of the processes loses no written data, so it needs no flush to disk. */
+/** The faults crash processes, never the machine: written data survives without fsync. */
 const settings = `
   listen_addresses = '127.0.0.1'
   unix_socket_directories = ''
@@ -31,7 +31,7 @@ export class Cluster {
   readonly #programs: string;
   readonly #folder: string;
   readonly #owner: { readonly uid?: number; readonly gid?: number };
-  /** The number of the primary, in order of creation; the next one is the standby. */
+  /** The number of the primary in the order of creation; the standby has the next one. */
   #nth = 1;
 
   private constructor(programs: string, folder: string, of: Pick<Cluster, 'port'> & Owner) {
@@ -63,7 +63,7 @@ export class Cluster {
     await this.#start(this.#data(), this.port);
   }
 
-  /** @param mode `immediate` is a crash: the next start recovers. */
+  /** @param mode `immediate`: a crash, from which the next start recovers. */
   async stop(mode: 'fast' | 'immediate'): Promise<void> {
     await this.#stop(this.#data(), mode);
   }
@@ -90,7 +90,7 @@ export class Cluster {
     await this.#alter(`default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`);
   }
 
-  /** Loses the primary: its standby takes its place and its address, and gets a new standby. */
+  /** Kills the primary: the standby takes over its role and address, and gets a new standby. */
   async failOver(): Promise<void> {
     const lost = this.#data();
     await this.#stop(lost, 'immediate');
@@ -113,7 +113,7 @@ export class Cluster {
     return join(this.#folder, `server-${this.#nth + after}`);
   }
 
-  /** Once it runs, commits wait for it. */
+  /** Creates the standby; from then on commits wait for it. */
   async #makeStandby(): Promise<void> {
     const data = this.#data(1);
     await this.#alter(`synchronous_standby_names = ''`);
@@ -153,7 +153,7 @@ interface Owner {
   readonly owner: { readonly uid?: number; readonly gid?: number };
 }
 
-/** How to run a program that refuses to run as root: as PostgreSQL's own user. */
+/** The user to run the server programs as: they refuse root, so PostgreSQL's own user. */
 export async function unprivileged(): Promise<Owner['owner']> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(

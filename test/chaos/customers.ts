@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { password } from '../bench/target.ts';
 
-/** A payment as reported to the app. */
+/** A payment as the service has reported it to the app. */
 export interface ReportedPayment {
   readonly key: string;
   readonly amount: number;
-  /** Null when it was refused before it had one. */
+  /** Null when the payment was refused before a transaction was stored. */
   readonly transactionId: string | null;
-  /** The last status, or that of the refusal. */
+  /** The last reported status, or the status of the refusal. */
   status: string;
 }
 
@@ -36,7 +36,7 @@ export class Customer {
   readonly #email: string;
   #token = '';
   readonly reported: ReportedPayment[] = [];
-  /** Answers that should not occur. */
+  /** Unexpected answers, as sentences. */
   readonly surprises: string[] = [];
 
   constructor(url: () => string, email: string) {
@@ -97,7 +97,7 @@ export class Customer {
     else if (answer && answer.status < 500) this.surprises.push(`a login: ${answer.status}`);
   }
 
-  /** @returns null without an answer. */
+  /** @returns null when no answer arrives. */
   async #request({
     path,
     headers,

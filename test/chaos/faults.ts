@@ -8,7 +8,7 @@ import type { Processes } from './processes.ts';
 export interface Victims {
   readonly processes: Processes;
   readonly cluster: Cluster;
-  /** Between the processes and the cluster. */
+  /** The proxy between the processes and the cluster. */
   readonly proxy: DatabaseProxy;
   readonly chance: Chance;
   /** The longest duration of a fault. */

@@ -1,4 +1,4 @@
-/** A PgBouncer in session mode before the database, where it is installed. */
+/** A PgBouncer in session mode in front of the database, if it is installed. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export interface PgBouncer {
   close(): Promise<void>;
 }
 
-/** @returns null where it is not installed. Ponte does not start on transaction mode. */
+/** @returns null where it is not installed. Session mode: Ponte refuses transaction mode. */
 export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer | null> {
   if (spawnSync(program, ['--version']).status !== 0) return null;
   const owner = await unprivileged();

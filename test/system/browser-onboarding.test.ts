@@ -45,7 +45,7 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     await page.locator('#kyc-said', { hasText: 'Still missing: proof of life.' }).waitFor();
     await page.click('[data-opens="prova_vida"]');
     await page.click('#liveness .actions button');
-    // Once the application is decided it is not shown any more.
+    // The section is hidden once the application is decided, so read the attribute, not the screen.
     const liveness = page.getByRole('link', { name: 'Open the proof of life' });
     assert.match((await liveness.getAttribute('href')) ?? '', /\/prova-vida\//);
     await page.click('#to-decision');
@@ -68,7 +68,7 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
 
   it('lets nothing stand in the address that another CEP has filled in', async (t) => {
     const page = await openPage(t, browser, `${url}/dev/onboarding`);
-    // The section is shown only with an application; its look-up works without.
+    // Only the display of the section needs an application; its CEP look-up does not.
     await page.evaluate(`
       for (const part of document.querySelectorAll('#wizard, [data-step="address"]')) {
         part.hidden = false;
@@ -91,7 +91,7 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     await login.getByRole('button', { name: 'Execute' }).click();
     const answer = login.locator('.live-responses-table .response-col_status');
     await answer.filter({ hasText: '200' }).waitFor();
-    // The token of the login and a key of its own go with each request.
+    // The page adds the login's token and a new idempotency key to each request.
     const send = page.locator('#operations-pix-sendPix');
     await send.locator('.opblock-summary').click();
     const paid = send.locator('.live-responses-table');
@@ -123,7 +123,7 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
   });
 });
 
-/** Each step, light and dark, and on a phone. */
+/** Checks each step in light and dark mode, and on a phone. */
 async function checkSteps(page: Page): Promise<void> {
   const steps = await page.evaluate<string[]>(
     `[...document.querySelectorAll('[data-opens]')].map((button) => button.dataset.opens)`,
@@ -146,7 +146,7 @@ interface PaidPix {
   readonly transaction_id?: string;
 }
 
-/** Registers a person and gives the address, which the CEP fills in. */
+/** Registers a person and submits the address, which the CEP fills in. */
 async function register(page: Page): Promise<void> {
   const person = {
     name: 'Carla Dias',
@@ -169,7 +169,7 @@ async function register(page: Page): Promise<void> {
   await page.locator('#steps', { hasText: 'address done' }).waitFor();
 }
 
-/** Types a CEP, and waits for the state that it lies in. */
+/** Types a CEP, and waits until its state is filled in. */
 async function lookUp(page: Page, cep: string, state: string): Promise<void> {
   await page.fill('#cep', cep);
   await page.locator('#cep').blur();
@@ -182,7 +182,7 @@ async function upload(page: Page, kind: string): Promise<void> {
   await page.setInputFiles('#arquivo', { name: 'file.pdf', mimeType: 'application/pdf', buffer });
   const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
   await page.click('#documents .actions button');
-  // With the last one the next step is shown.
+  // The last document opens the next step, which hides the list: do not wait for visibility.
   const next = page.locator('#uploads li', { hasText: 'stored' }).nth(stored);
   await next.waitFor({ state: 'attached' });
 }

@@ -1,4 +1,4 @@
-/** The development pages in a real browser, against the real service in a process of its own. */
+/** The development pages in a real browser, against the real service in a separate process. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -288,7 +288,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
     assert.equal(await page.inputValue('#send-key'), key);
     await page.unroute('**/api/v1/pix/send');
-    // A refusal says nothing about the payment before it: another key still needs a confirmation.
+    // A 429 proves nothing about the earlier payment: a new key still needs a confirmation.
     const busy = { status: 429, json: { message: 'Too many attempts.' } };
     await page.route('**/api/v1/pix/send', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#send .actions button:first-child');
@@ -355,7 +355,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#statement-items tr', { hasText: /\+R\$\s7,77/ }).waitFor();
     await receive('8.88');
     await page.locator('#statement-items tr', { hasText: /\+R\$\s8,88/ }).waitFor();
-    // A list in which someone is at work stays as it is.
+    // A list that has the focus is not refreshed.
     await page.locator('#statement-items button').first().focus();
     const known = await page.innerText('#balance');
     await receive('9.99');
@@ -385,7 +385,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await newest.filter({ hasText: /refund received\s*\+R\$ 4,50/ }).waitFor();
     await newest.getByRole('button', { name: 'Receipt' }).click();
     await receipt.locator('.badge', { hasText: 'COMPLETED' }).waitFor();
-    // A refund is not returned again; its receipt leads to that of the payment.
+    // A refund cannot be returned; its receipt links to the receipt of the payment.
     assert.equal(await receipt.locator('form').count(), 0);
     await receipt.getByRole('button', { name: 'Receipt' }).click();
     await receipt.locator('.amount', { hasText: 'R$ 20,00' }).waitFor();
@@ -513,7 +513,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
   });
 });
 
-/** Such as `24/11/2026 09`. */
+/** @returns the current hour in São Paulo, such as `24/11/2026 09`. */
 function saoPauloHour(): string {
   const zone = { timeZone: 'America/Sao_Paulo', hourCycle: 'h23' } as const;
   return new Date().toLocaleString('pt-BR', zone).replace(',', '').slice(0, 13);
@@ -530,7 +530,7 @@ async function logIn(page: Page): Promise<void> {
   await page.locator('#account dl').waitFor();
 }
 
-/** Goes on with the Tab key until what has the focus bears this name. */
+/** Presses Tab until the focused element has this name. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const nameOfFocused = `(() => {
     const { activeElement: it } = document;

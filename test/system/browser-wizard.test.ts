@@ -1,4 +1,4 @@
-/** The wizard of the onboarding, where each step is a job towards the provider. */
+/** The onboarding wizard, in which each step queues a job that calls the provider. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -40,7 +40,7 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
     }
     await page.locator('#steps', { hasText: 'decision queued' }).waitFor();
     const requests = await page.locator('#trace li').count();
-    // Twice as long as the first look would take.
+    // Twice the time until the page would first poll.
     await page.waitForTimeout(1_000);
     assert.equal(
       await page.locator('#trace li').count(),
@@ -79,7 +79,7 @@ describe('the wizard, where the provider opens accounts', { skip: noBrowser }, (
 
 let born = 0;
 
-/** Registers a new person, on whom the bank will not decide. */
+/** Registers a new person, whose application the bank never decides. */
 async function register(page: Page): Promise<void> {
   born += 1;
   const base = String(200_000_000 + born * 7_919);

@@ -1,4 +1,4 @@
-/** A real Chromium for the tests of the pages, where the machine has one. */
+/** A real Chromium for the tests of the pages, if one is installed. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -11,18 +11,18 @@ import { PNG } from 'pngjs';
 // The package is CommonJS with a `default` of its own, which Node does not unwrap.
 const jsQR = jsQRModule as unknown as typeof jsQRModule.default;
 
-/** Where Debian's package puts it, and where others do. */
+/** The paths at which Debian's package and other packages install a browser. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 const executablePath = places.find((path) => existsSync(path));
 
-/** Why the tests are skipped, or false. */
+/** The reason to skip the tests; false: none. */
 export const noBrowser =
   executablePath === undefined
     ? 'needs Chromium: install the package `chromium` to run these tests'
     : false;
 
-/** It looks for no update and makes no other request: a machine may have no network. */
+/** Turns off updates and all other background requests: a machine may have no network. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -39,19 +39,19 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /**
- * Opens a page in a session of its own. The test fails when the page reports an error, or loads
- * anything from elsewhere.
+ * Opens a page in a new browser session. The test fails if the page reports an error, or loads
+ * anything from another origin.
  */
 export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
   const viewport = { width: 1280, height: 900 };
-  // Far from São Paulo, whose times the pages show all the same.
+  // The pages must show times of São Paulo in every time zone.
   const context = await browser.newContext({ viewport, timezoneId: 'Asia/Tokyo' });
   const page = await context.newPage();
   const { origin } = new URL(url);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // The browser reports every refusal of the service; those are what some tests are about.
+    // The browser reports every error status as an error; some tests provoke them.
     const isRefusal = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });
@@ -67,7 +67,7 @@ export async function openPage(t: TestContext, browser: Browser, url: string): P
   return page;
 }
 
-/** What a QR code on the screen says, read as a camera would: from the picture. */
+/** Decodes a QR code from a screenshot, as a camera would. @returns null for no readable code. */
 export async function scan(code: Locator): Promise<string | null> {
   await code.scrollIntoViewIfNeeded();
   const picture = PNG.sync.read(await code.screenshot());
@@ -86,13 +86,13 @@ interface AxeResults {
 
 /** The accessibility rules that a page breaks, with the elements that break them. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // As an evaluated text and not as a script of the page, whose policy refuses one inline.
+  // Evaluated, not added as a script: the page's Content-Security-Policy refuses inline scripts.
   await page.evaluate(await readFile(axePath, 'utf8'));
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** How many pixels of a page a person would have to scroll sideways for. */
+/** @returns by how many pixels the page is wider than the window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',

@@ -1,4 +1,4 @@
-/** Real processes on a real PostgreSQL, to which a seed does what a bad day does. */
+/** Real processes on a real PostgreSQL, with the faults that a seed draws. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chaos } from '../chaos/run.ts';

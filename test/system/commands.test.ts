@@ -1,4 +1,4 @@
-/** Commands as real processes, beside a real service on the embedded database, dead or alive. */
+/** Commands as real processes on the embedded database, beside a running and a dead service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The console as it is started: on a terminal, against a service in a process of its own. */
+/** The console as users start it: on a terminal, against a service in a separate process. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
@@ -19,7 +19,7 @@ const showCursor = '\u001B[?25h';
 /** Empty values count as unset, and keep a `.env` file of the project out of the test. */
 const unset = Object.fromEntries(settings.map(({ name }) => [name, '']));
 
-/** What answers no contract: it lets everybody in, and its statement has no items. */
+/** A server that breaks the contract: it accepts every login, and its statement has no items. */
 async function brokenService(): Promise<{ readonly url: string; close(): void }> {
   const user = { id: 1, name: 'Ana', email: 'ana@example.com', document: null, person_type: null };
   const bodies = {

@@ -1,7 +1,7 @@
 /**
  * A real process dies by SIGKILL at each named point of a send, with the sandbox as its provider.
- * Then the ledger, the state after a new start, and a repeat with the same key have to tell one
- * story.
+ * Then the ledger, the state after a restart, and the answer to a repeat with the same key must
+ * agree.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -27,12 +27,12 @@ const deadly = new URL('die-at-point.ts', import.meta.url).href;
 const key = 'the-one-payment';
 const body = { pix_key: 'ana@example.com', amount: 12.34 };
 
-/** What a crash at each point leaves, as far as it is known. */
+/** The number of executed payments after a crash at each point, and after the repeat. */
 const left: Readonly<Record<CrashPoint, { executed: 0 | 1; afterRepeat: 0 | 1 }>> = {
   'before-reserved': { executed: 0, afterRepeat: 1 },
   'after-reserved': { executed: 0, afterRepeat: 1 },
   'after-look-up': { executed: 0, afterRepeat: 1 },
-  // A payment may have left, as far as anybody can know: it is not sent again.
+  // The service cannot know whether the payment has left, so it never sends it again.
   'after-paying': { executed: 0, afterRepeat: 0 },
   'after-payment': { executed: 1, afterRepeat: 1 },
   'after-recorded': { executed: 1, afterRepeat: 1 },
@@ -43,7 +43,7 @@ interface World {
   start(environment?: Environment): Promise<ServiceProcess>;
 }
 
-/** A database, a sandbox, and a way to start the service that the sandbox posts to. */
+/** Opens a database and a sandbox; `start` starts the service that the sandbox posts events to. */
 async function openWorld(t: TestContext): Promise<World> {
   const database = await createTestDatabase();
   t.after(() => database.drop());
@@ -76,11 +76,11 @@ async function openWorld(t: TestContext): Promise<World> {
 
 interface Relay {
   readonly url: string;
-  /** The service that runs now; while none does, nothing is taken. */
+  /** The address of the running service; while none runs, the relay answers 503. */
   target: string;
 }
 
-/** The one address that the sandbox posts to: the service has another one after each start. */
+/** A fixed address for the sandbox's events: the address of the service changes at each start. */
 async function startRelay(t: TestContext): Promise<Relay> {
   const relay = { url: '', target: '' };
   const headers = { 'content-type': 'application/json' };
@@ -128,7 +128,7 @@ async function repeat(service: ServiceProcess, token: string): Promise<ServiceAn
 
 const skip = serverUrl ? false : 'runs on PostgreSQL; set DATABASE_URL';
 
-// Mostly they wait: for a start, a claim that runs out, a post that is tried again.
+// Concurrent, because they mostly wait: for a start, an expiring claim, a retried event.
 const options = { timeout: 120_000, concurrency: 3, skip };
 
 describe('a process that is killed', options, () => {
@@ -161,7 +161,7 @@ describe('a process that is killed', options, () => {
   }
 });
 
-/** It is unknown whether it was sent, so it neither fails nor is sent again. */
+/** The service cannot know whether the payment was sent: it neither fails it nor sends it again. */
 async function assertNeverSent(
   service: ServiceProcess,
   sandbox: OpenSandbox,

@@ -1,6 +1,5 @@
 /**
- * The points of a send at which a process can be made to crash, in the order in which a send passes
- * them.
+ * The points of a send at which a test can crash the process, in the order of a send.
  */
 export const crashPoints = [
   /** The idempotency key is about to be claimed. */
@@ -8,9 +7,9 @@ export const crashPoints = [
   'after-reserved',
   /** The directory has answered, and the end-to-end id is not stored yet. */
   'after-look-up',
-  /** PAYING is stored, and the payment has not left. */
+  /** PAYING is stored, and the payment is not sent yet. */
   'after-paying',
-  /** The provider has answered the payment, and nothing of it is stored yet. */
+  /** The provider has answered the payment, and its answer is not stored yet. */
   'after-payment',
   /** The outcome is stored, and the app has no answer yet. */
   'after-recorded',

@@ -1,6 +1,6 @@
 /**
- * What is left of payments when the process dies in the middle of them: `kill -9`, a new start on
- * the same data, and every payment repeated with its key.
+ * Payments under way when the process dies: `kill -9`, a restart on the same data, and a repeat of
+ * every payment with its key.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -14,16 +14,16 @@ import {
 } from './service-process.ts';
 
 const PAYMENTS = 90;
-/** How many are under way at once, so that the death finds them in every phase. */
+/** The number of concurrent payments: enough for the death to find payments in every phase. */
 const AT_ONCE = 20;
 const ANSWERED_BEFORE_DEATH = 40;
 
-/** What the simulated bank gives to a new account, in centavos. */
+/** The balance of a new account at the simulated bank, in centavos. */
 const OPENING_CENTS = 1_000_000;
 
 interface Payment {
   readonly key: string;
-  /** Different for each, so that it tells the payment in a list. */
+  /** Unique, so that the amount identifies the payment in a list. */
   readonly cents: number;
 }
 
@@ -52,7 +52,7 @@ describe('payments that are under way when the process is killed', { timeout: 11
     await letClaimsRunOut();
     const second = startService(t, settingsFor(database));
     await second.ready();
-    // The session is a row and the keys are files: the token of before is good.
+    // The session is a row and the keys are files, so the old token is still valid.
     const repeated = new Map<string, string>();
     await inTurns(payments, async (payment) => {
       const answer = await send(second, token, payment);
@@ -63,7 +63,7 @@ describe('payments that are under way when the process is killed', { timeout: 11
 
     const executed = await executedAmounts(second, token);
     assert.deepEqual(repeats([...executed.values()].flat()), [], 'no key is paid twice');
-    // In turns, because a user may have 32 requests at a time.
+    // At most `AT_ONCE`, because a user may have 32 concurrent requests.
     await inTurns(payments, async ({ key, cents }) => {
       const id = repeated.get(key) ?? '';
       if (executed.has(key)) {
@@ -80,7 +80,7 @@ describe('payments that are under way when the process is killed', { timeout: 11
 });
 
 /**
- * Sends payments, some at once, and kills the service when enough are answered.
+ * Sends payments concurrently, and kills the service when enough of them are answered.
  * @returns the transactions that the app has received, by key.
  */
 async function sendUntilDeath(
@@ -100,7 +100,7 @@ async function sendUntilDeath(
   return answered;
 }
 
-/** Works on all of them in order, `AT_ONCE` at a time. */
+/** Processes the items in order, `AT_ONCE` at a time. */
 async function inTurns<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -122,8 +122,8 @@ function send(
 }
 
 /**
- * On a server the claims and leases of a dead process run out within half a minute, because another
- * instance may hold them; the embedded database knows that no instance does.
+ * Expires the claims and leases of the dead process at once. On a server they last up to half a
+ * minute, because another instance may hold them; on the embedded database no instance can.
  */
 async function letClaimsRunOut(): Promise<void> {
   if (!database.databaseUrl) return;
@@ -136,7 +136,7 @@ async function letClaimsRunOut(): Promise<void> {
   await onServer(databaseUrl, `update jobs set leased_until = now() where status = 'running'`);
 }
 
-/** The bank's own word: what it has executed, in centavos by the app's key. */
+/** The amounts that the bank has executed, in centavos by the app's key. */
 async function executedAmounts(
   service: ServiceProcess,
   token: string,
@@ -155,7 +155,7 @@ function repeats(amounts: readonly number[]): number[] {
   return amounts.filter((amount, index) => amounts.indexOf(amount) !== index);
 }
 
-/** One user may wait for a limited number at once: requests beyond it are repeated. */
+/** Waits for the final status; repeats requests beyond the user's limit of concurrent waits. */
 async function finalStatus(service: ServiceProcess, token: string, id: string): Promise<string> {
   const headers = { prefer: 'wait=20' };
   return eventually(async () => {
@@ -165,8 +165,8 @@ async function finalStatus(service: ServiceProcess, token: string, id: string): 
 }
 
 /**
- * A process may die when a payment is about to leave and the bank has not seen it. No one can know
- * that, so the payment is not called failed: it stays open, and its repeat does not pay.
+ * The process may die just before it sends a payment. The service cannot know that, so it does not
+ * fail the payment: the payment stays open, and a repeat does not pay it.
  */
 async function assertUndecided(
   service: ServiceProcess,

@@ -1,4 +1,4 @@
-/** Real processes while the database is away: they start late, run on, and stop on a signal. */
+/** Real processes without a database: they wait at the start, keep running, stop on a signal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
@@ -13,7 +13,7 @@ import {
   type ServiceProcess,
 } from './service-process.ts';
 
-/** Far less than the time-outs of statements; a busy machine needs a part of it. */
+/** Far below the time-outs of statements, and more than a busy machine needs. */
 const stopsWithinMs = 10_000;
 
 let database: TestDatabase;
@@ -108,7 +108,7 @@ async function connected(t: TestContext): Promise<pg.Client> {
   return client;
 }
 
-/** How many connections of the database listen for notifications. */
+/** @returns the number of connections that listen for notifications. */
 async function listening(administrator: pg.Client): Promise<number> {
   const { rowCount } = await administrator.query(
     `select 1 from pg_stat_activity
@@ -117,7 +117,7 @@ async function listening(administrator: pg.Client): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** It listens again, and a job that is due now is done. */
+/** Waits until the worker listens again and has done a job that is due now. */
 async function runsJobs(worker: ServiceProcess, administrator: pg.Client): Promise<void> {
   const wait = async () => {
     await eventually(async () => (await listening(administrator)) === 1, 'the reconnection');

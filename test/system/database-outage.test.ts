@@ -1,6 +1,6 @@
 /**
- * Outages of the database at each step of a send, with many sends under way: what the living
- * process knows of a payment is stored when the database is back.
+ * Outages of the database at each step of many concurrent sends. When the database is back, the
+ * process stores everything that it knows about each payment.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ import { createTestDatabase } from '../support/db.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
 import { onlyOnServer } from '../support/open-database.ts';
 
-/** What the statement of a step sends, and no other one. RESOLVED is committed with PAYING. */
+/** A text that only the statement of this step contains. RESOLVED is committed with PAYING. */
 const steps = {
   'the claim of the key': 'pix-reserve-send',
   'the commit of PAYING': '"PAYING"',
@@ -23,13 +23,13 @@ const steps = {
 
 const sides: readonly CutSide[] = ['before', 'after'];
 
-/** How long the database is away, in seconds on the service's clock. */
+/** The durations of the outages, in seconds on the service's clock. */
 const spans = [3, 10, 30] as const;
 
 /** Three attempts of 5 s, one more in the queue, and two back-offs. */
 const claimSeconds = 22;
 
-/** Sends under way at the same time. */
+/** The numbers of concurrent sends. */
 const groups = [256, 16, 64] as const;
 
 const users = 8;
@@ -49,7 +49,7 @@ interface Outage {
   readonly sends: number;
 }
 
-/** What the bank has answered to each payment, by its end-to-end id. */
+/** The bank's answer to each payment, by end-to-end id. */
 type Answered = ReadonlyMap<string, 'done' | 'refused'>;
 
 test('outages of the database', onlyOnServer, async (t) => {
@@ -143,7 +143,7 @@ function send({ app, customers }: Trial, prefix: string, nth: number): Promise<T
   return app.send(user, { pix_key: key, amount: 0.01 }, { key: keyOf(prefix, nth) });
 }
 
-/** In steps, between which the service does what is due. */
+/** Advances the clock in steps of 500 ms; between them the service does its due work. */
 async function pass(app: PixApp, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 500) {
     await app.clock.advance(500);
@@ -151,7 +151,7 @@ async function pass(app: PixApp, ms: number): Promise<void> {
   }
 }
 
-/** The stored send and the app's answer agree with what the bank has answered. */
+/** Asserts that the stored send and the app's answer agree with the bank's answer. */
 function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered: Answered): void {
   const banked = answered.get(stored?.end_to_end ?? '');
   const outcome = answer.headers.get('pix-outcome');
@@ -166,11 +166,11 @@ function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered:
       assert.ok(outcome === 'rejected' || outcome === 'unknown', shown);
       break;
     case undefined:
-      // Nothing has left: a repeat takes it up, or the sweep ends it.
+      // Nothing was sent: a repeat continues the send, or the sweep fails it.
       if (stored && stored.status === 'PROCESSING') assert.equal(stored.phase, 'RESERVED', shown);
       if (stored?.status === 'FAILED') assert.equal(stored.outcome, 'not_sent', shown);
       if (answer.status === 502) {
-        // Its time to pay was over before the first attempt: it has failed, and the app knows it.
+        // Its deadline had passed before the first attempt: it fails, and the app is told so.
         assert.deepEqual([stored?.status, outcome], ['FAILED', 'not_sent'], shown);
       } else {
         assert.ok(answer.status === 503 && (outcome === 'unknown' || outcome === null), shown);

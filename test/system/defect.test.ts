@@ -1,4 +1,4 @@
-/** A real process throws what nothing catches, in the middle of a payment. */
+/** A real process throws an error that nothing catches, in the middle of a payment. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { settingsFor, startService } from './service-process.ts';
 
-/** Loaded before the service: the signal is the defect. */
+/** Loaded before the service: the signal makes the process throw. */
 const defect = `process.on('SIGUSR2', () => { throw new Error('of ana@example.com'); });`;
 
 it('an uncaught exception ends the process after its payments, logged at fatal', async (t) => {

@@ -1,8 +1,7 @@
 /**
- * Dying on purpose, to prove what a death leaves behind: the process kills itself at one named
- * point of a send. Node loads this file before the service (`--import`), where it puts itself in
- * the place of `src/compose.ts` and wraps the database and the provider that are made there. So
- * nothing on a payment's way knows of it.
+ * Makes the process kill itself at one named point of a send, to test what a crash leaves behind.
+ * Node loads this file before the service (`--import`). It replaces `src/compose.ts` and wraps the
+ * database and the provider that are created there, so the service needs no code for it.
  */
 import { registerHooks } from 'node:module';
 import * as service from '../../src/compose.ts';
@@ -15,7 +14,7 @@ import type { CrashPoint } from './crash-points.ts';
 
 const point = process.env['CRASH_POINT'] as CrashPoint | undefined;
 
-/** What `src/app.ts` gets instead of the function of this name. */
+/** Replaces the function of this name for `src/app.ts`. */
 export const compose: typeof service.compose = async (...given) => {
   const composed = await service.compose(...given);
   const { context } = composed;
@@ -31,10 +30,10 @@ registerHooks({
   },
 });
 
-/** SIGKILL: no handler runs, no buffer is flushed, as in a power cut of the process. */
+/** SIGKILL: no handler runs and no buffer is flushed. */
 function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
-  // The signal is on its way; nothing may happen in between.
+  // The signal is asynchronous: until it arrives, the payment must not continue.
   return new Promise<never>(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** Compares what the documents show with what a running service prints and answers. */
+/** Compares the examples in the documents with the output and the answers of a running service. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ describe('what the documents show of a running service', () => {
 
   before(async () => {
     database = await createTestDatabase({ isOwn: true });
-    // A second each: longer than an answer or a timely event takes, also on a busy machine.
+    // 1 s each: longer than an answer or an event in time takes, even on a busy machine.
     const patient = { PROVIDER_TIMEOUT_MS: '1000', STUB_SETTLE_MS: '1000' };
     service = new ServiceProcess({ ...settingsFor(database), ...patient });
     url = await service.ready();
@@ -53,7 +53,7 @@ describe('what the documents show of a running service', () => {
     assertWalk({ path: 'contract/README.md', heading: 'An account from nothing' }, url),
   );
 
-  // After the walk, which shows the balance of a new account.
+  // Runs after the walk, which needs the balance of a new account.
   it('is what the first payment prints', walks, () =>
     assertWalk({ path: 'README.md', heading: 'The first payment' }, url),
   );
@@ -90,7 +90,7 @@ interface Place {
   readonly heading: string;
 }
 
-/** Runs the script under a heading against a service, and compares what it prints with the text. */
+/** Runs the script under a heading against a service, and compares its output with the text. */
 function assertWalk({ path, heading }: Place, url: string): void {
   const [shown = ''] = codeIn(under(path, heading), 'text');
   const { script = '' } = shownScripts.find((one) => one.heading === heading) ?? {};
@@ -109,7 +109,7 @@ function hasCurl(): boolean {
   return spawnSync('bash', ['-c', 'command -v curl']).status === 0;
 }
 
-/** What the walk prints at each step, with what differs from run to run taken out. */
+/** The output of each step, without the parts that differ in each run. */
 function stepsOf(output: string): string[] {
   return output
     .replaceAll(/\s+/g, ' ')
@@ -122,7 +122,7 @@ function stepsOf(output: string): string[] {
     .filter((step) => step !== '');
 }
 
-/** Finds the one row of "What the app should do" that is about this answer. */
+/** Asserts that exactly one row of "What the app should do" covers this answer. */
 function assertInRule({ status, headers, body }: ServiceAnswer, about: string): void {
   const answer = status === 200 ? `200 ${code(body.status)}` : String(status);
   const outcome = headers.get('pix-outcome');

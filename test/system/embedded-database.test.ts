@@ -1,4 +1,4 @@
-/** The embedded database: alone in its folder, and safe against the death of its process. */
+/** The embedded database: one process per folder, and no lost commits when that process dies. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,12 +29,12 @@ const openFolder = (dataDir: string): Promise<Database> =>
 
 interface Holder {
   readonly process: ChildProcess;
-  /** The next thing that it says. */
+  /** @returns the next line of its output. */
   next(): Promise<string>;
   kill(): Promise<void>;
 }
 
-/** Starts another process on the folder. */
+/** Starts `embedded-holder.ts` on the folder. */
 function startHolder(t: TestContext, dataDir: string, task: 'hold' | 'write'): Holder {
   const program = new URL('./embedded-holder.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [program, dataDir, task], {

@@ -1,6 +1,6 @@
 /**
- * Another process that has the embedded database: it opens the folder that it is given, says so,
- * and then writes one row after another, saying each once it is committed.
+ * A separate process that opens the embedded database of a folder and prints that it has. In the
+ * task `write` it then inserts rows, and prints each one after its commit.
  */
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/database.ts';
 
 const [, , dataDir = '', task] = process.argv;
 
-/** Written at once: what is said does not wait in this process for its death. */
+/** Writes synchronously: output buffered in the process would be lost when it is killed. */
 const say = (words: string) => writeSync(1, `${words}\n`);
 
 try {

@@ -1,7 +1,7 @@
 /**
- * The model of PostgreSQL in memory, held against the embedded database: the same histories on
- * both, every answer and every table compared. A server plans batches of calls with equal keys as
- * it likes, so which of two such calls comes first is open there.
+ * Compares the model of PostgreSQL in memory with the embedded database: same histories on both,
+ * every answer and every table. A server is not compared: its planner may execute the calls of a
+ * batch with equal keys in any order.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * No request holds the event loop: what the limits of the contract let through is parsed, validated
- * and refused in less than 20 ms, for every operation and every field.
+ * No request blocks the event loop: for every operation and every field, input up to the limits of
+ * the contract is parsed, validated and refused in less than 20 ms.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,10 +32,10 @@ const resolve = resolver(document);
 
 const MAX_ANSWER_BYTES = 16 * 1024;
 
-/** More than that many errors of a body are work for nothing: an answer names 100 fields. */
+/** The most errors that validation may collect for a body: an answer names only 100 fields. */
 const MAX_ERRORS = 250;
 
-/** The whole head of a request has 16 KiB. */
+/** The length of a tested parameter; the whole head of a request may have 16 KiB. */
 const HEAD_BYTES = 15_000;
 
 const withJson = contract.operations.flatMap((operation) =>
@@ -56,7 +56,7 @@ function refusalOf(work: () => void): AppError | null {
   }
 }
 
-/** Measures the work and the answer to its refusal. */
+/** Asserts that neither the work nor the rendering of its refusal blocks the event loop. */
 function assertShort(what: string, work: () => void): void {
   const ms = heldMs(() => {
     const refusal = refusalOf(work);
@@ -126,7 +126,7 @@ function texts(bytes: number): [string, string][] {
     .map(([name, json]) => [name, JSON.parse(json) as string]);
 }
 
-/** Reads one parameter of a set, and leaves out the others. */
+/** Reads a set of parameters of which only this one is present, twice. */
 function read(set: ParameterSet, name: string, value: string): void {
   const errors = new ValidationErrors();
   readParameters(set, (other) => (other === name ? [value, value] : undefined), errors);
@@ -140,7 +140,7 @@ for (const operation of contract.operations) {
       set,
       HEAD_BYTES,
     ]),
-    // A field of a form has 1 KiB.
+    // The limit of a form field is 1 KiB.
     ...(body?.form ? [[body.form.fields, 1_024] as [ParameterSet, number]] : []),
   ];
   test(`no parameter of ${operation.id} holds the event loop`, () => {

@@ -1,4 +1,4 @@
-/** Clients that common generators make of the contract compile under `strict`, and pay. */
+/** Clients that common generators create from the contract compile under `strict`, and can pay. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * That each mutant of the service is noticed, by the seed that noticed it last or by a scene, or
- * has a written reason to survive.
+ * Each mutant of the service is detected, by the seed that detected it last or by a scene, or has a
+ * documented reason to survive.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { judgeMutants } from '../simulation/strength/judge.ts';
 import { readKillers } from '../simulation/strength/killers.ts';
 import { prepareStore } from '../simulation/store.ts';
 
-/** A seed that fails no more is replaced by another one of these, unless the mutant is rare. */
+/** The number of seeds to try if the known seed no longer detects a mutant, unless it is rare. */
 const seeds = 60;
 
 test('each mutant of the service is noticed, or has a reason why it is not', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * That the simulation notices: the service is broken on purpose in one place, and within a bounded
- * number of seeds one has to fail. An invariant that nothing can break checks nothing.
+ * Tests the simulation itself: with each deliberate defect in the service, one of a bounded number
+ * of seeds has to fail. An invariant that no defect violates checks nothing.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -16,7 +16,7 @@ after(async () => {
   await database.drop();
 });
 
-/** Nearly twice as many as any of them needs: 216, for what only an operator's action shows. */
+/** Nearly twice the seeds needed: at most 216, for a defect that needs an action of an operator. */
 const mostSeeds = 400;
 
 for (const { name, deviation, firstSeed = 1 } of mutations) {

@@ -15,7 +15,7 @@ registerHooks({
   },
 });
 
-// Imported here, because what is imported above is loaded before the hook is there.
+// Imported dynamically: static imports are loaded before the hook is registered.
 const { givenCustomer } = await import('../support/factories.ts');
 const { newPerson } = await import('../api/onboarding/applicants.ts');
 const { manualClock } = await import('../support/clock.ts');

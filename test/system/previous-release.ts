@@ -9,21 +9,21 @@ import { root } from './service-process.ts';
 
 const run = promisify(execFile);
 
-/** Its commit; written there after each release. */
+/** The commit of the previous release; the file is updated after each release. */
 const { commit } = JSON.parse(
   await readFile(join(import.meta.dirname, 'previous-release.json'), 'utf8'),
 ) as { readonly commit: string };
 
-/** @returns why there is no previous release to run here, or false when there is one. */
+/** @returns why the previous release cannot run here; false: it can. */
 export function noPreviousRelease(): string | false {
   const { status } = spawnSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: root });
   return status === 0 ? false : `git has no commit ${commit} here: clone the whole history`;
 }
 
 /**
- * Writes the previous release into a folder that goes with the test. It runs on the packages that
- * are installed for the current code.
- * @returns the folder.
+ * Writes the previous release into a folder, which is removed after the test. It uses the packages
+ * that are installed for the current code.
+ * @returns the path of the folder.
  */
 export async function checkOutPreviousRelease(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ponte-previous-'));

@@ -1,6 +1,6 @@
 /**
- * The service on what `npm ci --omit=dev --omit=optional` installs: a copy of the project with the
- * packages that the lockfile marks as neither.
+ * The service with the packages that `npm ci --omit=dev --omit=optional` installs: a copy of the
+ * project with the packages that the lockfile marks as neither dev nor optional.
  */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -22,7 +22,7 @@ function run(args: readonly string[], environment: Record<string, string> = {}) 
   return spawnSync(process.execPath, command, { encoding: 'utf8', env, timeout: 60_000 });
 }
 
-/** Starts the command and reads its banner up to the line that says how to stop it. */
+/** Starts the command and reads its banner, up to the line with how to stop it. */
 async function started(
   args: readonly string[],
   environment: Record<string, string> = {},

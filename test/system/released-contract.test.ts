@@ -1,4 +1,4 @@
-/** Clients of every contract that was released keep working. */
+/** Clients of every released contract keep working. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

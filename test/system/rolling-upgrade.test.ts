@@ -1,6 +1,6 @@
 /**
  * A rolling upgrade: an instance of the previous release runs beside one of the current code, on
- * the schema of the current code. No customer notices, and the audit finds nothing.
+ * the schema of the current code. Every request succeeds, and the audit finds no violation.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -13,10 +13,10 @@ import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.
 import { eventually } from '../support/eventually.ts';
 import { checkOutPreviousRelease, noPreviousRelease } from './previous-release.ts';
 
-/** Payments, each sent at one of the two and repeated at the other. */
+/** The number of payments, each sent at one instance and repeated at the other. */
 const PAYMENTS = 100;
 
-/** More of them at once share statements and locks. */
+/** The number of concurrent payments: enough to share batched statements and to wait for locks. */
 const AT_ONCE = 16;
 
 const skip = serverUrl ? noPreviousRelease() : 'runs on PostgreSQL; set DATABASE_URL';
@@ -27,7 +27,7 @@ test('the previous release runs beside the current code', { skip }, async (t) =>
   const instances = await startBoth(t, database);
   const [previous, current] = instances;
   const customers = await Promise.all(instances.map((instance) => instance.logIn()));
-  // A session that one has opened is good at the other.
+  // A session that one instance has opened is valid at the other.
   const token = customers[0] ?? assert.fail('no customer has logged in');
   let begun = 0;
   const lane = async (): Promise<void> => {
@@ -59,7 +59,7 @@ async function startBoth(t: TestContext, database: TestDatabase): Promise<Both> 
   return [previous, current];
 }
 
-/** A payment and a charge, with everything that an app asks on the way. */
+/** A payment and a charge, with all requests that an app makes for them. */
 async function pay(one: ServiceProcess, other: ServiceProcess, token: string): Promise<void> {
   const key = randomUUID();
   const body = { pix_key: 'maria@example.com', amount: 1.25, description: key };
@@ -82,7 +82,7 @@ async function pay(one: ServiceProcess, other: ServiceProcess, token: string): P
   }
 }
 
-/** Every request here is one that succeeds. */
+/** Sends a request, which must succeed. */
 async function ask(
   service: ServiceProcess,
   path: string,
@@ -108,7 +108,7 @@ async function isSettled({ databaseUrl }: TestDatabase): Promise<boolean> {
   }
 }
 
-/** By the current code. */
+/** Runs the audit of the current code. */
 async function auditOf(database: TestDatabase): Promise<PixAudit> {
   const environment = settingsFor(database);
   const { stdout, stderr } = await typePonte(['pix', 'audit', '--json'], { environment });

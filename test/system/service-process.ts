@@ -1,4 +1,4 @@
-/** The service in a process of its own, started by the very line that `npm start` runs. */
+/** The service in a separate process, started with the command line of `npm start`. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,10 @@ import { createTestDatabase, type TestDatabase } from '../support/db.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Longer than a first start on a busy machine. */
+/** Longer than a first start takes on a busy machine. */
 const readyWithinMs = 60_000;
 
-/** `worker` works on jobs and has no address. */
+/** `worker` only runs jobs and has no address. */
 export type ServiceCommand = 'serve' | 'worker';
 
 export type Environment = Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface ServiceAnswer {
   readonly body: AnswerBody;
 }
 
-/** What the tests look at; which of it an answer holds is what they assert. */
+/** All fields that tests read; the assertions of a test state which of them an answer has. */
 export interface AnswerBody {
   readonly access_token: string;
   readonly transaction_id: string;
@@ -58,7 +58,7 @@ interface RemoteItem {
   readonly amount: number;
 }
 
-/** Starts the service on a free port, and ends it with the test at the latest. */
+/** Starts the service on a free port, and ends it when the test ends. */
 export function startService(
   t: TestContext,
   environment: Environment,
@@ -69,7 +69,7 @@ export function startService(
   return service;
 }
 
-/** A service that runs, and the database that only it uses. */
+/** A running service with its own database. */
 export interface OwnService {
   readonly process: ServiceProcess;
   readonly url: string;
@@ -77,7 +77,7 @@ export interface OwnService {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the service on a new database. The caller stops it. */
+/** Starts the service on a new database. The caller must call `stop`. */
 export async function startOwnService(environment: Environment = {}): Promise<OwnService> {
   const database = await createTestDatabase({ isOwn: true });
   const service = new ServiceProcess({ ...settingsFor(database), ...environment });
@@ -93,7 +93,7 @@ export async function startOwnService(environment: Environment = {}): Promise<Ow
   }
 }
 
-/** The settings of a process that works on this database; the simulated bank settles at once. */
+/** The settings of a process on this database; the simulated bank settles payments at once. */
 export function settingsFor(database: TestDatabase): Environment {
   return {
     APP_ENV: 'local',
@@ -113,7 +113,7 @@ export class ServiceProcess {
   #stderr = '';
   #url = '';
 
-  /** @param folder of the code that runs; another release may stand elsewhere. */
+  /** @param folder the folder of the code; another release has another one. */
   constructor(environment: Environment, command: ServiceCommand = 'serve', folder = root) {
     const { PATH = '' } = process.env;
     const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
@@ -132,12 +132,12 @@ export class ServiceProcess {
     this.#ready.promise.catch(() => undefined);
   }
 
-  /** What it has printed on standard output so far. */
+  /** The standard output so far. */
   get stdout(): string {
     return this.#stdout;
   }
 
-  /** @returns its address, once it has said that it runs; a worker's is empty. */
+  /** Waits until it reports that it is ready. @returns its address; empty for a worker. */
   async ready(): Promise<string> {
     const late = setTimeout(() => {
       this.#ready.reject(new Error(`not ready in ${readyWithinMs} ms: ${this.#stderr}`));
@@ -163,7 +163,7 @@ export class ServiceProcess {
     return { status, headers, body: (await answer.json()) as AnswerBody };
   }
 
-  /** Logs the development user in, with what the start has printed. */
+  /** Logs in with the development user's credentials, which the start prints. */
   async logIn(): Promise<string> {
     const [, email, password] = /^ {2}login +(\S+) \/ (\S+)$/m.exec(this.#stdout) ?? [];
     const { status, body } = await this.call('/auth/login', { body: { email, password } });
@@ -175,7 +175,7 @@ export class ServiceProcess {
     this.#child.kill(name);
   }
 
-  /** Ends it as a loss of the process does: nothing of it runs any more. */
+  /** Kills the process with SIGKILL, and waits for its end. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.ended;

@@ -1,6 +1,6 @@
 /**
- * Three servers and two workers on one database take in and settle the provider's events, and two
- * of them die in the middle: whatever was acknowledged is applied, and applied once.
+ * Three servers and two workers on one database receive and settle the provider's events, and two
+ * of them die in the middle: every acknowledged event is applied exactly once.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -11,23 +11,23 @@ import { eventually } from '../support/eventually.ts';
 import { settingsFor, startService, type ServiceProcess } from './service-process.ts';
 
 const EVENTS = 2_000;
-/** Each of these is posted a second time. */
+/** The number of events that are posted twice. */
 const REPEATED = EVENTS / 10;
-/** How many posts are under way at once. */
+/** The number of concurrent posts. */
 const AT_ONCE = 32;
-/** How many are acknowledged when two processes die. */
+/** The number of acknowledged events after which two processes die. */
 const BEFORE_DEATH = 400;
 
 const leaseSeconds = 3;
 
-/** How often a loop polls when nothing wakes it, and what a busy machine may add. */
+/** The polling interval of a job loop without notifications, and a margin for a busy machine. */
 const POLL_SECONDS = 5;
 const BUSY_SECONDS = 30;
 
-/** The jobs that one loop runs at once. */
+/** The number of jobs that one loop runs concurrently. */
 const LOOP_PLACES = 64;
 const LOOPS = 4;
-/** More than all loops can run: each of them is in the middle of as many as it can be. */
+/** The number of locked transactions: more than all loops can run jobs, so every loop is full. */
 const HELD = 2 * LOOPS * LOOP_PLACES;
 
 interface Event {
@@ -42,7 +42,7 @@ const events: readonly Event[] = Array.from({ length: EVENTS }, (_, index) => {
   return { transactionId: randomUUID(), endToEnd, payload: JSON.stringify(payload) };
 });
 
-/** What one delivery answers to the provider. */
+/** The service's answer to one delivery of an event. */
 interface Acknowledgement {
   readonly eventId: string;
   readonly duplicate: boolean;
@@ -98,7 +98,7 @@ describe(
   },
 );
 
-/** The job of a settled event is removed: a trigger keeps how often it was begun, and its end. */
+/** The job of a settled event is deleted: a trigger records its number of attempts and its end. */
 async function recordEndedJobs(): Promise<void> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -115,14 +115,14 @@ async function recordEndedJobs(): Promise<void> {
   await owner.end();
 }
 
-/** Two servers that work on jobs too, one that does not, and two workers. */
+/** Starts two servers that also run jobs, one server that does not, and two workers. */
 async function startAll(
   t: TestContext,
 ): Promise<{ readonly servers: ServiceProcess[]; readonly workers: ServiceProcess[] }> {
   const environment = {
     ...settingsFor(database),
     JOB_LEASE_SECONDS: String(leaseSeconds),
-    // Nothing here calls the provider.
+    // This test never calls the provider.
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: 'http://127.0.0.1:1',
   };
@@ -134,18 +134,18 @@ async function startAll(
   return { servers, workers };
 }
 
-/** What the provider posts: every event, some of them twice. */
+/** @returns every event, some of them twice. */
 function deliveries(): Event[] {
   return [...events.slice(HELD), ...events.slice(-REPEATED)];
 }
 
-/** In an order that is the same in every run. */
+/** Shuffles the items in the same way in every run. */
 function shuffled(items: readonly Event[]): Event[] {
   const order = items.map((item, index) => ({ item, place: (index * 7_919) % items.length }));
   return order.sort((one, other) => one.place - other.place).map(({ item }) => item);
 }
 
-/** The provider's side: it posts to one server after the other, until one answers 200. */
+/** The provider: posts each event to the servers in turn, until one answers 200. */
 class Desk {
   readonly acknowledgements = new Map<Event, Acknowledgement[]>();
   acknowledged = 0;
@@ -194,7 +194,7 @@ async function rows<Row>(sql: string, parameters: readonly unknown[] = []): Prom
   return (await client.query(sql, [...parameters])).rows as Row[];
 }
 
-/** Sends that the provider has taken, and whose end it will tell. */
+/** Inserts sends that the provider has accepted, and whose final status it will report. */
 async function givenAcceptedSends(): Promise<void> {
   await rows(
     `with payer as (
@@ -215,8 +215,8 @@ async function givenAcceptedSends(): Promise<void> {
 }
 
 /**
- * Locks transactions, so that the process that settles them waits in the middle of it.
- * @returns what lets them go.
+ * Locks transactions, so that a process that settles their events waits in the middle of a job.
+ * @returns a function that releases the locks.
  */
 async function holdTransactions(held: readonly Event[]): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: database.databaseUrl });
@@ -243,7 +243,7 @@ async function nothingIsOpen(): Promise<boolean> {
   return open?.jobs === 0;
 }
 
-/** One delivery of an event is the first; the others are answered as duplicates. */
+/** Asserts that at most one delivery of each event is called new, all others duplicates. */
 function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement[]>): void {
   assert.equal(all.size, EVENTS);
   let lost = 0;
@@ -253,13 +253,13 @@ function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement
     assert.ok(first.length <= 1, 'two deliveries of an event were both called new');
     lost += 1 - first.length;
   }
-  // The server that died had stored these, and could not say so any more.
+  // The dead server had stored these events, but died before it could acknowledge them.
   assert.ok(lost <= AT_ONCE, `${lost} events were never called new`);
   const repeated = [...all.values()].filter((acknowledgements) => acknowledgements.length === 2);
   assert.equal(repeated.length, REPEATED);
 }
 
-/** Each job that the dead were in the middle of was begun again, once its lease had ended. */
+/** Asserts that the jobs under way in the dead processes were run again after their leases. */
 async function assertTakenOver(diedAt: Date): Promise<void> {
   const [taken] = await rows<{ jobs: number; seconds: number }>(
     `select count(*)::int as jobs, extract(epoch from max(at) - $1)::float as seconds

@@ -1,4 +1,4 @@
-/** How the service starts, refuses to start and stops, as its operator sees it. */
+/** The service starts, refuses to start, and stops, as an operator sees it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,15 +10,15 @@ import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase, serverUrl, withDatabase, type TestDatabase } from '../support/db.ts';
 import { settingsFor, ServiceProcess, startService, type Environment } from './service-process.ts';
 
-/** Far more than a warm start takes, far less than anybody would wait. */
+/** The limit for a warm start: far more than it needs, and still an acceptable wait. */
 const warmStartSeconds = 5;
 
-/** How long something may take that takes a moment, on a machine that has other work. */
+/** The time limit on a busy machine for an event that normally follows at once. */
 const patienceMs = 25_000;
 
 let database: TestDatabase;
 let environment: Environment;
-/** The one that most tests look at; the last of them stops it. */
+/** The service that most tests share; the last of them stops it. */
 let service: ServiceProcess;
 
 before(async () => {
@@ -32,7 +32,7 @@ after(async () => {
   await database.drop();
 });
 
-/** Starts a service on a database of its own, until the end of the test. */
+/** Starts a service on its own database, until the end of the test. */
 async function startApart(t: TestContext, changes: Environment): Promise<ServiceProcess> {
   const own = await createTestDatabase();
   const apart = new ServiceProcess({ ...settingsFor(own), ...changes });
@@ -131,7 +131,7 @@ describe('a start that is refused', () => {
         `choose another port, such as PORT=${port + 1}\n`,
     );
     assert.equal(code, 1);
-    // It is refused before a database is created.
+    // The service refuses the settings before it creates a database.
     assert.equal(stdout, '');
   });
 
@@ -191,7 +191,7 @@ describe('a stop', () => {
     });
     const path = `/pix/${sent.transaction_id}`;
     const held = service.call(path, { token, headers: { prefer: 'wait=30' } });
-    // Answered on a connection that was opened later: by then the first request has been read.
+    // This request uses a later connection: when it is answered, the first one has been read.
     await service.call(path, { token });
     const stoppedAt = performance.now();
     service.signal('SIGTERM');
@@ -229,14 +229,14 @@ describe('a stop', () => {
   });
 });
 
-/** The time that the process has had on a processor: a busy machine does not make it longer. */
+/** @returns the CPU time of the process, which does not grow with other load on the machine. */
 async function processorSeconds(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const [, seconds] = /^process_cpu_seconds_total (\S+)/m.exec(metrics) ?? [];
   return Number(seconds);
 }
 
-/** Asks again until the answer is yes. */
+/** Polls until the condition holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await holds())) {

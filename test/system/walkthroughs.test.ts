@@ -1,4 +1,4 @@
-/** The walkthroughs run against a service, and run again on the same one. */
+/** The walkthroughs succeed against a service, and again against the same one. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -37,7 +37,7 @@ describe('a walkthrough', () => {
   });
 
   it('stops at the first error', async (t) => {
-    // The user of the scripts is not in this service.
+    // This service does not have the user of the scripts.
     const refusing = await startOwnService({ PROVIDER_EMAIL: 'other@ponte.test' });
     t.after(refusing.stop);
     for (const script of scripts.filter((name) => name !== 'onboarding.sh')) {
