@@ -5,10 +5,10 @@
 export class Chance {
   #state: number;
 
-  /** @param seed an integer; each one gives another sequence. */
+  /** @param seed an integer; different seeds give different sequences. */
   constructor(seed: number) {
     this.#state = seed | 0;
-    // Neighbouring seeds begin alike; a few draws separate them.
+    // Neighbouring seeds begin with similar numbers: skip the first few.
     for (let draw = 0; draw < 4; draw += 1) this.next();
   }
 

@@ -30,7 +30,7 @@ export interface PlannedCharge {
   readonly type: 'dynamic' | 'static';
   readonly pixKey: string | null;
   readonly amountCents: number;
-  /** The lifetime of a dynamic one in seconds; null: the default of the service. */
+  /** The lifetime of a dynamic charge in seconds; null: the default of the service. */
   readonly expirationSeconds: number | null;
 }
 
@@ -56,7 +56,7 @@ export class ChargeClient {
     };
   }
 
-  /** Repeats the request until it returns a code, or the user gives up. */
+  /** Repeats the request until the answer contains a code, or the user gives up. */
   async fulfil(plan: PlannedCharge): Promise<void> {
     const { scheduler, profile, phone } = this.#options;
     const { chance } = scheduler;

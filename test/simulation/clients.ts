@@ -38,9 +38,9 @@ export interface ClientOptions {
   readonly confirmations: number;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
-  /** Whether its keys are used by other customers too. */
+  /** Whether other customers use the same idempotency keys. */
   readonly sharesKeys: boolean;
-  /** The clients and plans that are drawn, but left out (`Deviation`). */
+  /** The clients and requests to draw but not to run: see `Deviation.leftOut`. */
   readonly leftOut: ReadonlySet<string>;
 }
 
@@ -53,7 +53,7 @@ interface PlannedPayment {
   lookUp: ReceivedLookUp | null;
 }
 
-/** Most payments are paid. */
+/** The PIX keys to pay to. Repeated keys are more likely: the bank executes most payments. */
 const keysToPay = [
   ...([pixKeys.paid, pixKeys.paid, pixKeys.paid, pixKeys.paid, pixKeys.paid] as const),
   ...([pixKeys.returned, pixKeys.returned, pixKeys.returned, pixKeys.refused] as const),
@@ -140,7 +140,7 @@ export class Client {
     }
   }
 
-  /** The names of the requested payments and charges, as `leftOut` takes them. */
+  /** The names of the requested payments and charges, in the format of `leftOut`. */
   get wished(): readonly string[] {
     return [
       ...this.#plans.map((plan) => this.#nameOf('send', plan)),

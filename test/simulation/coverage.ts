@@ -1,6 +1,6 @@
 /**
- * The coverage of the seeds: how often each event occurred to a payment in each phase, and how
- * often each fault occurred there. It is read from the trace of a history, and added to its tally.
+ * The coverage of the seeds: how often each event, and each fault, occurred to a payment in each
+ * phase. It is parsed from the trace of a history, and added to its tally.
  *
  * Two hundred seeds cover every event that is possible in a phase, and every fault of an attempt.
  * Rare or missing: a stop or a clock jump between a move and the next event; a step for a payment
@@ -10,7 +10,7 @@ import type { Verdict } from './simulate.ts';
 
 const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(' ');
 
-/** The events of a payment, by the words of the trace. */
+/** The patterns by which the trace shows the events of a payment. */
 const events = {
   reserve: /^P\d+ db pix-reserve-send(?:-limited)?\b/,
   'take over': /^P\d+ db pix-take-over\b/,
@@ -30,7 +30,7 @@ const events = {
 
 type Event = keyof typeof events;
 
-/** The faults in an event, by the words of the trace. */
+/** The patterns by which the trace shows a fault during an event. */
 const faultsOfEvent = {
   'not sent': /no_connection$|given up before it left$/,
   'lost before': /→ not done, (?!no_connection|simulated|timeout|Conn|Query)\w+$/,
@@ -39,7 +39,7 @@ const faultsOfEvent = {
   database: /→ (?:.*, (?:simulated|timeout exceeded|Connection|Query)|on its way$)/,
 } as const;
 
-/** The faults of a process, or of the whole database, after the last event. */
+/** The patterns of faults of a process or of the whole database, after the last event. */
 const faultsAfterEvent = {
   dies: /^P\d+ dies$/,
   stops: /^P\d+ stops$/,

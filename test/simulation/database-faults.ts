@@ -16,7 +16,7 @@ export function writes(text: string): boolean {
 export class DatabaseFault extends Error {
   readonly code: string | undefined;
 
-  /** @param code a SQLSTATE or a code of the network; without one the driver has a message only. */
+  /** @param code an SQLSTATE or a network error code; undefined: the error has only a message. */
   constructor(code: string | undefined, message = `simulated: ${code}`) {
     super(message);
     this.name = 'DatabaseFault';
@@ -24,7 +24,7 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** The result of a statement that is on its way to the server. */
+/** The outcome of a statement that is on its way to the server. */
 export interface StatementFate {
   /** Whether the server executes it, `lateMs` after the process has given it up. */
   readonly isDone: boolean;
@@ -36,7 +36,7 @@ export interface StatementFate {
 /** A period in which the database accepts no statements, or no writes. */
 interface Window {
   readonly kind: 'outage' | 'read-only window' | 'full disk';
-  /** The one process that is cut off; null: all are. */
+  /** The only process that is cut off; null: all processes are. */
   readonly process: Owner | null;
   /** The step at which it began. */
   readonly beganAt: number;
@@ -57,13 +57,13 @@ const windowsMs = [1_000, 3_000, 10_000, 30_000] as const;
 /** The shortest time between two windows. */
 const quietMs = 20_000;
 
-/** How likely a statement was executed whose connection broke at the beginning of an outage. */
+/** The probability that a statement under way at the beginning of an outage was executed. */
 const doneBefore = 0.3;
 
-/** A refused statement is rolled back. PostgreSQL, appendix A. */
+/** The SQLSTATEs of refused statements, which are rolled back (PostgreSQL, appendix A). */
 const refusals = ['40P01', '55P03', '57014', '40001', '53300', '57P01'] as const;
 
-/** How long the driver waits for an answer, on the two pools. */
+/** The driver's time-outs for an answer, one for each of the service's two pools. */
 const readTimeoutsMs = [8_000, 35_000] as const;
 
 /** The longest delay of a statement whose connection was closed. */
@@ -75,7 +75,7 @@ export class DatabaseFaults {
   readonly #options: DatabaseFaultsOptions;
   readonly #owner: Owner = { name: 'database' };
   #window: Window | null = null;
-  /** The next window begins later than this, so that the service makes progress. */
+  /** No window begins before this time, so that the service makes progress. */
   #quietUntilMs = -Infinity;
 
   constructor(options: DatabaseFaultsOptions) {

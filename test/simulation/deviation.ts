@@ -18,7 +18,7 @@ export interface Deviation {
   readonly jobs?: JobTable;
   readonly intake?: Intake;
   readonly send?: SendOperation;
-  /** Faults that detect the difference soon; otherwise each seed draws its own. */
+  /** Faults with which few seeds detect the defect; otherwise each seed draws its faults. */
   readonly profile?: Partial<FaultProfile>;
   readonly policy?: Partial<Policy>;
   /** Clients (`ana`) and their requests (`send ana/key-1`) that are left out of the history. */

@@ -66,7 +66,7 @@ type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<R
 /** Statements that are executed together, or not at all. */
 type Transaction = Database['transaction'];
 
-/** No other statement is executed meanwhile: a failure restores the snapshot of its beginning. */
+/** No other statement runs during a transaction: a failed one restores its initial snapshot. */
 async function inMemory<Result>(
   memory: MemoryDatabase,
   work: (query: Database['query']) => Promise<Result>,
@@ -104,7 +104,7 @@ function databaseOn(query: Query, transaction: Transaction): Database {
 /** The number of resets between two vacuums; deleted rows take space until then. */
 const resetsBetweenVacuums = 50;
 
-/** PostgreSQL only. */
+/** PostgreSQL only, embedded or on a server. */
 export async function embeddedEngine({ real, catalog, notified }: RealOptions): Promise<Engine> {
   for (const channel of ['ponte_jobs', 'ponte_pix']) {
     await real.listen(channel, (payload) => notified(channel, payload));
@@ -187,7 +187,7 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   };
 }
 
-/** Whether it is a batch of several calls: each parameter is an array of their values. */
+/** Whether the parameters are those of a batch of calls: each one is an array of their values. */
 function isBatch(parameters: readonly unknown[]): boolean {
   return parameters.length > 0 && parameters.every((one) => Array.isArray(one) && one.length > 1);
 }
@@ -195,8 +195,8 @@ function isBatch(parameters: readonly unknown[]): boolean {
 const asItIs = (row: Row): Row => row;
 
 /**
- * PostgreSQL executes the calls of a batch in the order of its plan, which determines the sequence
- * number of each.
+ * Removes sequence numbers before a comparison: PostgreSQL assigns them in the order in which its
+ * plan executes the calls of a batch.
  */
 function withoutSerials(row: Row): Row {
   return Object.fromEntries(
@@ -239,7 +239,7 @@ function describe({ rows, error }: Ended): string {
   return error.code === undefined ? `${words} (${error.message})` : words;
 }
 
-/** Compares without order: the order of ties is undefined. */
+/** Compares the rows in any order, because the order of ties is undefined. */
 function differenceOfRows(expected: readonly Row[], found: readonly Row[]): string | null {
   const [one, other] = [inOrder(expected), inOrder(found)];
   if (

@@ -20,7 +20,7 @@ export interface FailoverOptions {
   readonly oracle: Oracle;
   /** Called after the store was restored. */
   readonly failedOver: () => void;
-  /** Whether the service has begun: earlier commits are on every standby. */
+  /** Whether the service has begun: commits before that are never lost. */
   readonly hasBegun: () => boolean;
 }
 

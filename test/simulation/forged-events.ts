@@ -36,7 +36,7 @@ export class ForgedEvents {
   contradict(row: PixTransactionRow): void {
     const { scheduler, profile } = this.#options;
     const { contradictions, failovers } = profile();
-    // After a failover the payment may be open again: the service would rightly believe the event.
+    // After a failover the payment may be open again: the service would have to believe the event.
     if (row.operation !== 'SEND' || failovers > 0) return;
     if (!scheduler.chance.happens(contradictions)) return;
     this.#send('contradiction', {
@@ -60,7 +60,7 @@ export class ForgedEvents {
     const wrong: Partial<EventFacts> = chance.pick<Partial<EventFacts>>([
       { amountCents: amountCents + 5 },
       { amountCents: amountCents - 5, clientRequestId: null },
-      // Twice as likely, because it has an effect only before a payment has left.
+      // Listed twice, because it has an effect only before a payment has left.
       { endToEnd: foreignEndToEnd },
       { endToEnd: foreignEndToEnd },
       { clientRequestId: foreignKey },

@@ -1,13 +1,13 @@
 /**
- * Hazards: behaviour of a provider, a database or an app, and what the service has to do about it,
- * which the service may not handle yet. The default run draws only from the hazards that are on, so
- * that the current code passes; `npm run simulate -- --hazards all` draws from all. Turn a hazard
- * on when the service handles it: from then on no seed may fail with it.
+ * Hazards: behaviour of a provider, a database or an app that the service must handle, but may not
+ * handle yet. The default run draws only from the hazards that are on, so that the current code
+ * passes; `npm run simulate -- --hazards all` draws from all. Turn a hazard on when the service
+ * handles it: from then on no seed may fail with it.
  */
 
 interface HazardState {
   readonly on: boolean;
-  /** The behaviour, or the requirement. */
+  /** The behaviour, or what the service has to do about it. */
   readonly description: string;
 }
 

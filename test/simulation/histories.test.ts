@@ -21,8 +21,8 @@ after(async () => {
 });
 
 /**
- * The same seeds in every run. In the last but one a process dies right after it stores a claim,
- * and no other statement has read the row. In the last one an event has a dead job and an open one.
+ * The same seeds in every run. 536127567: a process dies right after it has stored a claim, and no
+ * other statement has read the row. 106049: an event has a dead job and an open one.
  */
 const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_567, 106_049];
 

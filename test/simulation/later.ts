@@ -18,7 +18,7 @@ export type Settle = (isOver: () => boolean) => Promise<void>;
 export async function passDays({ scheduler, store }: Simulation, settle: Settle): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   scheduler.count('days passed');
-  // Parked events are given up first, and kept for longer after that.
+  // The first pass gives up parked events; they are kept for some days after that.
   for (const days of [1.1, Math.max(webhookPayloads, finishedJobs) + 2]) {
     scheduler.leap(days * dayMs);
     const leaptMs = scheduler.nowMs;

@@ -64,7 +64,7 @@ function startOf(text: string): number {
   return text === 'random' ? randomInt(randomStarts) : wholeNumber('start', text);
 }
 
-/** @returns whether the seed holds. */
+/** @returns whether the seed passes. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
   const shrunk = values.shrink ? await shrink(store, seed, { hazards }) : null;
   if (shrunk) {

@@ -71,7 +71,7 @@ function statementsIn(value: unknown, seen = new Set<unknown>()): Statement[] {
   return Object.values(value).flatMap((one) => statementsIn(one, seen));
 }
 
-/** Statements that no history sends: they seal data again with another key. */
+/** The prefix of statements that no history runs: they encrypt stored data with a new key. */
 const leftOut = 'seal-again-';
 
 const foldersOfStatements = [

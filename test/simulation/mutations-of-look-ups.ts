@@ -61,7 +61,7 @@ const ignored: Deviation = {
   },
 };
 
-/** A send whose end-to-end id is used already is stored with another id, and leaves with it. */
+/** A send whose end-to-end id is already used is stored, and sent, with another id. */
 const paidUnderTwoKeys: Deviation = {
   db: (db): Database => ({
     ...db,

@@ -1,4 +1,4 @@
-/** Mutations of the operations beside sends: see `mutations.ts`. */
+/** Mutations of all operations except sends: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
@@ -45,7 +45,7 @@ function answering(original: Statement, change: (rows: Row[]) => Row[] | null): 
 
 let attempts = 0;
 
-/** Each order of a charge has another identification. */
+/** Each attempt to create a static charge sends a new identification to the provider. */
 const newIdentifications = (wire: Provider): Provider => {
   const renamed = <Order extends { readonly transactionIdentification: string }>(order: Order) => {
     attempts += 1;
@@ -60,7 +60,7 @@ const newIdentifications = (wire: Provider): Provider => {
   };
 };
 
-/** The index, in the parameters of `webhook-finish`, of the transactions that it relies on. */
+/** The index in the parameters of `webhook-finish` of the transactions that an event relies on. */
 const settledPlace = 10;
 
 /** An event relies only on the transactions that its outcomes name. */

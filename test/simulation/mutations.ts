@@ -39,7 +39,7 @@ const failedOnTimeOut = changingMoves({
 /** All open phases, as the text of an array. */
 const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
-/** The statement of a send's steps without its condition on the phase. */
+/** The statement for the steps of a send, without its condition on the current phase. */
 const stepFromAnyPhase: Statement = {
   ...paymentStatements.step,
   name: `${paymentStatements.step.name}#any`,

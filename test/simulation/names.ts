@@ -1,6 +1,6 @@
 /**
  * Stable names for random ids (transactions, end-to-end ids, tokens): the first transaction is
- * `tx1`, the second `tx2`. So two runs of one seed have the same trace.
+ * `tx1`, the second `tx2`. The trace of a seed is therefore the same in every run.
  */
 export class Names {
   readonly #names = new Map<string, string>();

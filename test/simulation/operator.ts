@@ -23,12 +23,12 @@ export interface OperatorOptions {
   readonly scheduler: Scheduler;
 }
 
-/** The number of actions of the operator in one history. */
+/** The possible numbers of actions of the operator in one history. */
 const counts = [0, 0, 2, 5, 12] as const;
 
 const longestPauseMs = 240_000;
 
-/** How often and how long the operator waits for the service to recover. */
+/** How often the operator tries again, and the pause between two tries. */
 const maxTries = 200;
 const triesPauseMs = 2_000;
 
@@ -174,5 +174,5 @@ export class Operator {
 }
 
 function ignore(): void {
-  // This operator does not watch the progress.
+  // The simulated operator ignores progress messages.
 }

@@ -31,7 +31,7 @@ interface PhoneRequest<Answer extends { readonly status: number }> {
   describe(answer: Answer | null): string;
 }
 
-/** Sometimes longer than a send with all its attempts. */
+/** The app waits 2 s plus up to this: sometimes longer than a send with all its attempts takes. */
 const longestPatienceMs = 30_000;
 
 export class Phone {

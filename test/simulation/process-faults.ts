@@ -7,10 +7,10 @@ export interface ProcessFaultsOptions {
   readonly profile: () => FaultProfile;
 }
 
-/** From a long garbage collection to a suspended machine. */
+/** The durations of a freeze, from a long garbage collection to a suspended machine. */
 const freezesMs = [3_000, 30_000, 150_000, 600_000] as const;
 
-/** The smallest limit of the offset of a clock that jumps. */
+/** If clocks jump, the limit of their offset is at least this. */
 const leastJumpMs = 60_000;
 
 /** The largest clock skew of a process, in milliseconds. */

@@ -14,13 +14,13 @@ export interface ProcessesOptions {
   readonly buried: (owner: Owner) => void;
 }
 
-/** Mostly a process restarts at once; sometimes its open work is stale by then. */
+/** The longest pauses before a restart: after the last one the process's open work is stale. */
 const longestAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
 
 /** The delay before a process that could not start is started again. */
 const restartMs = 5_000;
 
-/** How likely a health check has detected a frozen process, or the connection times out. */
+/** The probability that a frozen process gets no request: a health check has detected it. */
 const refusedByFrozen = 0.8;
 
 export class Processes {
@@ -92,7 +92,7 @@ export class Processes {
     const { scheduler } = this.#options;
     scheduler.note(`${owner.name} starts`);
     service.start().catch(() => {
-      // It cannot start without the database: it exits, and is started again.
+      // Without the database a process cannot start: it exits, and is started again later.
       if (!this.#services.has(owner)) return;
       scheduler.count('failed starts');
       this.#end(owner, service, restartMs);

@@ -65,7 +65,7 @@ export class Races {
   #isLost(key: string, requestedAt: number, [row]: readonly Row[]): boolean {
     if (row === undefined) return false;
     const isOwn = row['reserved'] === true || row['is_new'] === true;
-    // A second try that finds its own row commits nothing new.
+    // A retry that finds its own row commits nothing: keep the step of the first commit.
     if (isOwn && !this.#committedAt.has(key)) this.#committedAt.set(key, this.#scheduler.taken);
     const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > requestedAt;
     const isLost = isRace && this.#isOnServer && this.#scheduler.chance.happens(0.5);
@@ -76,7 +76,7 @@ export class Races {
 
 interface Racing {
   keyOf(parameters: readonly unknown[]): string;
-  /** The answer to the statement that came second. */
+  /** The answer to the statement that lost the race. */
   lost(rows: readonly Row[]): Row[];
 }
 
@@ -84,7 +84,7 @@ interface Racing {
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
     keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
-    // It finds the payer, and no transaction.
+    // The statement returns the payer, but no transaction.
     lost: withoutTransaction,
   },
   'pix-reserve-send-limited': {
@@ -101,7 +101,7 @@ const racing: Readonly<Record<string, Racing>> = {
 
 const overtaken = { is_counted: false };
 
-/** Neither stored nor visible. */
+/** The statement neither stored its event nor sees the other one. */
 function withoutEvent([row]: readonly Row[]): Row[] {
   return [{ ...row, event_id: null }];
 }

@@ -17,11 +17,11 @@ export interface Owner {
 
 export interface Step {
   readonly owner: Owner;
-  /** A description for the trace. */
+  /** Describes the step in the trace. */
   readonly label: string;
   /** @returns the result, for the trace. */
   run(): Promise<string | void> | string | void;
-  /** Called when the owner dies first; true: the step runs anyway. */
+  /** Called when the owner dies before the step runs; true: the step runs anyway. */
   outlives?(): boolean;
   /** Whether it runs outside of its owner, also while the owner is frozen. */
   readonly isOutside?: boolean;
@@ -40,7 +40,7 @@ export interface SchedulerOptions {
   readonly beforeStep: (owner: Owner) => void;
 }
 
-/** Which of the waiting steps is likely to run next. */
+/** The waiting steps that are likely to run next. */
 export type Order = 'any' | 'oldest' | 'newest';
 
 export class Scheduler {
@@ -120,7 +120,7 @@ export class Scheduler {
     return this.#clockOffsets.get(owner) ?? 0;
   }
 
-  /** Holds the timers of an owner, and its steps that do not run outside of it. */
+  /** Suspends the timers of an owner, and its steps except those with `isOutside`. */
   freeze(owner: Owner): void {
     this.#frozen.add(owner);
   }

@@ -26,7 +26,7 @@ export interface Verdict {
 /** The most steps with faults. */
 const maxSteps = 2_500;
 
-/** The most steps without faults: a service that is not at rest by then never will be. */
+/** The most steps without faults: a service that needs more will never be at rest. */
 const maxQuietSteps = 20_000;
 
 /** Enough time for leases to expire and for every loop to poll: dead jobs stay dead. */
@@ -35,7 +35,7 @@ const untilOperatorMs = 95_000;
 /** Two minutes until a payment is stale, two sweeps, and time for the work that they start. */
 const restMs = 4 * 60_000;
 
-/** Ten minutes until an accepted payment is looked up, and the same. */
+/** Ten minutes until the service looks up an accepted payment, and four minutes as above. */
 const acceptedRestMs = 14 * 60_000;
 
 /** Fifteen minutes until a failure that may belong to an earlier attempt settles, and a sweep. */
@@ -94,7 +94,7 @@ function watchUnhandled(found: (error: unknown) => void): () => void {
   };
 }
 
-/** From the beginning to the last check. */
+/** Runs a history from its beginning to the last check. */
 async function runHistory(simulation: Simulation): Promise<readonly FinalRow[]> {
   const { store, oracle } = simulation;
   await store.reset({
@@ -156,14 +156,14 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   const operatorAtMs = begunMs + untilOperatorMs + clockSkewMs;
   await settle(() => scheduler.nowMs > operatorAtMs && scheduler.isQuiet);
   const retried = await retryDeadJobs(simulation, settle);
-  // If nothing is left to sweep, further minutes would show nothing and take most of the time.
+  // If nothing is left to sweep, more minutes would find nothing and take most of the run's time.
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
-/** Days later: final payments stay final. */
+/** Continues days later: final payments must stay final. */
 async function goOn(simulation: Simulation): Promise<void> {
   const { scheduler, oracle } = simulation;
   const lastStep = scheduler.taken + maxQuietSteps;
@@ -195,7 +195,7 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;
 }
 
-/** When the last event is settled whose job waits for a retry after its failures. */
+/** The time by which all events are settled whose failed jobs wait for a retry. */
 async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
   const [last] = await store.rows<{ run_at: Date }>(
     `select jobs.run_at from webhook_events event
@@ -214,9 +214,9 @@ async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
 }
 
 /**
- * An operator retries the job of an event that has died with its process eight times, but not the
- * sweep.
- * @returns whether there was one.
+ * An operator retries dead jobs of events, whose process died in each of their eight attempts; dead
+ * sweeps are not retried.
+ * @returns whether there was a dead job.
  */
 async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): Promise<boolean> {
   const dead = await store.rows(

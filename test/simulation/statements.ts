@@ -101,7 +101,7 @@ export class Statements {
       kind,
       query: (statement, parameters) => {
         const { batching } = statement;
-        // In the order of random ids a seed would not repeat its history.
+        // No lock order: it would sort by random ids, and the seed would not repeat its history.
         const inOrder = batching && { ...statement, batching: { ...batching, lockOrder: [] } };
         if (inOrder) return batches.query(inOrder, parameters) as never;
         return this.#request({ owner, statement, calls: [parameters], sent: parameters }) as never;

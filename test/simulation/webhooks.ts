@@ -125,7 +125,7 @@ export class Webhooks {
   ): { readonly cancel: () => void } {
     const { scheduler, profile, policy } = this.#options;
     const { chance } = scheduler;
-    // If failures of attempts may arrive late, the notice of the executed payment must arrive too.
+    // If the ERROR of a failed attempt may arrive late, the executed payment's event must arrive.
     const isLost = !policy.lateFailures && chance.happens(profile().lostNotices);
     if (policy.hookTries === 0 || isLost) {
       scheduler.note(`notice lost: ${summary}`);

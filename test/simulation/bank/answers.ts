@@ -5,9 +5,8 @@ import { duplicateErrors, meaningOf, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
 
 /**
- * What the answer to an attempt proves. `not_done`: the bank refused this attempt before it read
- * the order, such as for its token; `nothing`: the answer does not say whether the payment was
- * executed.
+ * What the answer to an attempt proves. `not_done`: the bank refused this attempt, for example for
+ * its token, before it read the order; `nothing`: the payment may have been executed or not.
  */
 export type Proof = 'accepted' | 'completed' | 'refused' | 'not_done' | 'nothing';
 
@@ -46,12 +45,12 @@ export function text(status: number, body: string, contentType = 'text/html'): A
   };
 }
 
-/** A 200 in the provider's wrapping. */
+/** A 200, with the body wrapped as this provider does. */
 export function result(policy: Policy, body: object): Answer {
   return json(200, policy.wrapsAnswers ? { data: body } : body);
 }
 
-/** The answer that a payment was accepted, or replayed. */
+/** The answer to an accepted or replayed payment. */
 export function receipt(policy: Policy, payment: Payment): Answer {
   const { vocabulary, receiptStatus } = policy;
   const meaning = receiptStatus === 'frank' ? meaningOf(payment) : 'under_way';

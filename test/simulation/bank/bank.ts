@@ -1,6 +1,6 @@
 /**
  * The bank of a seed: it handles each request, keeps the ledger that the checks compare everything
- * with, and answers by the seed's policy. It shares no code with the service's own stub of a bank.
+ * with, and answers by the seed's policy. It shares no code with the service's simulated bank.
  */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -49,7 +49,7 @@ export interface BankOptions {
   readonly completed: (payment: Payment) => void;
 }
 
-/** Scripted keys make the bank refuse or return a payment; it pays all others. */
+/** The keys that clients pay to. The bank refuses or returns payments to some of them. */
 export const pixKeys = {
   paid: 'loja@example.com',
   returned: 'fail@ponte.test',
@@ -77,7 +77,7 @@ export class Bank {
     this.#options = options;
   }
 
-  /** @returns a new token of a customer. */
+  /** Opens a session. @returns a new token of the customer. */
   open(customer: StoredCustomer): string {
     const token = `token-${this.#options.ids.next()}`;
     this.#tokens.set(token, customer);

@@ -34,7 +34,7 @@ export const refusedChargeKey = 'reject@ponte.test';
 /** Another institution, whose customers pay. */
 const foreignIspb = '99999004';
 
-/** The most characters of the identification that a static code can hold. */
+/** The length to which a static code truncates the identification, in characters. */
 const staticTxidLength = 25;
 
 export class Collections {
@@ -116,7 +116,7 @@ export class Collections {
     return drawIdentifiers(chance, customer, others);
   }
 
-  /** Further identifiers beside the identification of a charge, which is proof enough by itself. */
+  /** Further identifiers of the payee; the identification of a charge is proof without them. */
   #payeeBeside({ customer, key }: Charge): PayeeIdentifiers {
     const { chance, ledger, policy } = this.#options;
     const [other] = chance.shuffled(ledger.customers.filter((one) => one !== customer));

@@ -30,7 +30,7 @@ export function hasKey(customer: StoredCustomer, key: string): boolean {
   return key === listedKeyOf(customer) || key === customer.account.document;
 }
 
-/** Whether every identifier belongs to the customer, and one of them is proof enough. */
+/** Whether every identifier belongs to the customer, and together they prove the payee. */
 export function identify(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean {
   return agree(customer, identifiers) && prove(identifiers);
 }
@@ -45,7 +45,7 @@ function agree(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean
   );
 }
 
-/** The agency with the number, the holder's document, or a key. */
+/** Any one of these is proof: the agency with the account number, the document, a key. */
 function prove({ key, document, agency, accountNumber }: PayeeIdentifiers): boolean {
   return key !== null || document !== null || (agency !== null && accountNumber !== null);
 }

@@ -6,7 +6,7 @@ import type { Vocabulary } from './words.ts';
 /** An event on its way to the service. */
 interface LaterNotice {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are documented: then the service has to believe it. */
+  /** Whether its format and status words are documented: then the service must believe it. */
   readonly isReadable: boolean;
 }
 

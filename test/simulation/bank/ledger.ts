@@ -20,7 +20,7 @@ export interface Payment {
   state: PaymentState;
 }
 
-/** What an end-to-end id was issued for. */
+/** The payer and the PIX key that an end-to-end id was issued for. */
 interface Issued {
   readonly customer: StoredCustomer;
   readonly key: unknown;
@@ -37,7 +37,7 @@ export interface Charge {
   readonly kind: 'dynamic' | 'static';
   readonly bankId: string;
   readonly copyPaste: string;
-  /** When a dynamic one expires. */
+  /** The expiry of a dynamic charge; null: it never expires. */
   readonly expiresAtMs: number | null;
 }
 
@@ -63,7 +63,7 @@ export interface Receipt {
   readonly endToEnd: string;
   readonly amountCents: number;
   readonly bankId: string;
-  /** The charge that it pays, with its amount or with another. */
+  /** The charge that it pays, with the charge's amount or another one; null: no charge. */
   readonly charge: Charge | null;
   readonly atMs: number;
 }

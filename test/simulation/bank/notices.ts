@@ -1,4 +1,4 @@
-/** Events of payments, in every shape that providers of this family use. */
+/** Events of payments, in every format that providers of this family use. */
 import type { Chance } from '../chance.ts';
 import { statusIds, type StatusMeaning, type Vocabulary } from './words.ts';
 
@@ -15,12 +15,12 @@ export interface EventFacts {
 /** An event on its way to the service. */
 export interface Notice extends EventFacts {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are documented: then the service has to believe it. */
+  /** Whether its format and status words are documented: then the service must believe it. */
   readonly isReadable: boolean;
 }
 
 interface Shape {
-  /** Whether the shape defines its own status words. */
+  /** Whether the format defines its own status words. */
   readonly hasOwnWords: boolean;
   write(facts: EventFacts, vocabulary: Vocabulary): Record<string, unknown>;
 }

@@ -19,7 +19,7 @@ export interface Policy {
   readonly repeat: 'replayed' | 'conflict' | 'refused' | 'rejected';
   /** How a repeat is refused. */
   readonly duplicates: readonly Refusal[];
-  /** A refused repeat is reported in an ERROR event too. */
+  /** Whether the bank also reports a refused repeat in an ERROR event. */
   readonly repeatEvents: boolean;
   /** The scope in which a clientRequestId has to be unique. */
   readonly keysUniquePer: 'payment' | 'user' | 'company';
@@ -28,9 +28,9 @@ export interface Policy {
    * repeat is executed.
    */
   readonly failedAttempts: number;
-  /** That ERROR may arrive after the repeat was executed; then no event is lost or given up. */
+  /** Whether that ERROR may arrive after the repeat was executed; then no event is ever lost. */
   readonly lateFailures: boolean;
-  /** A definite refusal: an error status, or 200 with a failed payment. */
+  /** How the bank refuses a payment: with an error status, or with 200 and a failed payment. */
   readonly refusal: 'status' | 'rejected';
   readonly vocabulary: Vocabulary;
   /** The status in the answer to a payment; `frank`: the real status of the payment. */
@@ -38,34 +38,34 @@ export interface Policy {
   readonly receiptIds: 'both' | 'end_to_end' | 'client' | 'own';
   /** The answer to a repeated order of a charge. */
   readonly repeatedCharges: 'replayed' | 'refused';
-  /** The code of a charge: an image and its text, the text, or the text in the image's field. */
+  /** The code of a charge: an image and the text, the text only, or the text in the image field. */
   readonly chargeCode: 'image' | 'text' | 'bare';
   /** How likely an event names a charge of one customer and the account of another. */
   readonly foreignPayees: number;
-  /** Answers are wrapped in `data`. */
+  /** Whether answers are wrapped in `data`. */
   readonly wrapsAnswers: boolean;
   readonly statement: StatementPolicy;
-  /** The longest that an executed payment is under way, in milliseconds. */
+  /** The longest time from the execution of a payment to its final status, in milliseconds. */
   readonly slowestSettlementMs: number;
-  /** How often the provider posts an event before it gives it up; 0: it posts no events. */
+  /** How often the provider posts an event before it gives up; 0: it posts no events. */
   readonly hookTries: number;
 }
 
 export interface StatementPolicy {
   readonly list: 'array' | 'items' | 'data' | 'list';
-  /** How a line shows that the money was debited. */
+  /** How a line of the statement shows a debit. */
   readonly sign: 'minus' | 'direction' | 'none';
   readonly status: 'word' | 'none';
-  /** Whether payments that are under way are listed. */
+  /** Whether the statement lists payments that are not final yet. */
   readonly holds: boolean;
   /**
    * A returned payment: not listed, listed with its status, listed with a second line that says
    * CREDIT, or listed with a second line like the first.
    */
   readonly reversal: 'removed' | 'status' | 'credit' | 'same';
-  /** A fee has the end-to-end id of its payment. */
+  /** Whether fees are listed, with the end-to-end id of their payment. */
   readonly fees: boolean;
-  /** Longer ranges are refused. */
+  /** The longest range of a statement, in days; longer ones are refused. */
   readonly longestDays: number;
 }
 
@@ -79,7 +79,7 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
   const isWordy = has('duplicate_wordings');
   const postsRepeats = has('duplicate_events');
   const statement = drawStatement(chance, has);
-  // An error of the statement has an effect only if no event reports the final status.
+  // A wrong conclusion from such a statement shows only if no event reports the final status.
   const isSilent =
     statement.reversal === 'same' || (statement.holds && statement.status === 'none');
   const keysUniquePer = isBare ? 'company' : chance.pick(keyScopes);
@@ -134,7 +134,7 @@ function drawRepeat(
 
 const keyScopes = ['payment', 'user', 'company'] as const;
 
-/** They identify the payment only if no other customer uses the same key. */
+/** The receipt ids that identify a payment only if no other customer uses the same key. */
 const clientIds = ['client'] as const;
 
 const lineStatuses = ['word', 'word', 'none'] as const;

@@ -1,4 +1,4 @@
-/** Events of received PIX, in every shape that providers of this family use. */
+/** Events of received PIX, in every format that providers of this family use. */
 import type { Chance } from '../chance.ts';
 import type { PayeeIdentifiers } from './identifiers.ts';
 import type { Receipt } from './ledger.ts';
@@ -15,7 +15,7 @@ interface ReceivedFacts {
 /** An event on its way to the service. */
 export interface ReceivedNotice extends ReceivedFacts {
   readonly payload: Buffer<ArrayBuffer>;
-  /** Whether its shape and words are documented: then the service has to believe it. */
+  /** Whether its format and status words are documented: then the service must believe it. */
   readonly isReadable: boolean;
   /** Whether the event does not state the direction of the payment. */
   readonly isUndirected: boolean;

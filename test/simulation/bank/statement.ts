@@ -53,7 +53,7 @@ function linesOf(policy: Policy, payment: Payment): Line[] {
 
 function lineOf(policy: Policy, payment: Payment): Line {
   const { sign, status, reversal } = policy.statement;
-  // A line that is not updated by the return keeps its former status.
+  // Unless the return updates its line, the line keeps the earlier status.
   const isUpdated = payment.state !== 'reversed' || reversal === 'status';
   const meaning = isUpdated ? meaningOf(payment) : 'completed';
   return {

@@ -30,14 +30,14 @@ export const unknownVocabulary: Vocabulary = {
   isKnown: false,
 };
 
-/** As documented for one institution; elsewhere the same numbers mean something else. */
+/** The numbers of one institution's documentation; elsewhere they have other meanings. */
 export const numberVocabulary: Vocabulary = {
   name: 'numbers',
   status: { under_way: 0, completed: 1, failed: 2 },
   isKnown: false,
 };
 
-/** The numbers of the one shape that defines them, `StatusCode.StatusId`. */
+/** The numbers of `StatusCode.StatusId`, the only format that defines them. */
 export const statusIds = { under_way: 1, completed: 2, failed: 3 } as const;
 
 /** The status of a payment, as the bank reports it. */
@@ -50,7 +50,7 @@ export interface Refusal {
   readonly body: unknown;
 }
 
-/** Refusals of a repeat in the wordings that the service recognised first. */
+/** Refusals of a repeat in the wordings that the service has always recognised. */
 export const plainDuplicates: readonly Refusal[] = [
   { status: 422, body: { code: 'PBE300', message: 'Duplicated EndToEndId' } },
   { status: 400, body: { error: { code: 'DUPL' } } },

@@ -24,7 +24,7 @@ export interface ChargeAnswer {
   readonly charge: {
     readonly transactionId: string;
     readonly status: PixStatus;
-    /** `copy_paste`. */
+    /** The field `copy_paste`. */
     readonly code: string | null;
   } | null;
 }
@@ -158,7 +158,7 @@ export class Charges {
     return customer && this.#codes.get(nameOf(customer, String(key)));
   }
 
-  /** The final status is what the acknowledged events report. */
+  /** Checks that the final status is the one that the acknowledged events report. */
   #checkEnd(row: FinalRow, charge: Charge | null): void {
     const { receipts, scheduler, names } = this.#options;
     const paid = charge ? receipts.reportedPayments(charge) : [];
@@ -183,7 +183,7 @@ export class Charges {
   }
 }
 
-/** Compares the identification, which is unique for a customer. */
+/** Whether a charge belongs to a row; its identification is unique for a customer. */
 function belongs({ txid, customer }: Charge, row: FinalRow): boolean {
   return row.user_id === customer.id && row.transaction_identification === txid;
 }

@@ -10,7 +10,7 @@ import type { LostCommits } from './lost-commits.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import type { Oracle } from './oracle.ts';
 
-/** The evidence for the check of a decision. */
+/** The data with which a decision is checked. */
 interface Known {
   readonly oracle: Oracle;
   readonly evidence: Evidence;
@@ -27,7 +27,7 @@ export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string
   return new Set(decided.map(({ transaction_id: id }) => id));
 }
 
-/** Every acknowledged event that contradicts a decision is recorded as an anomaly. */
+/** Checks that each acknowledged event that contradicts a decision is stored as an anomaly. */
 export function checkDecisions(
   rest: Known,
   rows: readonly FinalRow[],
@@ -54,7 +54,7 @@ export function checkDecisions(
   }
 }
 
-/** An answer that reaches a live process after the decision is recorded too. */
+/** Checks that an answer that reached a live process after the decision is recorded too. */
 function checkAnswers(
   { oracle, evidence, names, lost }: Known,
   row: FinalRow,

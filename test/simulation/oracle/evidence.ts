@@ -14,7 +14,7 @@ import type { Owner, Scheduler } from '../scheduler.ts';
 import { hashOf } from '../payload-hash.ts';
 import { LostCommits } from './lost-commits.ts';
 
-/** The result of an attempt, as its process knows it; `open`: not known yet. */
+/** The result of an attempt, as known to its process; `open`: not known yet. */
 type AttemptEnd = Proof | 'not_sent' | 'open';
 
 interface Attempt {
@@ -24,7 +24,7 @@ interface Attempt {
   endedAt: number | null;
 }
 
-/** Everything that is known about one end-to-end id. */
+/** The evidence about one end-to-end id. */
 interface Send {
   readonly attempts: Attempt[];
   /** The process that has stored PAYING, and the step. */
@@ -129,7 +129,7 @@ export class Evidence {
     this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
   }
 
-  /** The step at which a process knew how the last attempt at a payment went, or null. */
+  /** The step at which a process learnt the result of a payment's last attempt, or null. */
   lastAttemptEndedAt(endToEnd: string): number | null {
     return this.#sendOf(endToEnd).attempts.at(-1)?.endedAt ?? null;
   }
@@ -222,7 +222,7 @@ function isDoubtful({ attempts, isNoted }: Send): boolean {
   );
 }
 
-/** Whether it reports the refusal of a repeat, which proves nothing about the payment. */
+/** Whether an event reports the refusal of a repeat, which proves nothing about the payment. */
 export function isDuplicate({ error }: Pick<Notice, 'error'>): boolean {
   return error?.code === 'PBE300';
 }

@@ -11,10 +11,10 @@ interface Tracked {
   readonly delivery: Delivery;
 }
 
-/** How long after its expiry the sweep ends a charge. */
+/** The time from the expiry of a charge until the sweep fails it. */
 const graceMs = 24 * 60 * 60_000;
 
-/** Larger than the clock skew of a process, with time for some sweeps. */
+/** The tolerance: more than the clock skew of a process, plus some sweeps. */
 const marginMs = 15 * 60_000;
 
 export class Expiries {
@@ -48,7 +48,7 @@ export class Expiries {
     return isReported || isOver;
   }
 
-  /** The reason why the charge may not be open any more; null when it may. */
+  /** The reason why the charge must no longer be open; null when it may be. */
   whyEnded(charge: Charge): string | null {
     const { expiresAtMs } = charge;
     const isReported = this.#tracked.some((one) => one.charge === charge && this.#isTaken(one));

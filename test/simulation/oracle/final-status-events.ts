@@ -1,4 +1,4 @@
-/** The outbox has one event for each final transaction, and no other event. */
+/** Checks that the outbox has one event for each final transaction, and no other event. */
 import type { Store } from '../store.ts';
 
 interface EventRow {

@@ -117,7 +117,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   return rows;
 }
 
-/** `pix audit` reports no violation to operators. */
+/** Checks that `pix audit` reports no violation. */
 async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<void> {
   const clock = scheduler.clockOf({ name: 'audit' });
   const stopping = new AbortController().signal;
@@ -231,7 +231,7 @@ function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: 
   for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
 }
 
-/** Compares either id: a payment with only one of them is a duplicate too. */
+/** Compares both ids: a payment with only one of them is a duplicate too. */
 function belongs({ customer, endToEnd, clientRequestId }: Payment, row: FinalRow): boolean {
   if (customer.id !== row.user_id) return false;
   return endToEnd === row.end_to_end || clientRequestId === row.idempotency_key;
@@ -262,7 +262,7 @@ function checkNothingVanished(
   if (new Set(keys).size < keys.length) oracle.violated('a key has two transactions');
 }
 
-/** The debits of each account are the sum of its executed transactions. */
+/** Checks that the debits of each account are the sum of its executed transactions. */
 function checkDebits(
   { oracle, lost }: Rest,
   rows: readonly FinalRow[],

@@ -15,9 +15,9 @@ import { nameOf, type AppRequest, type Order } from './requests.ts';
 export interface ReceivedLookUp {
   readonly customer: StoredCustomer;
   readonly pixKey: string;
-  /** `lookup_id`. */
+  /** The field `lookup_id`. */
   readonly id: string;
-  /** `expires_at`, by the clock of the process that has answered. */
+  /** The field `expires_at`, by the clock of the process that has answered. */
   readonly expiresAtMs: number;
 }
 
@@ -41,7 +41,7 @@ export interface LookUpsOptions {
 export class LookUps {
   readonly #options: LookUpsOptions;
   readonly #received: ReceivedLookUp[] = [];
-  /** By `customer/key`. */
+  /** The payments with a look-up, by `customer/key`. */
   readonly #sends = new Map<string, ConfirmedSend>();
 
   constructor(options: LookUpsOptions) {
@@ -96,7 +96,7 @@ export class LookUps {
     scheduler.count(isConfirmed ? 'sends by a look-up' : 'sends by another look-up');
   }
 
-  /** The provider issues an end-to-end id for one payer and one key. */
+  /** Checks that the end-to-end id was issued for this payer and this key. */
   #checkIssued(
     name: string,
     { customer, pixKey, endToEnd }: Pick<Order, 'customer' | 'pixKey' | 'endToEnd'>,

@@ -60,8 +60,8 @@ export class LostCommits {
   }
 
   /**
-   * A payment has left that no transaction records. The transaction may be paid again by the same
-   * look-up, with the same end-to-end id: it does not record the first attempt.
+   * A payment was sent that no transaction records. The same look-up may pay the transaction again
+   * with the same end-to-end id, because the transaction does not record the first attempt.
    */
   leftUnrecorded(endToEnd: string): void {
     this.#doubts.add(endToEnd);

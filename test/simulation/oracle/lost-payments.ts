@@ -64,8 +64,8 @@ function isComplete(notice: Notice): boolean {
 }
 
 /**
- * Whether a `failed` notice agrees with a stored send that never left and has no end-to-end id. Two
- * users may have the same key: then the owner is unknown, and no money has moved.
+ * Whether a `failed` notice matches a stored send that was never sent and has no end-to-end id. If
+ * two users have the same key, the owner is unknown, but no money has moved.
  */
 function fitsUnsent(row: Row, { status, clientRequestId, amountCents }: Notice): boolean {
   return (

@@ -146,8 +146,8 @@ export class Oracle {
   }
 
   /**
-   * No attempt leaves for a final payment. A payment may complete while its next attempt is about
-   * to leave, but a process reads the status again before each further attempt.
+   * Checks that no attempt leaves for a final payment. A process reads the status again before each
+   * further attempt, but the payment may complete between that read and the attempt.
    */
   #checkNotEnded(endToEnd: string): void {
     const endedAt = this.#endedAt.get(endToEnd);
@@ -189,7 +189,7 @@ export class Oracle {
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
-    // The receipt of another customer has the same end-to-end id as the payment.
+    // Another customer's receipt has the same end-to-end id as the payment, so track sends only.
     const isSend = row.operation === 'SEND';
     if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
       this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
@@ -287,7 +287,7 @@ export class Oracle {
     this.violated(`the app received ${status} for ${name}, which is false`);
   }
 
-  /** A 2xx answer may report FAILED: the payment was accepted and never executed. */
+  /** Checks the outcome. A 2xx may report FAILED: the payment was accepted but never executed. */
   #checkOutcome(request: AppRequest, { outcome, pix }: Answer): void {
     const payments = this.#paymentsOf(request);
     const hasFailed = this.#hasFailed(request, pix);

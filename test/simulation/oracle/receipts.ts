@@ -32,7 +32,7 @@ const visible: readonly string[] = ['parked', 'orphaned', 'anomaly'];
 export class Receipts {
   readonly #options: ReceiptsOptions;
   readonly #tracked: Tracked[] = [];
-  /** The hashes of the stored events; some are stored although their answer was lost. */
+  /** The hashes of the stored events, including those whose acknowledgement was lost. */
   #stored: ReadonlySet<string> = new Set();
   /** The identifications of the stored charges: a failover may lose one. */
   #known: ReadonlySet<string | null> = new Set();
@@ -98,7 +98,7 @@ export class Receipts {
     return isOther || row?.status === 'FAILED';
   }
 
-  /** Checks what is stored of each receipt, at rest. */
+  /** Checks the stored rows of each receipt, at rest. */
   check(rows: readonly FinalRow[], events: readonly EventRow[]): void {
     const { ledger } = this.#options;
     const received = rows.filter(({ operation }) => operation === 'RECEIVED');
@@ -107,7 +107,7 @@ export class Receipts {
     this.#checkSums(rows);
   }
 
-  /** A recorded PIX is in the ledger of that customer, and an event identifies the customer. */
+  /** Checks that a recorded PIX is in the customer's ledger, and that an event identifies them. */
   #checkRow(row: FinalRow): void {
     const { ledger, names, violated } = this.#options;
     const name = `${names.of('receipt', row.id)} (${names.of('E', row.end_to_end)})`;
@@ -147,8 +147,8 @@ export class Receipts {
   }
 
   /**
-   * If a failover has lost a charge, its identification proves nothing any more, and the service
-   * knows only the account of another customer in the event.
+   * Whether the service may record a PIX for the wrong customer: a failover lost the charge that
+   * identifies the payee, and the event also names the account of another customer.
    */
   #isMisled(receipt: Receipt): boolean {
     const { lost } = this.#options;
@@ -158,7 +158,7 @@ export class Receipts {
     );
   }
 
-  /** The customer sees each received PIX exactly once. */
+  /** Checks that the customer sees each received PIX exactly once. */
   #checkSums(rows: readonly FinalRow[]): void {
     const { ledger, violated } = this.#options;
     if (ledger.receipts.some((one) => this.#isMisled(one))) return;
@@ -185,7 +185,7 @@ export class Receipts {
     return this.#taken(receipt).some(({ notice }) => notice.isReadable && this.#isClear(notice));
   }
 
-  /** The same for events that a failover has lost: the service may have settled one of them. */
+  /** As `#isIdentified`, with events that a failover has lost: one may have been settled before. */
   #mayBeIdentified(receipt: Receipt): boolean {
     const isAcknowledged = this.#tracked.some(
       ({ notice, delivery }) =>

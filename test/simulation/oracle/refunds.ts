@@ -56,7 +56,7 @@ export class Refunds {
     return this.#exceedsPayment(refund) || originalsOf(refund, rows).some(isFailed);
   }
 
-  /** Checks what is stored of each refund, at rest. */
+  /** Checks the stored rows of each refund, at rest. */
   check(rows: readonly FinalRow[], events: readonly EventRow[]): void {
     const refunds = rows.filter(({ operation }) => operation.startsWith('REFUND_'));
     for (const row of refunds) this.#checkRow(row, rows);

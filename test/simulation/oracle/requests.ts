@@ -14,7 +14,7 @@ export interface AppRequest {
 /** The answer to a request. */
 export interface Answer {
   readonly status: number;
-  /** `Pix-Outcome`. */
+  /** The header `Pix-Outcome`. */
   readonly outcome: string | null;
   /** The fields of a 422. */
   readonly fields?: readonly string[];
@@ -27,7 +27,7 @@ export interface Answer {
 
 /** A payment that the app has requested. */
 export interface RequestedPayment {
-  /** `customer/key`. */
+  /** The payment as `customer/key`. */
   readonly name: string;
   readonly key: string;
   readonly endToEnd: string | null;
@@ -47,7 +47,7 @@ export function nameOf(customer: StoredCustomer, key: string): string {
   return `${customer.name}/${key}`;
 }
 
-/** A 502 is a final answer too: the app may use a new key. */
+/** The final status in an answer, or null. A 502 is final too: the app may use a new key. */
 export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
   if (pix && pix.status !== 'PROCESSING') return pix.status;
   const failed = status === 502 || outcome === 'not_sent' || outcome === 'rejected';

@@ -1,4 +1,4 @@
-/** Checks what the retention job has kept and deleted after days. */
+/** Checks, days later, which data the retention job has kept and which it has deleted. */
 import type { Rest } from './invariants.ts';
 
 const dayMs = 24 * 60 * 60_000;

@@ -1,6 +1,6 @@
 /**
- * Runs the tests on a mutant: loaded before them, it replaces a statement or a list of phases of
- * the service with the changed one.
+ * Runs tests on a mutant. Node loads this file before the tests; it replaces a statement or a list
+ * of phases of the service with the changed one.
  *
  *     MUTANT='pix-take-over: without settled_at is null' \
  *       NODE_OPTIONS="--import $PWD/test/simulation/strength/apply.ts" node --test FILE

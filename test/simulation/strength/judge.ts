@@ -1,6 +1,6 @@
 /**
- * Runs every mutant on the seed that last noticed it, then in the scenes of its statement, then on
- * seeds, until one notices it. A mutant that survives all of them has a written reason.
+ * Runs every mutant on the seed that last detected it, then in the scenes of its statement, then on
+ * further seeds, until one detects it. A mutant that survives all of them needs a recorded reason.
  */
 import { runElsewhere } from '../seeds.ts';
 import type { Prepared } from '../store.ts';
@@ -10,11 +10,11 @@ import { reasons } from './survivors.ts';
 /** The input of each process that runs a share of the mutants. */
 export interface MutantOrder {
   readonly prepared: Prepared;
-  /** The seeds that last noticed the mutants. */
+  /** The seeds that last detected the mutants. */
   readonly killers: Killers;
   /** The maximum of further seeds for a mutant. */
   readonly seeds: number;
-  /** The mutants without runs on further seeds. */
+  /** The mutants that are not run on further seeds. */
   readonly excused: readonly string[];
   /** The prefix of the names of the mutants to run. */
   readonly only: string;
@@ -32,9 +32,9 @@ export interface MutantResult {
 }
 
 export interface Judgement {
-  /** The problems; empty when each mutant is noticed or has a reason. */
+  /** The problems; empty when each mutant is detected or has a reason to survive. */
   readonly problems: readonly string[];
-  /** The seeds that noticed the mutants of this run. */
+  /** The seeds that detected the mutants of this run. */
   readonly killers: Killers;
   /** One line: the counts of the mutants by result. */
   readonly summary: string;
@@ -42,7 +42,7 @@ export interface Judgement {
 
 export interface JudgeOptions extends Pick<MutantOrder, 'prepared' | 'killers' | 'seeds' | 'only'> {
   readonly workers: number;
-  /** Runs also the mutants that a scene notices, or that have a reason to survive, on seeds. */
+  /** Whether mutants that a scene detects, or that have a reason to survive, also run on seeds. */
   readonly doubts: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The seed that last noticed each mutant, recorded in `killers.json`. */
+/** The seed that last detected each mutant, recorded in `killers.json`. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ export async function writeKillers(killers: Killers): Promise<void> {
 }
 
 /**
- * The seeds to try, without repetition: first those that notice most mutants, then all others
+ * The seeds to try, without repetition: first those that detect the most mutants, then all others
  * in order.
  */
 export function seedsToTry(killers: Killers, seeds: number): number[] {

@@ -1,4 +1,4 @@
-/** The mutants of the service: hot statements, phases that moves leave, and meanings of answers. */
+/** The mutants of the service: hot statements, the phases of moves, and response mappings. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
@@ -32,7 +32,7 @@ import type { Deviation, Mutation } from '../deviation.ts';
 import { changingMoves } from '../moves.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
-/** The statements of each send, charge, event and job, and those of the sweep. */
+/** The statements that every send, charge, event and job runs, and those of the sweep. */
 const hotStatements: readonly Statement[] = [
   reservationStatements.reserveForSession,
   paymentStatements.step,
@@ -60,7 +60,7 @@ const hotStatements: readonly Statement[] = [
   jobs.renew,
 ];
 
-/** Redundant conditions: a mutant is noticeable only without all of them. */
+/** Redundant conditions of a statement: a mutant is detectable only if it omits all of them. */
 const covering: readonly (readonly [Statement, ...string[]])[] = [
   [
     paymentStatements.repeat,
@@ -114,7 +114,7 @@ function runInstead({ name, original, text }: ChangedStatement, place: number): 
   return { name, deviation };
 }
 
-/** The lists of phases that moves leave. */
+/** The lists of phases from which moves are allowed. */
 const leftPhases: readonly (readonly string[])[] = [
   phasesBeforePaying,
   phasesOpenToAnswer,
@@ -149,7 +149,7 @@ function ofMoves(): Mutation[] {
   });
 }
 
-/** How an attempt to pay fails, and the outcome: see provider/http. */
+/** The failures of an attempt to pay, with the outcome of each: see `provider/http`. */
 const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['2xx', 'unknown'],
   ['401', 'not_sent'],

@@ -56,7 +56,7 @@ const again = (title: string, changes: Columns): Scene => ({
   },
 });
 
-/** Two calls in one statement. */
+/** Two calls in one batch. */
 const bothFinished: Scene = {
   statement: finishWebhookEvent,
   title: 'two events finished at once each end their own job',
@@ -165,9 +165,9 @@ interface Moved {
   readonly moves: readonly (readonly [place: number, changes?: Columns])[][];
   /** The id that a third event waits for. */
   readonly waitsFor?: string;
-  /** The first event waits for it too. */
+  /** Whether the first event waits for that id too. */
   readonly waitsItself?: boolean;
-  /** The events are no longer stored. */
+  /** Whether the events are no longer stored. */
   readonly isLost?: boolean;
   readonly attempted?: Date | null;
 }
@@ -255,7 +255,7 @@ const candidatesOf = (
   },
 });
 
-/** The candidates alone, and with a stored event. */
+/** Two scenes: the statement that finds candidates, and the one that also stores the event. */
 const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
   const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
   return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];

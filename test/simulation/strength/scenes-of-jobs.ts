@@ -9,7 +9,7 @@ const running = { status: 'running', leased_by: 'me', leased_until: later, attem
 const states = `select status, leased_by, attempts, run_at = '2026-05-24 12:01Z' as due_now,
                        finished_at is not null as is_over from jobs order by id`;
 
-/** Two running jobs of one worker, of which the first may be requested again during its run. */
+/** Two running jobs of one worker. @param wanted whether the first one was requested again. */
 async function two({ row }: Stage, wanted: boolean): Promise<readonly unknown[]> {
   return [await row('jobs', { ...running, wanted }), await row('jobs', running)];
 }
@@ -32,7 +32,7 @@ const requeue = (title: string, [worker, wanted]: [string, boolean]): Scene => (
   },
 });
 
-/** Two jobs that end at once, the second under a lease that is another's. */
+/** Two jobs that end in one batch; another worker holds the lease of the second one. */
 const together: readonly Scene[] = [
   {
     statement: jobs.finish,

@@ -7,15 +7,15 @@ const { earlier, made, now, later } = moment;
 type Columns = Readonly<Record<string, unknown>>;
 
 interface Limited {
-  /** The row of limits, and sends of the user that are stored. */
+  /** The user's row of limits; `sent` are the user's stored sends. */
   readonly own?: Columns | null;
   readonly sent?: readonly Columns[];
-  /** The limits of the settings. */
+  /** The limits of the settings by day and by night. */
   readonly day?: string | null;
   readonly night?: string | null;
-  /** Whether it is night for nights from 20, and from 22. */
+  /** Whether it is night if nights begin at 20:00, and if they begin at 22:00. */
   readonly isNight?: readonly [boolean, boolean];
-  /** When the period began for nights from 20, and from 22. */
+  /** The beginning of the period if nights begin at 20:00, and if they begin at 22:00. */
   readonly began?: readonly [Date, Date];
 }
 

@@ -20,10 +20,10 @@ const charged = { ...sent, operation: 'CHARGE', transaction_identification: 'a'.
 
 interface Facts {
   readonly originals: readonly Columns[];
-  /** Columns of the refund; the first of the originals is refunded. */
+  /** The operation of the refund, which refunds the first of the originals. */
   readonly operation?: 'REFUND_IN' | 'REFUND_OUT';
   readonly amount?: string;
-  /** A refund that is stored already, of the first of the originals. */
+  /** An earlier refund of the first of the originals. */
   readonly before?: Columns;
   readonly at?: Date | null;
   readonly hasEvent?: boolean;
@@ -79,7 +79,7 @@ async function stored({ found }: Stage): Promise<readonly unknown[]> {
   ];
 }
 
-/** Two calls in one statement, of two payments with one return id each. */
+/** Two calls in one batch: refunds of two payments, each with its own return id. */
 const together: Scene = {
   statement: recordRefund,
   title: 'two refunds at once belong to their own payments',

@@ -1,4 +1,4 @@
-/** Scenes of the read of a repeat: which sends it replays, and which it leaves to the claim. */
+/** Scenes of `findReplay`: the sends whose stored answer it returns, and those it does not find. */
 import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
@@ -17,7 +17,7 @@ interface Repeated {
   readonly stored?: Columns | null;
   readonly session?: Columns;
   readonly userStatus?: string;
-  /** Whether the session is the one of another user. */
+  /** Whether the request uses the session of another user. */
   readonly isForeign?: boolean;
 }
 
@@ -30,7 +30,7 @@ const repeat = (title: string, how: Repeated): Scene => ({
     const dated = { created_at: now, updated_at: now };
     const send = { operation: 'SEND', idempotency_key: 'key', fingerprint, amount: '1.00' };
     const accepted = { status: 'PROCESSING', phase: 'ACCEPTED', outcome: 'accepted' };
-    /** Every payment has ids of its own. */
+    /** A payment with unique ids. */
     const good = (place: number, user_id: number): Columns => {
       const ids = { id: `${idStem}${place}`, end_to_end: `${endToEnd}${place}` };
       return { ...send, ...accepted, ...dated, ...ids, user_id };

@@ -1,4 +1,4 @@
-/** Scenes of the statements that move a transaction, and of those that look for one. */
+/** Scenes of the statements that move a transaction, and of those that find one. */
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
@@ -30,14 +30,14 @@ const charge = {
 };
 const openPhases = ['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'];
 
-/** A send of a customer, whose account is active by default. */
+/** Inserts a send. @param status the status of the customer's account. */
 async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'): Promise<unknown> {
   await row('accounts', { status });
   const [userId] = await found('select max(user_id) as user_id from accounts');
   return row('pix_transactions', { ...changes, user_id: Number(userId) });
 }
 
-/** An event that is parked until there is a transaction with an id. */
+/** Inserts an event that is parked until a transaction has the id. */
 async function parked({ row }: Stage, idValue: string, changes: Columns = {}): Promise<unknown> {
   const eventId = await row('webhook_events', { status: 'parked', ...changes });
   await row('webhook_waits', { id_value: idValue, event_id: eventId });
@@ -91,7 +91,7 @@ const step = (from: string, to: string): Scene => ({
   },
 });
 
-/** The event that a call names: one of two stored events, or one that is not stored. */
+/** The event in a call: one of two stored events, or one that is not stored. */
 type Named = 'stored' | 'lost';
 
 async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
@@ -135,7 +135,7 @@ const move = (
   },
 });
 
-/** An event waits for an id that a statement stores: a job processes it again. */
+/** A scene in which a statement stores the id that an event waits for: its job runs again. */
 const waking = (
   statement: Scene['statement'],
   { title, idValue }: { title: string; idValue: string },
@@ -198,7 +198,7 @@ const anomaly = (title: string, changes: Columns): Scene => ({
   },
 });
 
-/** Two calls in one statement. */
+/** Two calls in one batch. */
 const bothNoted: Scene = {
   statement: transactionStatements.storeAnomaly,
   title: 'two anomalies at once: only the new one is answered',
@@ -290,7 +290,7 @@ const reserving = {
   limited: reservationStatements.reserveWithinLimits,
 } as const;
 
-/** The limits of a day and of a night; by day from any hour, as the good rows are made by day. */
+/** The limits by day and by night. It is day for any start of the night, as for the good rows. */
 const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
 
 /** Claims a key for a charge, or for a send in a session. */

@@ -27,10 +27,10 @@ export function kindOf(violation: string): string {
 }
 
 export interface Shrunk {
-  /** The clients that the failure needs, and their wishes. */
+  /** The clients that the failure needs; `wishes` are their requests. */
   readonly clients: readonly string[];
   readonly wishes: readonly string[];
-  /** The faults that it needs. */
+  /** The faults that the failure needs. */
   readonly profile: readonly (keyof FaultProfile)[];
   readonly hazards: readonly Hazard[];
   readonly verdict: Verdict;
@@ -40,7 +40,7 @@ export interface Shrunk {
 type Kept = Omit<Shrunk, 'verdict'>;
 
 /**
- * Shrinks a seed that fails: first its clients, then their wishes, its faults and the hazards.
+ * Shrinks a seed that fails: first its clients, then their requests, its faults and the hazards.
  * @returns null when the seed does not fail.
  */
 export async function shrink(

@@ -1,6 +1,6 @@
 /**
- * Scenes: a hot statement on a few rows inserted for it. They cover cases that histories seldom
- * reach, or where another condition hides the difference.
+ * Scenes: each runs a hot statement on a few rows inserted for it. They cover cases that histories
+ * seldom reach, and cases in which another condition hides the effect of a mutant.
  */
 import { at, goodRow, insert, insertGood, type Row, type Table } from '../../api/db/rows.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
@@ -11,15 +11,15 @@ import type { Store } from '../store.ts';
 export interface Stage {
   /** Runs the statement of the scene for one call. @returns the number of its rows. */
   readonly call: (...parameters: unknown[]) => Promise<number>;
-  /** The same, with the rows. */
+  /** As `call`. @returns the rows. */
   readonly answers: (...parameters: unknown[]) => Promise<Row[]>;
-  /** The same for several calls at once, each parameter an array. */
+  /** As `call` for a batch of calls: each parameter is an array. */
   readonly callBatch: (...columns: unknown[][]) => Promise<number>;
-  /** The same, with the rows. */
+  /** As `callBatch`. @returns the rows. */
   readonly batchAnswers: (...columns: unknown[][]) => Promise<Row[]>;
-  /** Inserts a good row, changed in some columns, and returns its id. */
+  /** Inserts a valid row with some columns changed. @returns its id. */
   readonly row: (table: Table, changes?: Row) => Promise<unknown>;
-  /** The rows that a query finds, each as its values separated by spaces. */
+  /** @returns the rows of a query, each as its values separated by spaces. */
   readonly found: (sql: string) => Promise<string[]>;
   /** The notifications of the database so far. */
   readonly notifications: readonly string[];
@@ -32,7 +32,7 @@ export interface Scene {
   readonly play: (stage: Stage) => Promise<unknown>;
 }
 
-/** Times around the creation of all good rows. */
+/** Times before, at and after the creation of all valid rows. */
 export const moment = {
   made: at,
   earlier: new Date(at.getTime() - 3_600_000),

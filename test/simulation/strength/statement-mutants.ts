@@ -37,7 +37,7 @@ interface Edit {
 
 type Put = Pick<Edit, 'value' | 'replaced' | 'write'>;
 
-/** The condition stays in the text, so that its parameters keep their types. */
+/** Replaces a condition by a constant; it stays in the text, so its parameters keep their types. */
 function decided(condition: unknown, isTrue: boolean): Put {
   const word = { A_Const: { boolval: isTrue ? { boolval: true } : {} } };
   return {
@@ -49,7 +49,7 @@ function decided(condition: unknown, isTrue: boolean): Put {
 
 const nothing = { value: { A_Const: { isnull: true } }, write: () => 'null' };
 
-/** The key of the index of an `on conflict`: a changed one would match no index. */
+/** The node with the index of an `on conflict`, never changed: it would match no index. */
 const leftAsItIs = 'infer';
 
 /** Every mutant of the single statement of a text, in the order of the tree. */
@@ -88,8 +88,8 @@ function rootOf(text: string): Tree.Node {
 }
 
 /**
- * The tree has no end of a node and no parentheses. The part of a node is the first part of the
- * text whose change results in the changed tree.
+ * Finds the text of a node. The tree records neither the end of a node nor parentheses, so this is
+ * the first part of the text whose replacement results in the changed tree.
  */
 function findPart({ write, replaced, change }: Edit, text: string, tree: Tree.Node): Part {
   const places = locationsIn(replaced);
@@ -193,14 +193,14 @@ function phaseEdits(node: Fields, path: Path): Edit[] {
   }));
 }
 
-/** The lists with one open phase more or less; none for a list of other values. */
+/** The lists with one open phase added or removed; none for a list of other values. */
 export function otherLists(listed: readonly string[]) {
   if (!listed.every((one) => openPhases.includes(one))) return [];
   return openPhases.flatMap((phase) => {
     const rest = listed.filter((one) => one !== phase);
     const isLess = rest.length < listed.length;
     const change = `${listed.join(' or ')} ${isLess ? 'without' : 'and'} ${phase}`;
-    // No list is left empty: `in ()` is not SQL.
+    // A list must not become empty: `in ()` is not valid SQL.
     return rest.length === 0 ? [] : [{ change, phases: isLess ? rest : [...listed, phase] }];
   });
 }

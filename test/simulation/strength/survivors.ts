@@ -1,5 +1,5 @@
 /**
- * The reasons why neither a seed nor a scene notices a mutant of the service: it is equivalent, or
+ * The reasons why neither a seed nor a scene detects a mutant of the service: it is equivalent, or
  * another condition makes it redundant. A surviving mutant without a reason is an open question.
  */
 const groups: readonly (readonly [reason: string, ...names: string[]])[] = [

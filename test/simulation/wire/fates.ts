@@ -4,8 +4,8 @@ import type { Chance } from '../chance.ts';
 import { json, text, type Answer } from '../bank/answers.ts';
 
 /**
- * `before` and `after` say whether the bank has executed the request by then. `doubled`: a device
- * on the network sends the request twice, and the second answer returns.
+ * `before` and `after`: the fault occurs before or after the bank has executed the request.
+ * `doubled`: a device on the network sends the request twice, and the second answer returns.
  */
 export interface Fate {
   readonly kind:
@@ -43,7 +43,7 @@ const kinds = [
   'doubled',
 ] as const satisfies Fate['kind'][];
 
-/** They refuse the request before the bank executes it. */
+/** The faults that prevent the bank from executing the request. */
 const refusals: readonly Fate['kind'][] = [
   'no_connection',
   'token_refused',

@@ -23,7 +23,7 @@ export interface WireWatch {
   left(process: Owner, request: BankRequest): void;
   /** The process has received the whole answer; null: the attempt has ended without one. */
   ended(process: Owner, request: BankRequest, answer: Answer | null): void;
-  /** No byte of the request has left, and the process knows it. */
+  /** The attempt has ended, and the process knows that no byte of the request has left. */
   notSent(process: Owner, request: BankRequest): void;
 }
 
@@ -108,7 +108,7 @@ class Attempt {
     },
   } as unknown as Controller;
 
-  /** @returns whether it has left: the caller may have given it up meanwhile. */
+  /** @returns whether the request has left; false: the caller has stopped waiting before. */
   #leave(): boolean {
     const { watch } = this.#options;
     const { handler, request } = this.#exchange;
@@ -166,7 +166,7 @@ class Attempt {
     const { handler, request } = this.#exchange;
     this.#options.watch.ended(this.#process, request, answer);
     handler.onResponseStart?.(this.#controller, answer.status, answer.headers);
-    // In two parts, as a socket may deliver it.
+    // In two parts, because a socket may split an answer anywhere.
     const middle = Math.floor(answer.body.length / 2);
     handler.onResponseData?.(this.#controller, answer.body.subarray(0, middle));
     handler.onResponseData?.(this.#controller, answer.body.subarray(middle));
