@@ -1,4 +1,4 @@
-/** The process that autocannon runs in: it receives one load and reports its result. */
+/** The process in which autocannon runs: it receives one load and reports its result. */
 import autocannon from 'autocannon';
 import { numberMark, type Load, type LoadResult, type PlannedRequest } from './load-plan.ts';
 

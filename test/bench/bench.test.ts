@@ -1,4 +1,4 @@
-/** The parts of the benchmark that only calculate. */
+/** Tests the calculations of the benchmark, without a server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { numberMark, type LoadPlan } from './load-plan.ts';

@@ -1,4 +1,4 @@
-/** The plain reference, the practical limit and the service in turn, for several rounds. */
+/** Measures the plain reference, the practical limit and the service in turn, in several rounds. */
 import { cases } from './cases/index.ts';
 import type { CaseName } from './cases/names.ts';
 import { installedTool } from './load.ts';

@@ -10,7 +10,7 @@ delay.enable();
 
 process.on('message', (message) => {
   if (message === 'reset') delay.reset();
-  // The recorded time is that between two ticks; the tick itself is not a delay.
+  // `delay` records the time between two ticks: subtract the regular interval.
   if (message === 'read') process.send?.({ maxMs: Math.max(0, delay.max / 1e6 - resolutionMs) });
 });
 // A killed benchmark must not leave a server running.

@@ -15,7 +15,7 @@ import { openStage } from './stage.ts';
 import { password, type Customer, type Target } from './target.ts';
 import { takeTurn } from './turn.ts';
 
-/** Requests a second of all customers together, independent of earlier answers. */
+/** The rates of all customers together, in requests per second, independent of the answers. */
 const READS = 50;
 const LOGINS = 2;
 
@@ -24,7 +24,7 @@ const TICK_MS = 10;
 /** The factor by which the p99 of customers may grow. */
 const GOAL = 1.5;
 
-/** The default limits, with more requests from one address: all customers first log in from one. */
+/** The default limits, except more requests per address: all customers first log in from one. */
 const LIMITS = {
   THROTTLE_LOGIN_PER_MINUTE: '5',
   THROTTLE_ADDRESS_PER_MINUTE: '40',
@@ -46,7 +46,7 @@ interface Phase extends Latencies {
   readonly answers: Record<string, number>;
 }
 
-/** @returns the results, as text. */
+/** @returns the results as text. */
 export async function flood(options: Options, print: (line: string) => void): Promise<string> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, rounds, seconds, warmUpSeconds } = options;

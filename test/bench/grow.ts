@@ -13,13 +13,13 @@ import type { Target } from './target.ts';
 import type { Verdict } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
-/** The share of its rate that the service may lose with full tables. */
+/** The share of its rate that the service may lose on the grown database. */
 const mostLost = 0.15;
 
-/** The time limit for a month of a customer with very many transactions. */
+/** The time limit for a statement of one month of a customer with very many transactions. */
 const statementWithinMs = 50;
 
-/** The maximum of transactions that the statement lists. */
+/** The most transactions that a statement lists. */
 const statementItems = 1_000;
 
 /** The time limit for any page of such a customer's transactions, with any filters. */
@@ -86,7 +86,7 @@ async function inTurn({ options, what, place }: Turns, small: Stage, grown: Stag
   return { what, small: summary(less.slice(1)), grown: summary(more.slice(1)) };
 }
 
-/** @returns the day that many days ago, as `yyyy-mm-dd`. */
+/** @returns the date some days ago, as `yyyy-mm-dd`. */
 function day(daysAgo: number): string {
   return new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

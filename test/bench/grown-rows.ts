@@ -7,12 +7,12 @@ export const busyTransactions = 100_000;
 
 const chunk = 200_000;
 
-/** A version 7 id of a time, in the format of the service. */
+/** SQL for a UUID version 7 with this time, in the format of the service. */
 const uuidOf = (at: string): string => `(
   lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7' ||
   substr(md5(n::text || $1), 1, 3) || '8' || substr(md5(n::text || $1), 4, 15))::uuid`;
 
-/** The transactions of the read case, spread evenly among the others. */
+/** One transaction of the read case is added for this many others, spread evenly among them. */
 const readEvery = 400;
 
 const transactions = `

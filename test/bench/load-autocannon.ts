@@ -1,4 +1,4 @@
-/** Load from autocannon, in a separate process, used where wrk is not installed. */
+/** Generates load with autocannon in a separate process, if wrk is not installed. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Load, LoadResult } from './load-plan.ts';

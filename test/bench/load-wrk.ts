@@ -1,4 +1,4 @@
-/** Load from wrk: a script written for each run makes its requests. */
+/** Generates load with wrk: a Lua script written for each run creates its requests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

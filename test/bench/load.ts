@@ -1,4 +1,4 @@
-/** Makes load, with wrk where it is installed and with autocannon elsewhere. */
+/** Generates load, with wrk if it is installed, otherwise with autocannon. */
 import { spawnSync } from 'node:child_process';
 import { runAutocannon } from './load-autocannon.ts';
 import type { Load, LoadPlan, LoadResult } from './load-plan.ts';
@@ -15,7 +15,7 @@ export interface SharedLoad extends Omit<Load, 'url'> {
   readonly urls: readonly string[];
 }
 
-/** Runs the load on all processes at once. @returns the sum of them, with the longest times. */
+/** Runs the load on all processes at once. @returns the summed counts, and the longest times. */
 export async function runLoad(tool: LoadTool, load: SharedLoad): Promise<LoadResult> {
   const { urls, connections, seconds, plan } = load;
   const run = tool === 'wrk' ? runWrk : runAutocannon;
@@ -38,7 +38,7 @@ export async function runLoad(tool: LoadTool, load: SharedLoad): Promise<LoadRes
   };
 }
 
-/** Gives each process numbers of its own: no two of them send the same request. */
+/** Divides the numbers among the processes, so that no two of them receive the same request. */
 export function shares(plan: LoadPlan, count: number): readonly LoadPlan[] {
   const { first, last } = plan.numbers;
   const size = Math.floor((last - first + 1) / count);

@@ -13,11 +13,11 @@ export interface Measurement {
   /** Microseconds of CPU per request; null where they cannot be read. */
   readonly serverCpuUs: number | null;
   readonly databaseCpuUs: number | null;
-  /** Bytes of PostgreSQL's log per request, including all other writes on the server. */
+  /** Bytes of PostgreSQL's write-ahead log per request, with all other writes on the server. */
   readonly logBytes: number;
   /** Resident memory in MB at the end of the run. */
   readonly memoryMb: number | null;
-  /** The longest delay of the event loop. */
+  /** The longest delay of the event loop, in milliseconds. */
   readonly loopDelayMs: number;
   readonly faults: readonly string[];
 }
@@ -73,7 +73,7 @@ export async function measure(
   };
 }
 
-/** CPU of all processes of the server together; null where it cannot be read. */
+/** The CPU of all processes of the server, in milliseconds; null where it cannot be read. */
 function cpuMsOfAll(servers: readonly Server[]): number | null {
   const all = servers.map(({ pid }) => cpuMsOf(pid)).filter((ms) => ms !== null);
   return all.length < servers.length ? null : all.reduce((sum, ms) => sum + ms, 0);

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 
-/** Ticks of `/proc/<pid>/stat`: a hundredth of a second on every Linux that Node runs on. */
+/** The tick of `/proc/<pid>/stat`: 10 ms on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** CPU of the whole process with its threads; null where it cannot be read. */
+/** The CPU of a process with all its threads, in milliseconds; null where it cannot be read. */
 export function cpuMsOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -28,7 +28,7 @@ export function memoryMbOf(pid: number): number | null {
   }
 }
 
-/** @returns the total bytes that the server has written to its log. */
+/** @returns the total bytes that the server has written to its write-ahead log. */
 export async function logPosition(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(
     `select pg_current_wal_insert_lsn() - '0/0' as bytes`,
@@ -65,7 +65,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-/** @returns milliseconds between two readings; a process started between them counts in full. */
+/** @returns the CPU ms between two readings; a process that starts in between counts in full. */
 export function cpuMsBetween(
   before: CpuOfDatabase | null,
   after: CpuOfDatabase | null,

@@ -44,17 +44,18 @@ export interface Options {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly connections: number;
-  /** The transactions of the grown database. */
+  /** The number of transactions in the grown database. */
   readonly transactions: number;
-  /** How many processes of the service, one number after the other. */
+  /** The numbers of processes to measure the service with, one after the other. */
   readonly processes: readonly number[];
   readonly only: readonly CaseName[];
   readonly json: boolean;
 }
 
 /**
- * V8 optimises for this time under load; a server that runs for days is measured after it. A
- * comparison of the service with itself does not need it, and would fill its small database.
+ * The default warm-up. V8 optimises for this time under load, which a server that runs for days has
+ * behind it. The comparison of a small database with a grown one does not need it, and the warm-up
+ * would fill the small database.
  */
 const steadySeconds = 10;
 

@@ -11,7 +11,7 @@ export type ServerName = 'ponte' | 'reference' | 'grouped';
 
 const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');
 
-/** The command of each. */
+/** The command line of each server. */
 const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
   ponte: ['sh', join(root, 'bin', 'ponte'), 'serve'],
   reference: [process.execPath, referenceServer],
@@ -20,7 +20,7 @@ const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
 
 const probe = join(import.meta.dirname, 'event-loop-probe.js');
 
-/** The characters kept of a server's output, for the error when it ends. */
+/** The last characters of a server's output to keep, for the error if it ends unexpectedly. */
 const keptOutput = 16_384;
 
 export interface StartOptions {
@@ -35,7 +35,7 @@ export interface Server {
   readonly name: ServerName;
   readonly pid: number;
   readonly url: string;
-  /** From the start of the process to its first "ready". */
+  /** The time from the start of the process to its first "ready", in milliseconds. */
   readonly readyMs: number;
   watchEventLoop(): void;
   /** The longest delay since the watch began, in milliseconds. */
@@ -62,7 +62,7 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   let isListening = false;
   const address = Promise.withResolvers<string>();
   const read = (chunk: Buffer): void => {
-    // The request log would fill the memory.
+    // Keep only the end: the request log would fill the memory.
     output = (output + chunk.toString()).slice(-keptOutput);
     if (isListening) return;
     const url = /^ {2}API +(\S+)\/api\/v1$/m.exec(output)?.[1];

@@ -1,4 +1,4 @@
-/** One case on the service under Node's CPU profiler. */
+/** Runs one case on the service under Node's CPU profiler. */
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { table } from './report.ts';
 import { openStage } from './stage.ts';
 import { takeTurn } from './turn.ts';
 
-/** The used part of the `.cpuprofile` format. */
+/** The part of the `.cpuprofile` format that is read here. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;

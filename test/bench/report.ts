@@ -21,7 +21,7 @@ export interface Report {
   readonly footprint: Footprint;
 }
 
-/** Columns as wide as their widest cell; the first is aligned to the left. */
+/** Aligns columns to the width of their widest cell; only the first is aligned to the left. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, place) => Math.max(cell.length, widest[place] ?? 0)),
@@ -135,7 +135,7 @@ export function reportText(report: Report): string {
   ].join('\n');
 }
 
-/** Every wrong answer and row of a run, with its case and its server. */
+/** @returns every wrong answer and row of a run, with its case and its server. */
 export function faultsOf(results: Results): string[] {
   return [...results].flatMap(([name, trio]) =>
     serverNames.flatMap((server) =>

@@ -1,4 +1,4 @@
-/** Measures several processes of the service on one database, at once. */
+/** Measures several concurrent processes of the service on one database. */
 import { cases } from './cases/index.ts';
 import { installedTool } from './load.ts';
 import { measure, type Measurement } from './measure.ts';
@@ -20,7 +20,8 @@ interface Row {
 }
 
 /**
- * Each process has a simulated bank of its own, which knows a customer of another one by the token.
+ * Each process has its own simulated bank, which recognises the customers of the other processes
+ * by their tokens.
  * @param print receives lines of progress.
  */
 export async function scale(options: Options, print: (line: string) => void): Promise<ScaleReport> {
@@ -66,7 +67,7 @@ async function measureWith(
 
 const head = ['case', 'processes', 'req/s', 'p99 ms', 'CPU µs', 'db µs', 'a core of PostgreSQL/s'];
 
-/** The last column is the ceiling: the rate at which PostgreSQL uses one core. */
+/** The last column is the rate at which PostgreSQL would use one whole core. */
 function cells({ title, processes, measured }: Row): string[] {
   const { perSecond, p99Ms, serverCpuUs, databaseCpuUs } = measured;
   return [

@@ -1,4 +1,4 @@
-/** The environment of both servers: production settings where the simulated bank allows them. */
+/** The environment of all servers: production settings where the simulated bank allows them. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { settings } from '../../src/config/report.ts';
 
@@ -7,11 +7,11 @@ export type Environment = Readonly<Record<string, string>>;
 export const webhookSecret = 'bench-webhook-secret';
 
 /**
- * `staging`, because `production` refuses the simulated bank. The rest is as in production: keys
- * are required, requests are checked against the contract and answers are not, logins are counted,
- * and each request is logged (the reference servers log nothing). The limits are so high that they
- * refuse no request. The simulated bank writes nothing to disk, as that of the reference: its
- * writes are not measured.
+ * `staging`, because `production` refuses the simulated bank. Otherwise as in production: keys are
+ * required, requests but not answers are checked against the contract, logins are counted, and each
+ * request is logged (the reference servers log nothing). The rate limits are too high to refuse a
+ * request. The simulated bank of each server writes nothing to disk, so no writes of a bank are
+ * measured.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;

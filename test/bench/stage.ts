@@ -11,12 +11,12 @@ import { logInAll, storeCustomers, type Target } from './target.ts';
 
 export interface StageOptions {
   readonly databaseUrl: string;
-  /** The name of its database; the name of the server by default. */
+  /** The name of the database; default: the name of the server. */
   readonly database?: string;
   readonly nodeArgs?: readonly string[];
   /** Settings that differ from those of a measurement. */
   readonly env?: Environment;
-  /** How many processes of the server share the database; one by default. */
+  /** The number of processes of the server that share the database; default: 1. */
   readonly processes?: number;
 }
 
@@ -26,10 +26,10 @@ export interface Stage {
   readonly idleMb: number | null;
 }
 
-/** After this time, a server has loaded what it loads in the background. */
+/** The time in which a started server completes its loading in the background. */
 const REST_MS = 3_000;
 
-/** Makes the database, stores the customers, starts the server and logs the customers in. */
+/** Creates the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
   name: ServerName,
   options: StageOptions,
@@ -71,7 +71,7 @@ async function storageFor(
   return { DATABASE_URL: database.url, DATA_DIR: folder };
 }
 
-/** The first start compiles the modules; the second one uses the compiled ones. */
+/** Measures the second start: the first one compiles the modules, which are then cached. */
 async function warmReadyMs(name: ServerName, env: Environment): Promise<number> {
   let readyMs = 0;
   for (let start = 0; start < 2; start += 1) {

@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2;
 }
 
-/** Medians of each number; the longest delay of all, and every fault once. */
+/** The median of each number, the longest event-loop delay, and every fault once. */
 export function summary(rounds: readonly Measurement[]): Measurement {
   const of = (pick: (one: Measurement) => number): number => median(rounds.map(pick));
   const known = (pick: (one: Measurement) => number | null): number | null => {

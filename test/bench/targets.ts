@@ -2,7 +2,7 @@
 import type { CaseName } from './cases/names.ts';
 import type { Measurement } from './measure.ts';
 
-/** The same load on each server. */
+/** The measurements of the same load on each server. */
 export interface Trio {
   readonly reference: Measurement;
   readonly grouped: Measurement;
@@ -34,7 +34,7 @@ const mostSendUs = 300;
 /** The least share of the practical limit. */
 const leastOfGrouped = 0.8;
 
-/** At one connection no work is shared; the service must be no worse. */
+/** The least ratio at one connection, where requests cannot share work: no worse than plain. */
 const leastRatioAtOne = 1;
 
 /** The ratios to the plain reference and to the practical limit. */
@@ -82,7 +82,7 @@ export function verdictsOf(name: CaseName, results: Results, connections: number
   return verdicts;
 }
 
-/** Reads lose at most a quarter of their rate to logins, and stay under twice their own p99. */
+/** During logins reads keep at least 75 % of their rate, and less than twice their p99. */
 function besideLogins(ponte: Measurement, alone: Measurement): Verdict[] {
   const kept = ponte.perSecond / alone.perSecond;
   return [
@@ -101,7 +101,7 @@ export interface Footprint {
   readonly idleMb: number | null;
   readonly loadedMb: number | null;
   readonly loopDelayMs: number;
-  /** Of the plain reference: the target. */
+  /** The delay of the plain reference, which is the target. */
   readonly referenceLoopDelayMs: number;
 }
 

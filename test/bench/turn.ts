@@ -1,4 +1,4 @@
-/** One benchmark at a time on a server: two would share its CPU and drop each other's databases. */
+/** Allows one benchmark at a time on a server: two would drop each other's databases. */
 import pg from 'pg';
 
 /** A private key for PostgreSQL's advisory locks: "bench" in ASCII, cut to 31 bits. */

@@ -34,7 +34,7 @@ async function activeSessions({ client }: Target): Promise<number> {
 export const login: Case = {
   name: 'login',
   title: 'POST /auth/login',
-  // Passwords are hashed at once on this number of threads.
+  // The number of threads that hash passwords: more connections would only wait.
   mostConnections: 4,
   async prepare(target) {
     const { customers } = target;
@@ -49,7 +49,7 @@ export const login: Case = {
         numbers: noNumbers,
       },
       async finish(result) {
-        // Logins of disconnected clients still run: a later login waits for them.
+        // Logins of disconnected clients are still running: this login waits until they end.
         const [first] = customers;
         if (first) await logIn(target.server.url, first.email);
         const sessions = await activeSessions(target);

@@ -6,29 +6,29 @@ import type { CaseName } from './names.ts';
 export interface Case {
   readonly name: CaseName;
   readonly title: string;
-  /** A lower number of connections, where more would only wait for each other. */
+  /** The most connections for this case, if more would only wait for each other. */
   readonly mostConnections?: number;
   /** Inserts the rows that the run needs. */
   prepare(target: Target, run: Run): Promise<Prepared>;
 }
 
 export interface Run {
-  /** Differs in each run on a database, so that keys and ids are new. */
+  /** Unique among the runs on a database, so that keys and ids are new. */
   readonly number: number;
   readonly seconds: number;
 }
 
 export interface Prepared {
   readonly plan: LoadPlan;
-  /** Work that runs during the load, until the signal. */
+  /** Work that runs during the load, until the signal aborts it. */
   beside?(signal: AbortSignal): Promise<void>;
   finish(result: LoadResult): Promise<Finished>;
 }
 
 export interface Finished {
-  /** The faults; empty when all answers and rows are correct. */
+  /** The wrong answers and rows, as sentences; empty when all are correct. */
   readonly faults: readonly string[];
-  /** Where the work ends after the answers: the amount done and its time. */
+  /** For work that continues after the answers: the number of finished items and their time. */
   readonly done?: { readonly count: number; readonly seconds: number };
 }
 
@@ -52,7 +52,7 @@ export async function fetchAnswer(target: Target, request: PlannedRequest) {
   return { status: answer.status, headers: answer.headers, body: read };
 }
 
-/** Every answer must be a 2xx. */
+/** @returns a fault if any answer is not a 2xx. */
 export function failureFaults({ requests, failures }: LoadResult): string[] {
   return [
     ...(failures > 0 ? [`${failures} of ${requests} answers failed`] : []),

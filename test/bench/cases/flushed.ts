@@ -1,4 +1,4 @@
-/** Checks that an answered write is on disk: the log is flushed up to the last write of its row. */
+/** Checks that an answered write is on disk: PostgreSQL's log is flushed up to that write. */
 import type { Target } from '../target.ts';
 
 const probes = 12;
@@ -13,10 +13,10 @@ export interface FlushProbe {
 }
 
 /**
- * The page of a row has the position up to which the log must be flushed for it. An answer that
- * does not wait for the disk is some hundred milliseconds early, so almost every probe fails.
- * With answers that wait, most probes pass: one fails only when another process has just written to
- * the same page, for example to vacuum it. Without the right to read pages there is no check.
+ * The page of a row contains the log position of its last write. An answer that does not wait for
+ * the disk comes some hundred milliseconds early, so almost every probe fails. If answers wait,
+ * most probes pass: one fails only if another process has just written to the same page, for
+ * example to vacuum it. Without the right to read pages nothing is checked.
  */
 export async function flushFaults(target: Target, probe: FlushProbe): Promise<string[]> {
   const { client } = target;

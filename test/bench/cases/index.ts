@@ -1,4 +1,4 @@
-/** The table of the cases. */
+/** The cases by name. */
 import { balance, login } from './access.ts';
 import type { Case } from './case.ts';
 import type { CaseName } from './names.ts';

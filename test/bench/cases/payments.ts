@@ -38,7 +38,7 @@ async function storedOf({ client }: Target, prefix: string): Promise<Stored> {
   return row;
 }
 
-/** Sends in progress at the end of the load finish shortly after it. */
+/** Waits up to 10 s for the sends that were in progress at the end of the load. */
 async function settledOf(target: Target, prefix: string): Promise<Stored> {
   const deadline = performance.now() + 10_000;
   for (;;) {
@@ -48,7 +48,7 @@ async function settledOf(target: Target, prefix: string): Promise<Stored> {
   }
 }
 
-/** The number of phases of an accepted send. */
+/** The number of timeline entries of an accepted send: one for each phase. */
 const notesPerSend = 4;
 
 export const send: Case = {

@@ -4,7 +4,7 @@ import type { Target } from '../target.ts';
 import { fetchAnswer, failureFaults, jsonType, type Case, type Finished } from './case.ts';
 import { flushFaults } from './flushed.ts';
 
-/** More events than any of the servers accepts in a second. */
+/** More events than any of the servers can accept in a second. */
 const mostPerSecond = 25_000;
 
 /** The time limit for emptying a queue. */
@@ -53,7 +53,7 @@ async function eventsOf({ client }: Target, since: Date): Promise<Events> {
   return row;
 }
 
-/** Requests that are under way when the load ends store their events shortly after it. */
+/** Waits until all events are processed, including those stored just after the load's end. */
 async function drained(target: Target, since: Date): Promise<Events> {
   const deadline = performance.now() + drainedWithinMs;
   for (;;) {

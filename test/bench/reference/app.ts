@@ -1,8 +1,8 @@
 /**
- * The reference: a good, plain implementation of the same endpoints. It uses Fastify with JSON
- * schemas, `@fastify/jwt` with RS256 and its cache of verified tokens, a `pg` pool with named
- * statements, one for each step, and gives the same guarantees on the same schema. Requests share
- * no statements; events are settled in sets.
+ * The reference: a good, plain implementation of the same endpoints, with the same guarantees on
+ * the same schema. It uses Fastify with JSON schemas, `@fastify/jwt` with RS256 and its cache of
+ * verified tokens, and a `pg` pool with one named statement for each step. Requests do not share
+ * statements; events are settled in batches.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import jwt from '@fastify/jwt';
@@ -26,7 +26,7 @@ export interface ReferenceSettings {
   readonly cachesTokens?: boolean;
 }
 
-/** Of 4, 10 and 20 the best for sends, balances and webhooks; within 5 % of the best for reads. */
+/** The best of 4, 10 and 20 for sends, balances and webhooks, and within 5 % of it for reads. */
 const measuredPoolSize = 10;
 
 interface Claims {
@@ -41,7 +41,7 @@ interface PrincipalRow {
   readonly balance: string | null;
 }
 
-/** Null in a row of a session without such a transaction. */
+/** The id is null if the session is valid and the transaction does not exist. */
 type FoundRow = Pick<TransactionRow, 'status' | 'qr_code' | 'copy_paste'> & {
   readonly id: string | null;
 };
@@ -98,7 +98,7 @@ interface Parts {
   readonly sealer: ReturnType<typeof createSealer>;
 }
 
-/** The signature; the session is checked in the statement of each request. */
+/** Checks only the signature of a token: the statement of each request checks the session. */
 function authenticated(app: FastifyInstance) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const [scheme, token] = request.headers.authorization?.split(' ') ?? [];
@@ -217,7 +217,7 @@ function addWebhooks(app: FastifyInstance, pool: Pool, secret: string): void {
     timingSafeEqual(digest(String(received)), expected);
   app.addHook('preClose', () => loop.close());
   void app.register(async (scope) => {
-    // The raw bytes are stored, and identify a duplicate.
+    // Parsed as bytes: they are stored, and their hash identifies a duplicate.
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     );

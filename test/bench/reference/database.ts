@@ -43,7 +43,7 @@ export function openPool(connectionString: string, max: number): Pool {
   };
 }
 
-/** The permissions of a request, read in its own statement. Parameters: $1 session, $2 user. */
+/** The condition of an active session and user. Parameters: $1 session id, $2 user id. */
 const active = `
      where s.id = $1 and s.user_id = $2 and s.status = 'ACTIVE' and u.status = 'ACTIVE'
        and (s.token_expires_at is null or s.token_expires_at > now())`;
@@ -60,7 +60,7 @@ export const findPrincipal: Statement = {
 
 const columns = 'id, status, phase, outcome, end_to_end, fingerprint, qr_code, copy_paste';
 
-/** No row without a session, a row without an id without a transaction. Parameters: and id. */
+/** No row: no session; null id: no transaction. Parameters: session id, user id, transaction id. */
 export const findTransaction: Statement = {
   name: 'find',
   text: `
@@ -79,9 +79,9 @@ export const findByKey: Statement = {
 };
 
 /**
- * Checks the session, claims the key and finds the transaction that has it. For a row with a
- * null `id` that is not new, a concurrent request claimed the key. Parameters: session id, user id,
- * id, key, fingerprint, amount, pix key, description.
+ * Checks the session, claims the key and finds the transaction that already has it. A row that is
+ * not new and has a null `id`: a concurrent request has claimed the key. Parameters: session id,
+ * user id, id, key, fingerprint, amount, pix key, description.
  */
 export const reserve: Statement = {
   name: 'reserve',
@@ -142,7 +142,7 @@ export const recordOutcome: Statement = {
     select ${columns} from moved`,
 };
 
-/** A look-up that failed: nothing was sent. Parameters: id. */
+/** Fails a send whose look-up failed: nothing was sent. Parameters: id. */
 export const recordNotSent: Statement = {
   name: 'record-not-sent',
   text: `

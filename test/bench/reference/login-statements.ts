@@ -7,7 +7,7 @@ export const findUser: Statement = {
   text: `select id, password_hash from users where lower(email) = $1 and status = 'ACTIVE'`,
 };
 
-/** Counts an attempt within the minute. Parameters: key. */
+/** Counts an attempt in the current minute. Parameters: key. */
 export const countAttempt: Statement = {
   name: 'count-attempt',
   text: `

@@ -1,6 +1,6 @@
 /**
- * The provider behind the reference server: the simulated bank that the service uses too,
- * in process and without latency, so that its cost is the same for both.
+ * The provider of the reference server: the same simulated bank as that of the service, in process
+ * and without latency, so that its cost is the same for both.
  */
 import { systemClock } from '../../../src/clock.ts';
 import type { BankAnswer } from '../../../src/provider/stub/answer.ts';

@@ -1,4 +1,4 @@
-/** A send at the reference server: each step durable before the next, one statement a step. */
+/** A send at the reference server: one statement for each step, durable before the next step. */
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Pool, Statement } from './database.ts';
 
-/** An event with its job. Parameters: id, hash, payload. */
+/** Stores an event with its job. Parameters: id, hash, payload. */
 const store: Statement = {
   name: 'webhook-store',
   text: `
@@ -26,7 +26,7 @@ export const findByHash: Statement = {
   text: 'select id from webhook_events where payload_hash = $1',
 };
 
-/** Jobs that no other process has locked, with their events. Parameters: limit. */
+/** Locks jobs that no other process has locked, with their events. Parameters: limit. */
 const claim: Statement = {
   name: 'webhook-claim',
   text: `

@@ -31,7 +31,7 @@ export const invalid: Answer = { status: 400, body: { message: 'The request is i
 export const notFound: Answer = { status: 404, body: { message: 'There is no such thing.' } };
 
 export const ajv = new Ajv();
-// Its types are those of an ES module, which it is not.
+// The cast: its types describe an ES module, but the package is CommonJS.
 (addFormatsModule as unknown as (target: Ajv) => void)(ajv);
 
 const mostBytes = 262_144;

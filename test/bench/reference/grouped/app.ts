@@ -1,7 +1,7 @@
 /**
- * The grouped server: the practical limit of the plain reference. Bare `node:http`, the fewest
- * statements, and concurrent requests that share statements and commits. It gives the client
- * the same guarantees, and has no time-outs, no log and no metrics.
+ * The grouped server: the practical limit for the plain reference. It uses bare `node:http` and the
+ * fewest statements; concurrent requests share statements and commits. It gives clients the same
+ * guarantees, but has no time-outs, no log and no metrics.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -18,7 +18,7 @@ import { addWebhooks } from './webhooks.ts';
 /** One connection for each statement, and some for logins. */
 const connections = 12;
 
-/** Groups of every size use one plan, which uses the indexes. */
+/** Forces one generic plan, with the indexes, for groups of every size. */
 const planned = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
 /** Creates the server; `close` closes all that it has opened. */

@@ -1,7 +1,7 @@
 /** Groups the concurrent calls of a statement: they share a round trip and a commit. */
 import type { Query, Statement } from '../database.ts';
 
-/** A row of a group's result: its call's number, from 1. */
+/** A row of a group's result, with the number of its call, from 1. */
 export interface OrdinalRow {
   readonly ordinal: string;
 }
@@ -16,9 +16,9 @@ const mostCalls = 256;
 
 /**
  * Runs a statement that takes an array for each parameter. One group is in flight; the calls that
- * arrive meanwhile are the next one. The database refuses a group as a whole, so its calls are then
- * run one by one; after a lost connection all of them fail.
- * @returns the call: its values to its only row.
+ * arrive in the meantime form the next group. If the database refuses a group, its calls run one by
+ * one; if the connection is lost, all of them fail.
+ * @returns a function from the values of a call to its only row.
  */
 export function grouped<Row extends OrdinalRow>(query: Query, statement: Statement) {
   let waiting: Call<Row>[] = [];
@@ -32,7 +32,7 @@ export function grouped<Row extends OrdinalRow>(query: Query, statement: Stateme
   }
 
   async function sendAlone(calls: readonly Call<Row>[], error: unknown): Promise<void> {
-    // An SQLSTATE: only the server sets one.
+    // The code is an SQLSTATE, which only the server sets: the connection is not lost.
     const isRefused = /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
     for (const call of calls) {
       if (isRefused && calls.length > 1)

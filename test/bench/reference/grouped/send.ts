@@ -1,4 +1,4 @@
-/** A send at the grouped server: each step durable before the next, in a group with others. */
+/** A send at the grouped server: each step is durable before the next, and grouped with others. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from '../database.ts';
 import { answerOf } from '../provider.ts';

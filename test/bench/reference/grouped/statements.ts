@@ -6,7 +6,7 @@ const active = `
        and s.status = 'ACTIVE' and (s.token_expires_at is null or s.token_expires_at > now())
       join users u on u.id = q.user_id and u.status = 'ACTIVE'`;
 
-/** No row without a session. Parameters: session ids, user ids. */
+/** No row: no session. Parameters: session ids, user ids. */
 export const findPrincipals: Statement = {
   name: 'principals',
   text: `
@@ -16,7 +16,7 @@ export const findPrincipals: Statement = {
       left join accounts a on a.user_id = q.user_id`,
 };
 
-/** A row without an id without a transaction. Parameters: session ids, user ids, ids. */
+/** No row: no session; null id: no transaction. Parameters: session ids, user ids, ids. */
 export const findTransactions: Statement = {
   name: 'transactions',
   text: `
@@ -29,7 +29,7 @@ export const findTransactions: Statement = {
 
 const columns = 't.id, t.status, t.outcome, t.end_to_end, t.fingerprint';
 
-/** A key that this process has seen. Parameters: session ids, user ids, keys. */
+/** Finds the send of a key that this process has seen. Parameters: session ids, user ids, keys. */
 export const findByKeys: Statement = {
   name: 'keys',
   text: `
@@ -76,8 +76,8 @@ export const reserve: Statement = {
 };
 
 /**
- * Takes sends one step further; no row where another step was taken. Parameters: ids, phases
- * before, phases, end to end, outcomes, providers' ids.
+ * Moves sends to their next phase; no row if a send is no longer in the expected phase. Parameters:
+ * ids, expected phases, phases, end-to-end ids, outcomes, providers' ids.
  */
 export const move: Statement = {
   name: 'move',
@@ -111,8 +111,8 @@ export const keepBalances: Statement = {
 };
 
 /**
- * Events with their jobs. This process settles them at once; if it dies, the loop settles them when
- * their jobs are due. Parameters: ids, hashes, payloads.
+ * Stores events with their jobs. This process settles them at once; if it dies, the loop settles
+ * them when their jobs are due. Parameters: ids, hashes, payloads.
  */
 export const storeEvents: Statement = {
   name: 'store-events',

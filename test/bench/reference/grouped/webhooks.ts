@@ -48,7 +48,7 @@ function isReportedEvent(value: unknown): value is ReportedEvent {
 
 function createSettler(pool: Pool) {
   const onError = (error: unknown): void => console.error(error);
-  // Settles the events that a dead process or a failed statement has left.
+  // Settles the events that a dead process or a failed statement has left open.
   const loop = createWebhookLoop(pool, onError);
   let waiting: Stored[] = [];
   let running: Promise<void> | null = null;
