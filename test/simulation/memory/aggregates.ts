@@ -14,7 +14,7 @@ interface Kind {
   readonly add: (state: unknown, values: readonly Value[], types: readonly Type[]) => unknown;
   readonly end?: (state: unknown) => Value;
   readonly takesNulls?: true;
-  /** The types that its arguments are converted to. */
+  /** The types to which its arguments are converted. */
   readonly takes?: readonly Type[];
 }
 
@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   array_agg: {
     ...collect,
-    // An array of arrays is stored as one list.
+    // An aggregate of arrays has the type of its arguments: a nested array is stored as one list.
     returns: (type) => (type.endsWith('[]') ? type : `${type}[]`),
     add: (state, [value], [type = 'text']) => [
       ...((state as Value[] | null) ?? []),
@@ -92,7 +92,7 @@ export function isAggregate(name: string): boolean {
   return Object.hasOwn(kinds, name);
 }
 
-/** An aggregate: an expression that reads its result for the current group. */
+/** Compiles an aggregate to an expression that reads its result for the current group. */
 export function compileAggregate(
   body: Tree.FuncCall,
   scope: Scope,

@@ -15,7 +15,7 @@ export function placeOf(table: Table, name: string): number {
   throw refusal('undefined_column', `column "${name}" of relation "${table.name}" does not exist`);
 }
 
-/** The new values of a row, computed from the current ones. */
+/** Compiles assignments to a function from the current values of a row to the new ones. */
 export function assigning(
   nodes: readonly Tree.Node[] | undefined,
   table: Table,

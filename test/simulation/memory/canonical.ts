@@ -1,4 +1,4 @@
-/** Canonical texts of expressions, equal for the source text and for that of the catalog. */
+/** Canonical texts of expressions: the same for the source text and for the catalog's text. */
 import type * as Tree from 'libpg-query';
 
 /** The text of an expression: expressions of equivalent form have the same text. */

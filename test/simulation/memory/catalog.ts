@@ -3,26 +3,26 @@
 export interface ColumnFacts {
   readonly table: string;
   readonly name: string;
-  /** As `format_type` writes it. */
+  /** The type in the format of `format_type`. */
   readonly type: string;
   readonly is_required: boolean;
-  /** An expression. */
+  /** The default value as an SQL expression. */
   readonly default: string | null;
 }
 
 export interface CheckFacts {
   readonly table: string;
   readonly name: string;
-  /** `CHECK (…)`. */
+  /** SQL of the form `CHECK (…)`. */
   readonly definition: string;
 }
 
 export interface UniqueFacts {
   readonly table: string;
   readonly name: string;
-  /** Expressions. */
+  /** The indexed columns or expressions, as SQL. */
   readonly keys: readonly string[];
-  /** A condition. */
+  /** The condition of a partial index, as SQL; null: all rows are indexed. */
   readonly predicate: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface ForeignKeyFacts {
 export interface TriggerFacts {
   readonly table: string;
   readonly name: string;
-  /** `CREATE TRIGGER …`. */
+  /** SQL of the form `CREATE TRIGGER …`. */
   readonly definition: string;
 }
 
@@ -50,14 +50,14 @@ export interface SequenceFacts {
 }
 
 export interface Catalog {
-  /** The server's version, as `server_version_num` has it. */
+  /** The server's version in the format of `server_version_num`. */
   readonly version: number;
   readonly columns: readonly ColumnFacts[];
   readonly checks: readonly CheckFacts[];
   readonly uniques: readonly UniqueFacts[];
   readonly foreignKeys: readonly ForeignKeyFacts[];
   readonly triggers: readonly TriggerFacts[];
-  /** `CREATE FUNCTION …`. */
+  /** SQL of the form `CREATE FUNCTION …`. */
   readonly functions: readonly string[];
   readonly sequences: readonly SequenceFacts[];
   /** The rows of every table, each value as the server writes it. */

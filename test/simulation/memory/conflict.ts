@@ -1,4 +1,4 @@
-/** ON CONFLICT. */
+/** Compiles ON CONFLICT. */
 import type * as Tree from 'libpg-query';
 import { canonical } from './canonical.ts';
 import { refusal } from './errors.ts';
@@ -9,12 +9,12 @@ import { conjuncts } from './select.ts';
 import type { Table, Unique } from './table.ts';
 import { bodyOf } from './tree.ts';
 
-/** What an INSERT does with a row that conflicts with another one; null: there is no conflict. */
+/** Resolves a conflict of an inserted row with an existing one; null: there is no conflict. */
 export type Resolve = (frame: Frame, values: Tuple) => Version | 'nothing' | null;
 
 interface Target {
   readonly table: Table;
-  /** The source of the existing row. */
+  /** The number of the source that holds the existing row. */
   readonly source: number;
   readonly scope: Scope;
 }

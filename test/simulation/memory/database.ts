@@ -79,7 +79,7 @@ export class MemoryDatabase {
     };
     try {
       const tuples = rows(frame);
-      // The last one first, as in PostgreSQL: a part that reads another one computes it.
+      // In reverse order, as in PostgreSQL. A part that reads another part executes it first.
       for (const modify of statement.modifying.toReversed()) modify(frame);
       session.check();
       for (const table of this.#schema.tables.values()) table.rows.commit();

@@ -1,4 +1,4 @@
-/** Values of `numeric`: texts as PostgreSQL writes them, with as many digits as their scale. */
+/** Values of `numeric`: texts in PostgreSQL's format, with as many decimals as their scale. */
 import { refusal } from './errors.ts';
 
 interface Scaled {
@@ -35,7 +35,7 @@ export function decimalFrom(text: string): string {
   return written(scaled(text));
 }
 
-/** Negative, zero or positive, as one number is less than, equal to or greater than the other. */
+/** @returns a negative number, 0 or a positive number: `one` is less, equal or greater. */
 export function compareDecimals(one: string, other: string): number {
   if (one === other) return 0;
   const [left, right] = [scaled(one), scaled(other)];
@@ -45,20 +45,19 @@ export function compareDecimals(one: string, other: string): number {
   return difference < 0n ? -1 : 1;
 }
 
-/** The sum, or the difference where the sign is -1. */
+/** Adds two numbers; with the sign -1 it subtracts the second one. */
 export function addDecimals(one: string, other: string, sign: 1n | -1n = 1n): string {
   const [left, right] = [scaled(one), scaled(other)];
   const scale = Math.max(left.scale, right.scale);
   return written({ digits: at(left, scale) + sign * at(right, scale), scale });
 }
 
-/** The product. */
 export function multiplyDecimals(one: string, other: string): string {
   const [left, right] = [scaled(one), scaled(other)];
   return written({ digits: left.digits * right.digits, scale: left.scale + right.scale });
 }
 
-/** Rounds half away from zero to a scale, and refuses more digits than the precision has. */
+/** Rounds half away from zero to a scale. @throws an SQL error for more digits than `precision`. */
 export function limitDecimal(text: string, precision: number, scale: number): string {
   const value = scaled(text);
   let digits = value.digits;

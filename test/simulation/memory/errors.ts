@@ -15,7 +15,7 @@ interface Fields {
   readonly constraint?: string;
 }
 
-/** SQLSTATEs by the names of conditions (PostgreSQL, appendix A), those that the model raises. */
+/** The SQLSTATEs that the model raises, by condition name (PostgreSQL, appendix A). */
 export const sqlStates = {
   restrict_violation: '23001',
   not_null_violation: '23502',

@@ -122,7 +122,7 @@ function compileLogic({ boolop, args }: Tree.BoolExpr, scope: Scope): Expr {
   const runs = conditions.map(({ run }) => run);
   const [first] = conditions;
   if (boolop === 'NOT_EXPR' && first) return not(first);
-  // The value that decides: one false makes an AND false, one true makes an OR true.
+  // One operand with this value decides the result: false for AND, true for OR.
   const decisive = boolop === 'OR_EXPR';
   return computed('bool', conditions, (frame) => {
     let result: Value = !decisive;
@@ -180,7 +180,7 @@ function compileCase({ arg, args, defresult }: Tree.CaseExpr, scope: Scope): Exp
   });
 }
 
-/** Expressions converted to their common type. */
+/** Converts expressions to their common type. */
 function alike(exprs: readonly Expr[], scope: Scope): readonly [Type, readonly Run[]] {
   const found = exprs.reduce<Type>((one, { type: other }) => commonType(one, other), 'unknown');
   const type = found === 'unknown' ? 'text' : found;
@@ -267,7 +267,7 @@ function isBetween(left: Expr, [low, high]: readonly [Expr, Expr], scope: Scope)
   });
 }
 
-/** Equal, or both NULL. */
+/** Whether two values are equal, or both NULL. */
 function isSame(left: Expr, right: Expr, scope: Scope): Expr {
   const [type, [one, other]] = alike([left, right], scope);
   const equal = equality(type);
@@ -283,7 +283,7 @@ interface Quantifier {
   readonly isAll: boolean;
 }
 
-/** `= any(array)`, `<> all(array)` and the like. */
+/** Compiles `= any(array)`, `<> all(array)` and similar comparisons. */
 function quantified(
   operator: string,
   [left, right]: readonly [Expr, Expr],

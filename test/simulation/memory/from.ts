@@ -10,7 +10,7 @@ import { rowsOf } from './table-functions.ts';
 import { bodyOf, nameOf, parts } from './tree.ts';
 import type { Column } from './types.ts';
 
-/** Iterates over rows, sets their sources in the frame, and stops when `next` returns true. */
+/** Iterates over rows: stores each in the frame, calls `next`, and stops when it returns true. */
 export type Walk = (frame: Frame, next: () => boolean) => boolean;
 
 /** A part of a FROM list, iterated for each row of the parts before it. */
@@ -256,7 +256,7 @@ function reference(column: Visible, scope: Scope): Expr {
   return scope.reference(column, column.type);
 }
 
-/** When no row on the right meets the conditions, the left row has NULLs for the right. */
+/** A left join: if no right row meets the conditions, the left row gets NULLs for the right. */
 function outer(inner: From, scope: Scope): Step {
   const sources = inner.steps.flatMap((step) => step.sources);
   const own = new Set(sources);

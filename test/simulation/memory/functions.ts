@@ -12,7 +12,7 @@ interface Simple {
   /** The type of each argument; `any` is not converted. */
   readonly takes: readonly Type[];
   readonly returns: Type;
-  /** Not called when an argument is NULL. */
+  /** Computes the value; not called if an argument is NULL, as the result is NULL then. */
   readonly apply: Apply;
 }
 
@@ -22,7 +22,7 @@ const text = (apply: (one: string) => Value, returns: Type = 'text'): Simple => 
   apply: ([one]) => apply(one as string),
 });
 
-/** Characters, not code units. */
+/** Splits a text into characters, not UTF-16 code units. */
 function charactersOf(value: Value): string[] {
   return Array.from(value as string);
 }
@@ -99,7 +99,7 @@ const simple: Readonly<Record<string, Simple>> = {
       return '';
     },
   },
-  // Every session of a simulation writes app events.
+  // The setting that turns on app events, which every session of a simulation writes.
   current_setting: {
     takes: ['text', 'bool'],
     returns: 'text',

@@ -1,6 +1,6 @@
 /** Values of `jsonb`: JavaScript values with their keys in PostgreSQL's order. */
 
-/** A `jsonb` that is `null`, which is a value and not the absence of one. */
+/** The `jsonb` value `null`, as opposed to an SQL NULL. */
 export const jsonNull = Symbol('json null');
 
 /** Keys in PostgreSQL's order: shorter ones first. */
@@ -26,7 +26,7 @@ export function plainJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainJson(one)]));
 }
 
-/** The text that the server writes. */
+/** Writes a value as the server does. */
 export function jsonText(value: unknown): string {
   if (value === jsonNull || value === null) return 'null';
   if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`;
@@ -35,7 +35,7 @@ export function jsonText(value: unknown): string {
   return `{${entries.map(([key, one]) => `${JSON.stringify(key)}: ${jsonText(one)}`).join(', ')}}`;
 }
 
-/** Whether the first one contains the second one (`@>`). */
+/** Whether `whole @> part`. */
 export function containsJson(whole: unknown, part: unknown): boolean {
   if (Array.isArray(part)) {
     if (!Array.isArray(whole)) return false;

@@ -11,7 +11,7 @@ import { conjuncts, targetsOf, type Target } from './select.ts';
 import type { Table } from './table.ts';
 import { bodyOf, parts } from './tree.ts';
 
-/** A statement that changes a table; null: the node is another one. */
+/** Compiles a statement that changes a table; null: the node is of another kind. */
 export function compileModification(node: Tree.Node, outer: Scope): Modification | null {
   const [kind, body] = parts(node);
   const scope = new Scope(outer.statement, outer);
@@ -138,7 +138,7 @@ interface Change extends Pick<
   Tree.DeleteStmt,
   'withClause' | 'relation' | 'whereClause' | 'returningClause'
 > {
-  /** The tables beside the target. */
+  /** The other tables: the FROM of an UPDATE, the USING of a DELETE. */
   readonly tables: Tree.DeleteStmt['usingClause'];
 }
 
@@ -175,7 +175,7 @@ function compileChange(body: Change, scope: Scope, compile: CompileChange): Modi
   };
 }
 
-/** A row that this command has already changed is skipped. */
+/** Whether to skip a row: this command has already changed it. */
 function isGone(deletedBy: number, { command }: Frame): boolean {
   if (deletedBy !== Infinity && deletedBy !== command) {
     throw new NotModelled('a row that a function of the statement has changed');

@@ -57,7 +57,7 @@ export function equality(type: Type): (one: Value, other: Value) => boolean {
   return (one, other) => order(one, other) === 0;
 }
 
-/** A function of two values that is NULL when one of them is NULL. */
+/** Compiles a function of two values whose result is NULL if one of them is NULL. */
 function strict(type: Type, [left, right]: Pair, apply: (one: Value, other: Value) => Value): Expr {
   const [one, other] = [left.run, right.run];
   return computed(type, [left, right], (frame) => {
@@ -82,7 +82,10 @@ export function compare(name: string, [left, right]: Pair, scope: Scope): Expr {
   return strict('bool', pair, (one, other) => holds(order(one, other)));
 }
 
-/** Compares field by field; after a NULL the result is NULL unless a later field is unequal. */
+/**
+ * Compares two rows field by field. If a NULL comes first, an order comparison is NULL; `=` and
+ * `<>` are NULL unless a later field is unequal.
+ */
 function compareRows(name: string, [left, right]: Pair, scope: Scope): Expr {
   const fields = (left.fields ?? []).map((field, place): Pair => {
     const other = right.fields?.[place];
@@ -277,7 +280,7 @@ function divide(pair: Pair, scope: Scope): Expr {
   });
 }
 
-/** The sum of numbers of a type, for aggregates. */
+/** The addition of a type of numbers, for aggregates. */
 export function sumOf(type: Type): (one: Value, other: Value) => Value {
   if (type === 'numeric') return (one, other) => addDecimals(String(one), String(other));
   return (one, other) => checked(type, Number(one) + Number(other));

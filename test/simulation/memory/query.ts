@@ -44,7 +44,7 @@ export function addCtes(clause: Tree.WithClause | undefined, scope: Scope): void
   }
 }
 
-/** Computed once in a run, at its first read; a part that changes a table also runs unread. */
+/** Compiles a CTE, which runs once, at its first read; one that changes a table always runs. */
 function compileCte(node: Tree.Node | undefined, scope: Scope): Cte {
   if (!node) throw new NotModelled('an empty WITH');
   const { statement } = scope;
@@ -107,7 +107,7 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     for (const [place, column] of columns.entries()) column.type = types[place] ?? column.type;
   };
   retype(columns.map(({ type }) => type));
-  // An order may name only its columns.
+  // The ORDER BY of a UNION may name only result columns.
   const source = scope.statement.source();
   scope.add({ alias: '', number: source, columns });
   scope.visible = columns.map((column, place) => ({ ...column, source, place }));

@@ -11,11 +11,11 @@ export type Tuple = readonly Value[];
 /** One version of a row. */
 export interface Version {
   readonly values: Tuple;
-  /** The command of the running statement that made it; 0: it is older than the statement. */
+  /** The command of the running statement that created it; 0: it is older than the statement. */
   madeBy: number;
   /** The command of the running statement that deleted it; Infinity: it is not deleted. */
   deletedBy: number;
-  /** Its keys in the unique indexes of its table, computed on demand. */
+  /** The keys of the row in the unique indexes of its table, computed on demand. */
   readonly keys: (string | null)[];
 }
 

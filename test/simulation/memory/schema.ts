@@ -68,10 +68,10 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
   return schema;
 }
 
-/** The table with PostgreSQL's estimates of the sizes of tables. */
+/** The catalog table with PostgreSQL's estimates of table sizes. */
 export const statistics = 'pg_class';
 
-/** The size of a table that was never analysed is -1. */
+/** All estimates are -1, as for tables that were never analysed. */
 function statisticsOf(tables: readonly string[]): Table {
   const column = { isRequired: true, fit: (value: unknown) => value, byDefault: () => null };
   const table = new Table(statistics, [
@@ -207,7 +207,7 @@ interface WithBodies extends Making {
   readonly bodies: ReadonlyMap<string, string>;
 }
 
-/** A trigger that refuses a change, or one that writes rows after it. */
+/** Adds a trigger: one that refuses a change, or one that writes rows after a change. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
   const { timing = 0, events = 0, whenClause } = trigger;

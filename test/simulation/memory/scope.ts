@@ -9,7 +9,7 @@ import { convert, fromText, isNumber, type Column, type Type, type Value } from 
 /** One run of a statement. */
 export interface Frame {
   readonly session: Session;
-  /** It sees the changes of earlier commands. */
+  /** The number of the running command, which sees the changes of earlier commands. */
   readonly command: number;
   readonly parameters: readonly Value[];
   /** The current tuple of each source, and its version. */
@@ -27,15 +27,15 @@ export interface Expr {
   readonly run: Run;
   /** The sources that it reads. */
   readonly uses: ReadonlySet<number>;
-  /** A quoted literal or NULL, whose type depends on its place. */
+  /** Present for a quoted literal or NULL, whose type depends on its context. */
   readonly literal?: string | null;
-  /** A parameter whose type depends on its place; numbered from 1. */
+  /** Present for a parameter whose type depends on its context: its number, from 1. */
   readonly parameter?: number;
-  /** The parts of a row. */
+  /** Present for a row: its parts. */
   readonly fields?: readonly Expr[];
-  /** It is true only when these two are equal. */
+  /** Present if the expression is true only when these two are equal. */
   readonly equal?: readonly [Expr, Expr];
-  /** It is this column of this source. */
+  /** Present if the expression is a column: its source and index. */
   readonly column?: Reference;
 }
 
@@ -44,7 +44,7 @@ interface Reference {
   readonly place: number;
 }
 
-/** A column that can be named without its table. */
+/** A column that a statement can name without its table. */
 export interface Visible extends Column {
   readonly source: number;
   readonly place: number;
@@ -76,13 +76,13 @@ export interface Query {
   /** The sources of outer queries that it reads. */
   readonly uses: ReadonlySet<number>;
   rows(frame: Frame): readonly Tuple[];
-  /** Whether it has a row. */
+  /** Whether the query returns a row. */
   exists(frame: Frame): boolean;
 }
 
 /** A query whose columns may still be converted to other types. */
 export interface LooseQuery extends Query {
-  /** Converts each column to its type, if there is one. */
+  /** Converts each column to the given type, if there is one. */
   retype(types: readonly Type[]): void;
 }
 
@@ -111,7 +111,7 @@ export class Statement {
   readonly parameters: (Type | undefined)[] = [];
   readonly compiler: Compiler;
   readonly catalog: Known;
-  /** The parts that change tables, in the order of the text: each is executed, read or not. */
+  /** The parts that change tables, in the order of the text: all run, even those never read. */
   readonly modifying: ((frame: Frame) => void)[] = [];
   sources = 0;
   kept = 0;
@@ -172,7 +172,6 @@ export class Scope {
     this.sources.push(source);
   }
 
-  /** Names on the left of a lateral part of a FROM list are visible in it. */
   cte(name: string): Cte | null {
     return this.ctes.get(name) ?? this.parent?.cte(name) ?? null;
   }
@@ -291,7 +290,7 @@ export function parameterOf(number: number, type: Type): Expr {
   return { type, uses: noSources, run: ({ parameters }) => parameters[place] ?? null };
 }
 
-/** Gives an expression without a type the type text. */
+/** Converts an expression without a type to the type `text`. */
 export function settled(scope: Scope, expr: Expr): Expr {
   return expr.type === 'unknown' ? cast(scope, expr, 'text') : expr;
 }

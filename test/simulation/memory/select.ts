@@ -181,7 +181,7 @@ export function conjuncts(node: Tree.Node | undefined, scope: Scope): Expr[] {
   return [condition(node, scope)];
 }
 
-/** A group by place, by an input column, or by the name of a result column. */
+/** Resolves a GROUP BY item: a place, an input column, or the name of a result column. */
 function groupOf(node: Tree.Node, scope: Scope, targets: readonly Target[]): Expr {
   const [kind, body] = parts(node);
   if (kind === 'A_Const') {
@@ -197,7 +197,7 @@ function distinctOf(
   targets: readonly Target[],
 ): readonly Expr[] | null {
   if (!nodes) return null;
-  // A plain DISTINCT is an empty node.
+  // The parser represents DISTINCT without ON as one empty node.
   const named = nodes.filter((node) => Object.keys(node).length > 0);
   return named.length > 0 ? all(named, scope) : targets.map(({ expr }) => expr);
 }
@@ -284,7 +284,7 @@ function finished(plan: Plan, frame: Frame, found: readonly Found[]): readonly T
   let rows = sorted(found, order);
   if (distinct) rows = withoutRepeats(plan, rows);
   if (locked.length > 0) {
-    // A row that this statement has already changed is skipped.
+    // Skip a row that this statement has already changed: it cannot be locked.
     rows = rows.filter(({ versions }) =>
       versions.every((version) => version === null || version.deletedBy === Infinity),
     );
@@ -298,7 +298,7 @@ function withoutRepeats({ distinct, order, targets }: Plan, rows: readonly Found
     (distinct ?? [])
       .map((expr) => {
         const place = targets.findIndex((one) => one.expr === expr);
-        // The expressions of DISTINCT ON are first in the order.
+        // The expressions of DISTINCT ON come first in the ORDER BY.
         const isTarget = place !== -1;
         const value = isTarget ? tuple[place] : keys[(distinct ?? []).indexOf(expr)];
         return keyOf(expr.type, value ?? null);

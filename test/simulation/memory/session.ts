@@ -1,13 +1,13 @@
 /** A running statement: its commands, and the work at its end. */
 
-/** The database as a session uses it. */
+/** The part of the database that a session uses. */
 interface Sequences {
   nextValue(sequence: string): number;
 }
 
 export class Session {
   readonly database: Sequences;
-  /** Now, in microseconds since 1970. */
+  /** The time of the statement, in microseconds since 1970. */
   readonly nowUs = Date.now() * 1_000;
   readonly #notifications = new Map<string, readonly [string, string]>();
   #checks: (() => void)[] = [];
@@ -36,7 +36,7 @@ export class Session {
     this.#checks.push(check);
   }
 
-  /** @throws when a row names a missing one. */
+  /** Runs the checks. @throws when a row references a missing one. */
   check(): void {
     while (this.#checks.length > 0) {
       const checks = this.#checks;

@@ -15,12 +15,12 @@ interface RowsOf {
 type Compile = (args: readonly Expr[], defined: readonly Tree.Node[]) => RowsOf;
 
 const functions: Readonly<Record<string, Compile>> = {
-  /** The arrays side by side; shorter ones are filled with NULLs. */
+  /** Returns the arrays as columns; shorter ones are filled with NULLs. */
   unnest: (args) => ({
     columns: args.map(({ type }) => ({ name: 'unnest', type: elementOf(type) })),
     rows(frame) {
       const lists = args.map(({ run }) => (run(frame) ?? []) as readonly Value[]);
-      // A call with one array.
+      // The fast path for a batch of one call: every array has one element.
       if (lists.every((list) => list.length === 1)) return [lists.map(([only = null]) => only)];
       const length = Math.max(...lists.map((list) => list.length));
       return Array.from({ length }, (_, place) => lists.map((list) => list[place] ?? null));

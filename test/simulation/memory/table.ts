@@ -60,7 +60,7 @@ export class Table {
   uniques: readonly Unique[] = [];
   triggers: readonly Trigger[] = [];
   afterTriggers: readonly AfterTrigger[] = [];
-  /** The keys of its rows to others, and those of others to its rows. */
+  /** The foreign keys of this table; `children` are those of other tables that reference it. */
   readonly parents: ForeignKey[] = [];
   readonly children: ForeignKey[] = [];
 
@@ -166,7 +166,7 @@ export interface Doing {
   readonly command: number;
 }
 
-/** At the end of the statement, the referenced row must exist. */
+/** Checks at the end of the statement that the referenced row exists. */
 function requireParent({ name, child, places, parent, parentPlaces }: ForeignKey, row: Version) {
   if (row.deletedBy !== Infinity) return;
   const wanted = places.map((place) => row.values[place]);
@@ -185,7 +185,7 @@ function hasRow(table: Table, places: readonly number[], wanted: readonly Value[
   );
 }
 
-/** At the end of the statement, rows that reference a deleted one are deleted, or refuse it. */
+/** At the end of a statement: deletes the rows that reference a missing row, or refuses. */
 function releaseChildren(key: ForeignKey, gone: Tuple, { session }: Doing): void {
   const { child, places, parent, parentPlaces, name } = key;
   const wanted = parentPlaces.map((place) => gone[place]);

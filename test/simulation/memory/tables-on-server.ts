@@ -2,7 +2,7 @@
 import type { RunQuery, Catalog } from './catalog.ts';
 import type { Contents } from './database.ts';
 
-/** Replaces the rows of all tables. The triggers that protect final rows are off meanwhile. */
+/** Replaces the rows of all tables, with the triggers off that protect final rows. */
 export async function putIn(
   runQuery: RunQuery,
   catalog: Catalog,

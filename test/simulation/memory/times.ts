@@ -1,10 +1,10 @@
 /**
- * Points in time, as microseconds since 1970, and intervals. Everything is in UTC, as the sessions
- * of the service are.
+ * Points in time, as microseconds since 1970, and intervals. All times are in UTC, which the
+ * sessions of the service use too.
  */
 import { NotModelled, refusal } from './errors.ts';
 
-/** As PostgreSQL stores it: the three parts are not converted into each other. */
+/** An interval as PostgreSQL stores it: the three parts are not converted into each other. */
 export interface Interval {
   readonly months: number;
   readonly days: number;
@@ -40,7 +40,7 @@ export function intervalFrom(text: string): Interval {
   return sum;
 }
 
-/** The sum, part by part. */
+/** Adds two intervals part by part. */
 export function addIntervals(one: Interval, other: Interval): Interval {
   return {
     months: one.months + other.months,
@@ -49,12 +49,12 @@ export function addIntervals(one: Interval, other: Interval): Interval {
   };
 }
 
-/** Multiplies; the fraction of a month or a day is carried to the smaller part. */
+/** Multiplies an interval; a fraction of a month or a day is carried to the smaller part. */
 export function scaleInterval(interval: Interval, factor: number): Interval {
   return eachPart(interval, (part) => part * factor);
 }
 
-/** Divides in the same way. */
+/** Divides an interval; fractions are carried as in `scaleInterval`. */
 export function divideInterval(interval: Interval, divisor: number): Interval {
   return eachPart(interval, (part) => part / divisor);
 }
@@ -72,14 +72,14 @@ function toMicroseconds(seconds: number): number {
   return Math.round(seconds * 1_000_000) / 1_000_000;
 }
 
-/** From one point in time to another: days, and the rest of a day. */
+/** The interval between two points in time: days, and the rest of a day. */
 export function intervalBetween(from: number, until: number): Interval {
   const us = until - from;
   const days = Math.trunc(us / dayUs);
   return { months: 0, days, us: us - days * dayUs };
 }
 
-/** A point in time that is an interval later, or earlier where the sign is -1. */
+/** Adds an interval to a point in time; with the sign -1 it subtracts the interval. */
 export function shiftTime(at: number, { months, days, us }: Interval, sign: 1 | -1): number {
   if (!Number.isFinite(at)) return at;
   let shifted = at;
@@ -95,7 +95,7 @@ export function shiftTime(at: number, { months, days, us }: Interval, sign: 1 | 
   return shifted + sign * (days * dayUs + us);
 }
 
-/** A month counts as thirty days, as in PostgreSQL. */
+/** Compares two intervals, with a month of 30 days as in PostgreSQL. */
 export function compareIntervals(one: Interval, other: Interval): number {
   const length = ({ months, days, us }: Interval): number => (months * 30 + days) * dayUs + us;
   return length(one) - length(other);
@@ -110,7 +110,7 @@ const timeForm = new RegExp(
 export function timeFrom(text: string): number {
   if (text === 'infinity') return Infinity;
   if (text === '-infinity') return -Infinity;
-  // The format of JavaScript, which is the most frequent one.
+  // JavaScript's ISO format, the most frequent one, has a fast path.
   const plainMs = text.length === 24 && text.endsWith('Z') ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(plainMs)) return plainMs * 1_000;
   const [, day, time = '00:00', part = '', zone = 'Z'] = timeForm.exec(text) ?? [];
@@ -136,7 +136,7 @@ export function timeText(at: number): string {
   return `${day} ${time.slice(0, 8)}${part && `.${part}`}`;
 }
 
-/** The patterns of `to_char` that are used, longest first. */
+/** The supported patterns of `to_char`, longest first. */
 const patterns: readonly (readonly [string, (date: Date) => string])[] = [
   ['YYYY', (date) => String(date.getUTCFullYear()).padStart(4, '0')],
   ['HH24', (date) => two(date.getUTCHours())],

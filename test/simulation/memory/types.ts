@@ -82,7 +82,7 @@ export function elementOf(type: Type): Type {
   return type.slice(0, -2);
 }
 
-/** The type that values of both can be converted to. */
+/** The type to which values of both types can be converted. */
 export function commonType(one: Type, other: Type): Type {
   if (one === other || other === 'unknown') return one;
   if (one === 'unknown') return other;
@@ -294,7 +294,7 @@ function compareAs(one: Value, other: Value): number {
   return (one as string) < (other as string) ? -1 : 1;
 }
 
-/** How two values of a type compare, neither of them NULL. */
+/** The comparison of two values of a type, neither of them NULL. */
 export function comparison(type: Type): Compare {
   if (type === 'numeric') return (one, other) => compareDecimals(textOf(one), textOf(other));
   if (type === 'interval') {
