@@ -35,7 +35,7 @@ export interface Schema {
   format?: string;
 }
 
-/** What is generated of each contract, by the name of its YAML. */
+/** The files generated from each contract, by the name of its YAML file. */
 export const generated = {
   'openapi.yaml': { types: 'types.ts', json: 'openapi.generated.json' },
   'provider.yaml': { types: 'provider-types.ts', json: 'provider.generated.json' },

@@ -14,7 +14,7 @@ interface BrCodeFields {
   readonly receiverName: string;
   readonly city: string;
   readonly zipcode: string | null;
-  /** Identifies the charge for the payee; null for `***`, none. */
+  /** Identifies the charge for the payee; null for `***`, which means no id. */
   readonly txid: string | null;
 }
 

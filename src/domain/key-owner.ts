@@ -16,7 +16,7 @@ export interface ShownOwner {
   readonly ispb?: string;
 }
 
-/** @returns an owner as the payer may see it, without what the directory does not say. */
+/** @returns the owner as the payer may see it: document masked, unknown fields omitted. */
 export function shownOwner({ name, document, ispb }: FoundOwner): ShownOwner {
   const masked = document === null ? null : maskedDocument(document);
   return {

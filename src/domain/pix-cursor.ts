@@ -31,6 +31,6 @@ export function parsePixCursor(text: string): PixPosition | null {
   const [, milliseconds = '', id = ''] = tuple.exec(decoded) ?? [];
   if (!isUuid(id)) return null;
   const position = { createdAt: new Date(Number(milliseconds)), id };
-  // Buffer ignores what is not base64url: a cursor has one spelling.
+  // Buffer skips characters outside base64url; accept only the one spelling of a cursor.
   return formatPixCursor(position) === text ? position : null;
 }

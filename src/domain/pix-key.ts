@@ -51,8 +51,8 @@ const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{
  * E.164, e-mail and EVP (random key) in lower case.
  *
  * Eleven bare digits with valid check digits are a CPF, otherwise a mobile number. Digits that are
- * grouped as one of the two are never read as the other. An unknown format keeps the trimmed text:
- * what the provider reports is compared as it is.
+ * grouped as one of the two are never read as the other. In an unknown format, the key is the
+ * trimmed text, so that a key reported by the provider can still be compared.
  */
 export function normalisePixKey(text: string): PixKey {
   const trimmed = text.trim();
@@ -67,8 +67,8 @@ export function normalisePixKey(text: string): PixKey {
 }
 
 /**
- * Whether a text has the format of any kind of PIX key. The directory of keys has no others, so
- * that a text of another format is neither looked up nor paid.
+ * Whether a text has the format of any kind of PIX key. DICT has no keys of other formats, so a
+ * text of another format is neither looked up nor paid.
  */
 export function isPixKey(text: string): boolean {
   return normalisePixKey(text).kind !== 'UNKNOWN';

@@ -162,7 +162,7 @@ function sendOfOtherPayment<Candidate extends SettlementCandidate>(
   );
 }
 
-/** An id that several candidates share identifies none of them. */
+/** @returns the only candidate; undefined if several match, because the id is then ambiguous. */
 function onlyOne<Candidate>(candidates: readonly Candidate[]): Candidate | undefined {
   return candidates.length === 1 ? candidates[0] : undefined;
 }

@@ -23,8 +23,8 @@ export type FileConsumer<Result> = (content: AsyncIterable<Buffer>) => Promise<R
 /** A form with one file. The operation reads it as a stream, because the file may be large. */
 export interface Form<Fields> {
   /**
-   * Reads the form to its end, once. The form is valid when the promise resolves; the consumer's
-   * result must not be used before, nor when the promise rejects.
+   * Reads the form to its end, once. The form is valid when the promise resolves; do not use the
+   * consumer's result before that, or if the promise rejects.
    *
    * @param consume receives the file, before or after the fields have arrived.
    * @returns the fields, and the consumer's result.

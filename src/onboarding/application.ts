@@ -161,9 +161,9 @@ export function refuseWhenFinal(application: Application): void {
 }
 
 /**
- * Requires that an application accepts a step. In progress, it accepts every step; under analysis,
- * repeats and steps that are not done, such as those that the provider has refused since; when it
- * is decided, none.
+ * Requires that an application accepts a step. In progress, it accepts every step. Under analysis,
+ * it accepts repeats and steps that are not done, such as a step that the provider has since
+ * refused. Once decided, it accepts no step.
  * @throws AppError VALIDATION_FAILED naming `application`.
  */
 export function admitStep(

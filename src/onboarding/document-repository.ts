@@ -32,7 +32,7 @@ export async function findStoredDocuments(
     { application: applicationId, status: 'stored' },
     { orderBy: { storedAt: 'asc', id: 'asc' } },
   );
-  // What is stored is known as a whole: `onboarding_documents_stored_whole`.
+  // A stored document has no null columns: constraint `onboarding_documents_stored_whole`.
   return documents as readonly unknown[] as StoredDocument[];
 }
 

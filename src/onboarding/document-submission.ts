@@ -16,7 +16,7 @@ import { isDamage, isRefusal } from './step-failure.ts';
 /**
  * Forwards the documents that the provider does not have yet, one after another, and deletes the
  * content of each. A refused document is deleted too, because it would be refused again. A damaged
- * document remains until another one is submitted. Neither prevents the forwarding of the others.
+ * document remains until another one is submitted. In both cases the others are still forwarded.
  * The function is idempotent and may be called again after any failure.
  *
  * @param application an application whose person the provider knows.

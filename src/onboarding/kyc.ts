@@ -89,8 +89,8 @@ async function askProvider(
 }
 
 /**
- * Marks the decision as failed if the provider lacks earlier steps, as for an application that
- * began without the provider, and none of them is queued: the applicant must then act.
+ * Marks the decision as failed if the provider lacks earlier steps and none of them is queued: the
+ * applicant must then act. This happens to an application that began without the provider.
  */
 function reportGap(context: LocalContext, stored: Application): Application {
   if (openEnd(stored) !== 'kyc' || isDueForDecision(stored)) return stored;

@@ -1,6 +1,6 @@
 /**
  * The other side of the simulated bank, for `APP_ENV=local` only: what payers, other banks and bad
- * luck do. It is no part of the contract. The webhooks that follow come as from the provider.
+ * luck do. It is not part of the contract. The resulting webhooks arrive as from the provider.
  */
 import { centsFromDecimal } from '../domain/money.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
@@ -8,14 +8,14 @@ import type { Exchange } from '../http/exchange.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
 
-/** What the simulated bank answers. */
+/** The result of a request to the simulated bank. */
 interface BankAnswer {
   readonly outcome: 'done' | 'refused' | 'faulty';
-  /** Why it refuses. */
+  /** The reason of a refusal. */
   readonly refusal?: { readonly reason: string };
 }
 
-/** What the simulated bank can be made to do. */
+/** The actions that a developer can trigger in the simulated bank. */
 export interface OtherSide {
   /** Pays a charge; resolves once its webhook is received, or its next attempt is scheduled. */
   payCharge(transactionIdentification: string): Promise<BankAnswer>;
