@@ -188,7 +188,7 @@ async function developmentParts(context: Context, bank: Bank | null) {
 }
 
 function otherSide(context: Context, bank: Bank): OtherSide {
-  // As many as the longest call makes: all of them fail.
+  // The next call makes at most this many attempts, so all of them fail.
   const attempts = context.config.provider.retries + 1;
   return {
     payCharge: (identification) => bank.payCharge(identification),

@@ -14,9 +14,9 @@ export interface LogOptions {
   readonly pretty: boolean;
   /** Standard output by default. */
   readonly destination?: DestinationStream;
-  /** Of the terminal, in characters; by default that of standard output. */
+  /** The width of the terminal in characters; by default that of standard output. */
   readonly columns?: number;
-  /** Resolves in the next turn of the event loop, for which JSON lines then wait. */
+  /** Resolves in the next turn of the event loop; if present, JSON lines wait for it. */
   readonly nextTurn?: () => Promise<void>;
 }
 
@@ -149,7 +149,7 @@ function isSensitive(name: string): boolean {
   return found;
 }
 
-/** The answers for the first names: the fields of the log are few, and each line has a dozen. */
+/** Caches whether a name is sensitive: a log has few names, and each line has a dozen fields. */
 const readNames = new Map<string, boolean>();
 const mostReadNames = 512;
 
@@ -159,7 +159,7 @@ function masked(value: unknown, depth = 0): unknown {
   if (depth === maxDepth || ArrayBuffer.isView(value)) return mask;
   if (Array.isArray(value)) return value.map((item) => masked(item, depth + 1));
   const fields: Record<string, unknown> = {};
-  // A line has a dozen fields: entries would make an array for each.
+  // `Object.entries` would create an array for each of the dozen fields of a line.
   for (const name of Object.keys(value)) {
     const field = (value as Record<string, unknown>)[name];
     if (name !== '__proto__') fields[name] = maskedField(name, field, depth);
@@ -169,7 +169,7 @@ function masked(value: unknown, depth = 0): unknown {
 
 function maskedField(name: string, field: unknown, depth: number): unknown {
   if (isSensitive(name) && field !== null && field !== undefined) return mask;
-  // The provider's own reason, usually a code.
+  // The reason that the provider sent, usually a code.
   if (name === 'reason' && typeof field === 'string') return withoutPersonal(field);
   return masked(field, depth + 1);
 }

@@ -41,7 +41,7 @@ type Parts = Pick<LocalContext, 'config' | 'db' | 'clock' | 'log'>;
 interface Reading {
   readonly begunAtMs: number;
   readonly backlog: Promise<Backlog | null>;
-  /** The same, or null when it takes too long. */
+  /** The same reading, or null when it takes too long. */
   readonly inTime: Promise<Backlog | null>;
   isOver(): boolean;
 }

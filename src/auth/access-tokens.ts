@@ -31,7 +31,7 @@ export interface AccessTokens {
   issue(subject: TokenSubject): Promise<string>;
   /** @throws AppError UNAUTHENTICATED for any invalid token. */
   verify(token: string): Promise<VerifiedToken>;
-  /** @returns what `verify` would, at once, if it has verified this token before; or null. */
+  /** @returns the result of `verify` without waiting if it is cached; otherwise null. */
   findVerified(token: string): VerifiedToken | null;
   /** The public keys, as `GET /.well-known/jwks.json` publishes them. */
   jwks(): { readonly keys: readonly JWK[] };

@@ -27,8 +27,8 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * Null means that the user does not exist: it takes as long as a wrong password and is false. So
-   * does a stored text that is not a valid hash.
+   * Verifies a password. If `stored` is null (no such user) or not a valid hash, the result is
+   * false after the same time as for a wrong password.
    * @param options `isKnown`: the user has logged in from this address before; such a login does
    *   not wait for the logins of others.
    * @throws AppError BUSY when the queue is full.
@@ -54,7 +54,7 @@ const tagBytes = 32;
 const nonceBytes = 16;
 
 interface Cost {
-  /** In KiB. */
+  /** Memory in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;

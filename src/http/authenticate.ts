@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /**
- * Authenticates at once what needs no signature and no session to be checked.
+ * Authenticates, without waiting, a request that needs no signature check and no session check.
  *
  * @param access what the operation requires; the webhook secret is verified by
  *   {@link requireWebhookSecret}.
@@ -55,7 +55,7 @@ async function authenticateLater(
   return { token, principal: await requireSession(options, token) };
 }
 
-/** A token in the usual notation that was verified before. */
+/** @returns a token that was verified before, if the header has the usual notation. */
 function findVerified({ accessTokens }: Context, authorization: string): VerifiedToken | null {
   if (!authorization.startsWith(USUAL_SCHEME)) return null;
   return accessTokens.findVerified(authorization.slice(USUAL_SCHEME.length));

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
  * Returns the client's address, normalised for throttling.
  *
  * Each trusted proxy appends the address that it saw to `X-Forwarded-For`, so the client is the
- * n-th entry from the right; the client itself may have written anything to the left of it. An
+ * n-th entry from the right; the client can forge the entries to the left of it. An
  * invalid entry is replaced by the socket's address.
  *
  * @param trustedHops the number of proxies in front of the service; 0 ignores the header.
@@ -29,7 +29,7 @@ export function isLoopback(address: string | undefined): boolean {
 function forwardedAddress(header: string | string[] | undefined, hops: number): string | null {
   if (header === undefined) return null;
   const entries = String(header).split(',');
-  // Fewer entries than proxies: the leftmost was still written by a trusted one.
+  // With fewer entries than proxies, the leftmost entry was still written by a trusted proxy.
   const entry = (entries[Math.max(0, entries.length - hops)] ?? '').trim();
   const address = withoutPort(entry);
   return isIPv4(address) || isIPv6(address) ? address : null;

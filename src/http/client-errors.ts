@@ -49,7 +49,7 @@ export function createClientErrorListener(
     refused.add(socket);
     const code = 'code' in error ? String(error.code) : '';
     const exchanges = options.connections.openOn(socket);
-    // Browsers open connections ahead of need: one that has sent nothing gets no answer.
+    // Browsers open spare connections: a connection that has sent nothing gets no response.
     const isUnused = code === TOO_SLOW && socket.bytesRead === 0;
     const isGone = code === 'ECONNRESET' || !socket.writable || isUnused;
     if (isGone || !exchanges.every(mayBeRefused)) {

@@ -197,7 +197,7 @@ class WriteProgress {
 
 export interface ConnectionLimits {
   readonly total: number;
-  /** From one address; 0 sets no limit. */
+  /** The connections from one address; 0 sets no limit. */
   readonly perAddress: number;
 }
 

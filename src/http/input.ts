@@ -50,8 +50,8 @@ export function readInput(contract: OperationContract, parts: RequestParts): Val
 }
 
 /**
- * Refuses query parameters that an operation with others does not have: a list with a filter that
- * was ignored would be taken for a filtered one. Operations without any ignore the query.
+ * Refuses unknown query parameters if the operation declares any: a list whose filter was ignored
+ * would be taken for a filtered list. Operations without query parameters ignore the query.
  */
 function refuseUnknownParameters(
   { parameters }: ParameterSet,

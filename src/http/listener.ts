@@ -158,7 +158,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 function close(server: Server, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(DRAIN_MS, () => server.closeAllConnections());
-    // The callback's error only says that the server never listened.
+    // The callback's only possible error is that the server never listened.
     server.close(() => {
       cancel();
       resolve();

@@ -9,7 +9,7 @@ import busboy from 'busboy';
 import { AppError } from '../errors.ts';
 import { ClientGone } from './exchange.ts';
 
-/** Bytes of a form beside its file: boundaries, headers of parts, a few fields. */
+/** Limit of a form's bytes outside its file: boundaries, headers of parts, a few fields. */
 const BYTES_BESIDE_FILE = 64 * 1024;
 
 /** The contract's forms have fewer parts. */
@@ -98,7 +98,7 @@ export async function readParts(
     await feedParser(request, form, {
       text: (name, value) => listener.text(name, value),
       file(name, content) {
-        // The reader gets the error of a content that breaks off from its iterator.
+        // If the content is cut off, its reader gets the error from the iterator.
         content.on('error', () => undefined);
         const read = listener.file(name, content);
         reading.push(read);

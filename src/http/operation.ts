@@ -49,7 +49,7 @@ export interface Input<Id extends OperationId> {
   readonly body: Body<Id>;
 }
 
-/** Facts about the request beside its input. */
+/** Facts about the request in addition to its input. */
 export interface RequestFacts {
   readonly id: string;
   readonly locale: Locale;

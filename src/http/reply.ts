@@ -61,7 +61,7 @@ export function asAppError(thrown: unknown): AppError {
   return new AppError(code, { cause: thrown });
 }
 
-/** What a reply cannot set. */
+/** The headers that a reply cannot set. */
 const ownHeaders = new Set([
   'X-Request-Id',
   'Cache-Control',

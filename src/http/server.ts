@@ -305,7 +305,7 @@ async function readCall(
 ) {
   const { contract, operation } = route;
   try {
-    // `readInput` reads the path of a request that nothing is awaited for.
+    // If nothing is awaited before `readInput`, that function reads the path.
     if (operation.admit || contract.body) {
       const path = readPath(contract, params);
       if (operation.admit) await operation.admit(options.context, { path, clientAddress: address });
@@ -368,7 +368,7 @@ function checked(
   { contract, reply }: { readonly contract: OperationContract; readonly reply: Reply },
 ): Reply {
   const { status, content } = reply;
-  // As it will be read from the wire.
+  // Check the JSON that the client will parse, not the object it was made from.
   const body: unknown = content === null ? undefined : JSON.parse(content.bytes.toString());
   const fields = contractBreaches(contract, { status, body });
   if (fields.length === 0) return reply;

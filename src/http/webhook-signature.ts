@@ -68,7 +68,7 @@ export function requireAllowedAddress(allowed: readonly string[], address: strin
   if (!blockListFor(allowed).check(bare, family)) throw new AppError('WEBHOOK_SECRET_REFUSED');
 }
 
-/** Cached by list. */
+/** Block lists are built once for each list of allowed addresses. */
 const blockLists = new WeakMap<readonly string[], BlockList>();
 
 function blockListFor(allowed: readonly string[]): BlockList {

@@ -1,6 +1,6 @@
 /**
  * Reports to the development pages that a transaction of any customer has ended, so that they read
- * the balance and the lists again. It has no values of transactions, and needs no login.
+ * the balance and the lists again. The response has no transaction data and needs no login.
  */
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
@@ -14,8 +14,8 @@ const pollMs = 1_000;
 const longestWaitMs = 20_000;
 
 /**
- * `GET /dev/changes?since=MARK` answers `{mark}` as soon as the mark is another one, or after 20
- * seconds. Notifications would not do: none is sent for a received Pix or a refund.
+ * `GET /dev/changes?since=MARK` responds `{mark}` as soon as the mark has changed, or after 20
+ * seconds. It polls, because no notification is sent for a received Pix or a refund.
  */
 export function changesRoute(context: LocalContext): SystemRoute {
   return {

@@ -39,7 +39,7 @@ const ownPolicy = [
 /** The script of the reference page sets inline styles. */
 const referencePolicy = ownPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
-/** The page that replaces the provider's is shown in a frame of the app. */
+/** The page that replaces the provider's page is shown in a frame of the app. */
 const framedPolicy = ownPolicy.replace("; frame-ancestors 'none'", '');
 
 /** The files of the reference page's package that are served. */
@@ -61,7 +61,7 @@ export interface PageScenario {
   readonly effect: string;
 }
 
-/** What the pages say about the service. */
+/** Facts about the service that the pages show. */
 export interface PageFacts {
   readonly scenarios: readonly PageScenario[];
   /** The provider in words, such as `simulated bank`. */

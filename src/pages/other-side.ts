@@ -29,7 +29,7 @@ export interface OtherSide {
   findTransfer(transactionId: string): Promise<string | null>;
   /**
    * Returns a completed payment, or a received Pix; the webhook follows.
-   * @param amountCents by default everything that is left.
+   * @param amountCents by default the whole amount not yet returned.
    */
   refund(endToEnd: string, amountCents?: number): Promise<BankAnswer>;
   /** Refuses all tokens that a customer has. */
