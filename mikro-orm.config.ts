@@ -1,7 +1,7 @@
 /**
- * For MikroORM's own command line, which makes migrations from the entities
- * (`npm run migration:create`). The service takes the same options from src/db/orm.ts; migrations
- * are made by comparing the entities with the committed snapshot, so no database is needed.
+ * The configuration of MikroORM's command line, which generates migrations from the entities
+ * (`npm run migration:create`). It compares the entities with the committed snapshot and needs no
+ * database. The service uses the same options, from src/db/orm.ts.
  */
 import { ormOptions } from './src/db/orm.ts';
 

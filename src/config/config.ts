@@ -30,24 +30,24 @@ export interface Config {
     readonly baseUrl: string | undefined;
     readonly email: string | undefined;
     readonly password: string | undefined;
-    /** The authentication of both sides of a connection. */
+    /** PEMs: the trusted authorities, and the client certificate with its key. */
     readonly tls: {
       /** Undefined: Node's authorities. */
       readonly ca: string | undefined;
       readonly cert: string | undefined;
       readonly key: string | undefined;
     };
-    /** Sent with every call. */
+    /** The header that authenticates every call; null: none is sent. */
     readonly apiKey: { readonly header: string; readonly value: string } | null;
     readonly ispb: string;
-    /** Of one attempt. */
+    /** The time-out of one attempt. */
     readonly timeoutMs: number;
     /** Attempts after the first one. */
     readonly retries: number;
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
-  /** In centavos, for a period of the day in São Paulo; null: no limit. */
+  /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
   readonly pixLimits: { readonly day: number | null; readonly night: number | null };
   /** 0: the simulated bank never posts its webhook automatically. */
   readonly stubSettleMs: number;
@@ -59,7 +59,7 @@ export interface Config {
   readonly webhookSigningSecrets: readonly string[];
   /** Empty: webhooks may come from anywhere. */
   readonly webhookAllowedAddresses: readonly string[];
-  /** Where the app's backend takes events, and one or two secrets that sign them; null: nowhere. */
+  /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
   readonly appEvents: { readonly url: string; readonly secrets: readonly string[] } | null;
   readonly onboardingLocalOnly: boolean;
   readonly jwt: {
@@ -70,7 +70,7 @@ export interface Config {
     readonly privateKeyPem: string | undefined;
     readonly publicKeysPem: readonly string[];
   };
-  /** 32 bytes each. The first one seals, all of them open; none: generated into `dataDir`. */
+  /** 32 bytes each. The first seals; each can unseal. Empty: a key is generated into `dataDir`. */
   readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
   /** In days. */
@@ -89,10 +89,10 @@ export interface Config {
     readonly userPerMinute: number;
   };
   readonly trustProxyHops: number;
-  /** At the same time. */
+  /** The largest numbers of simultaneous connections. */
   readonly connectionLimits: {
     readonly total: number;
-    /** 0: no limit. Behind a proxy there is none: all connections come from its address. */
+    /** 0: no limit. Always 0 behind a proxy, whose address all connections come from. */
     readonly perAddress: number;
   };
   readonly jobs: 'inline' | 'off';

@@ -17,20 +17,20 @@ export interface ValueFormat {
   };
 }
 
-/** @template Name the names of all settings, where they are known. */
+/** @template Name the names of all settings; any text where the list is not known yet. */
 export interface Entry<Name extends string = string> extends ValueFormat {
   readonly meaning: string;
   /** The stricter format in production. */
   readonly inProduction?: ValueFormat;
   readonly default?: Value;
-  /** The default by environment. */
+  /** The defaults of single environments, for a setting without `default`. */
   readonly defaultIn?: Readonly<Partial<Record<AppEnv, Value>>>;
   readonly requiredIn?: readonly AppEnv[];
   /** The setting that names a file with the value of this one. */
   readonly orFile?: Name;
   /** The value is PEM, whose line ends may be written as the two characters `\n`. */
   readonly isPem?: true;
-  /** The value is never shown. */
+  /** Reports and error messages never contain the value. */
   readonly isSecret?: true;
 }
 

@@ -100,14 +100,14 @@ function areSecrets(value: string, shortest: number): boolean {
   return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
 }
 
-/** The secret of Standard Webhooks. */
+/** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
 function isSigningSecret(value: string): boolean {
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? [];
   const bytes = Buffer.from(encoded, 'base64');
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
 }
 
-/** Plain HTTP goes over no network. */
+/** Plain HTTP is accepted for loopback hosts only, because it is not encrypted. */
 function isHttpsOrLoopback(value: string): boolean {
   if (!isUrl(value, ['http:', 'https:'])) return false;
   const { protocol, hostname, username, password, hash } = new URL(value);
@@ -125,12 +125,12 @@ function areCertificates(value: string): boolean {
   return isAll && pems.length > 0 && pems.every((pem) => new X509Certificate(pem).validTo !== '');
 }
 
-/** Whether a private key belongs to the first of some certificates. */
+/** Whether a private key belongs to the first certificate; false if either is invalid. */
 export function matchesCertificate(certificates: string, key: string): boolean {
   return holds(() => new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key)));
 }
 
-/** An IPv4 address or network, or an IPv6 network up to /64, which represents a client. */
+/** An IPv4 address or network, or an IPv6 network of /64 or larger: one client has a whole /64. */
 function isNetwork(value: string): boolean {
   const [address = '', prefix, ...rest] = value.split('/');
   if (!isIP(address) || rest.length > 0) return false;

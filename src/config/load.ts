@@ -60,7 +60,7 @@ function resolveAppEnv({ APP_ENV: named, ...values }: Partial<Values>): AppEnv |
   return isLocal(values) ? 'local' : undefined;
 }
 
-// A process uses few schemas, each seldom: to validate and optimise them is not worthwhile.
+// A process uses few schemas, and each rarely: validating and optimising them would cost more.
 const ajv = new Ajv({
   allErrors: true,
   useDefaults: true,
@@ -69,7 +69,7 @@ const ajv = new Ajv({
   code: { optimize: false },
 });
 
-/** With this variable, Node verifies no certificate of any connection. */
+/** With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node verifies no TLS certificate. */
 function processFaults(environment: Environment, appEnv: AppEnv | undefined): ConfigFault[] {
   const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
   if (appEnv !== 'production' || environment[name] !== '0') return [];
@@ -143,7 +143,7 @@ function findSchema(
   return schema;
 }
 
-/** An unknown environment has no requirements, only an error of its own. */
+/** In an unknown environment no setting is required; the environment itself is an error. */
 function buildSchema(
   appEnv: AppEnv | undefined,
   fromFile: ReadonlyMap<SettingName, unknown>,

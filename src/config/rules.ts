@@ -90,7 +90,7 @@ function* apiKeyHeaderBreaches({
   yield { name: 'PROVIDER_API_KEY_HEADER', expected };
 }
 
-/** Claims, the sweep and the operator's commands wait for the longest call. */
+/** Limits a call's duration: claims, the sweep and operator commands wait for the longest call. */
 function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
   const { PROVIDER_TIMEOUT_MS: timeoutMs, PROVIDER_RETRIES: retries } = values;
   if (typeof timeoutMs !== 'number' || typeof retries !== 'number') return;
@@ -112,7 +112,7 @@ export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): b
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** In production the format of the setting requires the same. */
+/** Applies the format of production in staging, too, where a real provider is used. */
 function* webhookSecretBreaches(
   { PROVIDER_STUB: stub, WEBHOOK_SECRET: secrets }: Partial<Values>,
   appEnv: AppEnv | undefined,

@@ -376,7 +376,7 @@ export const entries = {
   },
   JOB_LEASE_SECONDS: {
     meaning: "seconds after which other processes take over a dead process's jobs",
-    // Including a poll, another process takes up the jobs of a dead one within a minute.
+    // With the polling interval, another process takes over a dead one's jobs within a minute.
     ...integer(1, 50),
     default: 30,
   },

@@ -3,15 +3,14 @@
  * statement writes, a commit.
  *
  * There is no timer. Each statement has one batch in flight, or two if it has a lane, and the calls
- * that arrive meanwhile form the next batch. A single call is sent at once, so no call waits for
- * others, unless it is work in the background (`after`); the higher the load, the larger the
- * batches ("natural group commit"). A batched statement takes arrays: `unnest` makes a row of each
- * call, `with ordinality` numbers them, and each row of the result has the number of its call in
- * `ordinal`.
+ * that arrive meanwhile form the next batch. When no batch is in flight, a call is sent at once;
+ * only background work (`after`) waits for more calls. The higher the load, the larger the batches
+ * ("natural group commit"). A batched statement takes arrays: `unnest` makes a row of each call,
+ * `with ordinality` numbers the rows, and each result row has the number of its call in `ordinal`.
  *
  * A call gets the result that it would get without batching:
  *
- * - It gets no result before the commit that it is part of.
+ * - It gets its result only after its batch is committed.
  * - PostgreSQL rolls back a batch that it refuses, so its calls are then run one by one, beside the
  *   batches that follow: the faulty call fails, and the others succeed. The same happens to a batch
  *   that waits too long for a locked row, so that only the calls that need the row wait for it.
@@ -29,25 +28,25 @@ export interface Batching {
   /**
    * The parameters, from 1, that the calls of a batch are sorted by; `conflictKey` by default. A
    * statement locks rows and inserts keys in the order of its calls, unless its tables are very
-   * small. In one order, the batches of two processes or of a lane rarely block each other. Where
-   * they do, their calls are run one by one.
+   * small. With a common order, concurrent batches of two processes or of a lane rarely block each
+   * other. If they do, their calls are run one by one.
    */
   readonly lockOrder?: readonly number[];
   /**
-   * The name of a queue that the statement shares with the others that one request runs in turn.
-   * A lane has two batches in flight, so that one runs while the other waits for the disk or its
-   * results are processed here. Each takes at most half of the active callers: without the limit
-   * one batch would absorb them all, and the two would alternate. The second starts when as many
-   * calls wait as the first has: smaller ones would cost a send 8 % more CPU, and a read 14 %. More
-   * than two would be smaller, too. Only for statements whose batches may overtake each other.
+   * The name of a queue that the statements share which a request runs one after another. A lane
+   * has two batches in flight: one runs while the other waits for the disk or while this process
+   * reads its results. Each takes at most half of the active calls; otherwise one batch would take
+   * them all, and the two would alternate. The second starts when at least as many calls wait as
+   * the first has: smaller batches would cost a send 8 % more CPU, and a read 14 %. More than two
+   * batches would also be smaller. Use it only where batches may overtake each other.
    */
   readonly lane?: string;
   /**
-   * The name of the statement whose calls lead to this one's, which no request waits for. While
-   * that statement is busy, a call waits until four batches of it have ended, so that a batch of
-   * this one has the work of all four. The fewer batches and commits cost a settled webhook 9 %
-   * less CPU; for two batches it is half of that, and for eight not more. While that statement is
-   * idle, no call waits.
+   * The name of the leading statement, whose calls cause the calls of this one. No request waits
+   * for this one. While the leading statement is busy, a call waits until four of its batches have
+   * ended, and one batch then does the work of all four. Fewer batches and commits save 9 % of the
+   * CPU of a settled webhook; gathering two batches saves half of that, and eight save no more.
+   * While the leading statement is idle, no call waits.
    */
   readonly after?: string;
 }
@@ -60,7 +59,7 @@ interface BatchedStatement {
 
 /** A row of a batch's result. */
 export interface OrdinalRow {
-  /** The number of its call, from 1: 64 bits in PostgreSQL, which the driver gives as text. */
+  /** The number of its call, from 1, as text: the driver does not convert 64-bit integers. */
   readonly ordinal: string;
 }
 
@@ -80,10 +79,10 @@ export interface BatchRunners {
   readonly single: RunBatch;
 }
 
-/** A larger batch would delay its first calls, and gain nothing. */
+/** The largest batch: a larger one would delay its first calls without saving CPU. */
 const maxCalls = 256;
 
-/** How many batches of another statement lead to one of a statement that comes `after` it. */
+/** How many batches of the leading statement ({@link Batching.after}) a call waits for. */
 const gatheredBatches = 4;
 
 interface Call {
@@ -93,7 +92,7 @@ interface Call {
   reject(error: unknown): void;
 }
 
-/** Calls of one statement that are run at once, in the order of its parameters. */
+/** Calls of one statement that are run together, sorted by its `lockOrder`. */
 interface Batch {
   readonly statement: BatchedStatement;
   readonly calls: readonly Call[];
@@ -141,7 +140,7 @@ class Queue {
   #finished = 0;
   /** How many batches have ended. */
   #ended = 0;
-  /** The queue that this one follows, and how many of its batches the next batch waits for. */
+  /** The queue that this one follows, and the value of its `#ended` to wait for. */
   #leader: Queue | null = null;
   #leaderEnded = 0;
   readonly #followers = new Set<Queue>();
@@ -177,7 +176,7 @@ class Queue {
     });
   }
 
-  /** The call that has waited longest is first, with those that wait for the same statement. */
+  /** Starts batches: each has the statement of the call that has waited longest. */
   #start(): void {
     for (;;) {
       const [first] = this.#waiting;
@@ -189,14 +188,14 @@ class Queue {
     for (const follower of this.#followers) follower.#start();
   }
 
-  /** Whether a batch would not be smaller than the one that is in flight. */
+  /** Whether at least as many calls of the statement wait as are in flight. */
   #isWorthBatch({ statement: { name } }: Call): boolean {
     if (this.#batches === 0) return true;
     const sameCalls = this.#waiting.filter(({ statement }) => statement.name === name);
     return sameCalls.length >= this.#calls;
   }
 
-  /** The leader starts its followers each time that it starts batches, or becomes idle. */
+  /** Whether to wait for more calls; the leader calls `#start` when its own state changes. */
   #isGathering(): boolean {
     if (!this.#leader) return false;
     const isIdle = this.#leader.#batches === 0 && this.#leader.#waiting.length === 0;
@@ -260,7 +259,7 @@ class Queue {
   }
 }
 
-/** The driver writes a date field by field, in the time zone of the process, which is slower. */
+/** Formats dates here: the driver's own formatting, field by field in local time, is slower. */
 function toDriver(value: unknown): unknown {
   if (!(value instanceof Date)) return value;
   const atMs = value.getTime();

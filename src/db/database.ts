@@ -23,7 +23,7 @@ import { preparedRunner } from './prepared-query.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Present where it takes arrays of calls: concurrent calls share a round trip. */
+  /** Present if the statement takes arrays: its concurrent calls then share a round trip. */
   readonly batching?: Batching;
   /**
    * Runs on connections whose planner uses indexes only. For frequent statements that find a few
@@ -43,8 +43,8 @@ export interface Database {
   /** A fresh entity manager: one unit of work, never shared between requests. */
   em(): Promise<EntityManager>;
   /**
-   * Runs `work` with a MikroORM for migrations, on a connection that it does not share and that
-   * waits for a lock for 1.5 s at most. On the embedded database it is the one of `orm`.
+   * Runs `work` with a MikroORM for migrations, on a connection of its own that waits at most 1.5 s
+   * for a lock. The embedded database has one connection, so `work` gets the MikroORM of `orm`.
    */
   migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
   /** Runs one statement with bind parameters in one round trip; its result is committed. */
@@ -59,7 +59,7 @@ export interface Database {
   /**
    * Calls `listener` with the payload of every notification on a channel. It is called with an
    * empty payload when notifications stop arriving and when they arrive again: some may have been
-   * missed. It does not fail because the server cannot be reached.
+   * missed. While the server cannot be reached, it resolves, too.
    * @returns a function that removes the listener.
    * @throws Error when the database is closed.
    */
@@ -84,10 +84,7 @@ export interface DatabaseOptions {
   readonly onNotifications?: (areUp: boolean) => void;
 }
 
-/**
- * Opens the database of the configuration, without a change of the schema. No statement is sent to
- * a server yet.
- */
+/** Opens the database, without changing its schema. A server gets no statement yet. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.databaseUrl === undefined
     ? openEmbeddedDatabase(options)
@@ -95,7 +92,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database> {
-  // Its code and its database are megabytes that a service on PostgreSQL does without.
+  // Imported only here: a service on PostgreSQL does not need its megabytes of code.
   const { openEmbedded } = await import('./embedded.ts');
   const embedded = await openEmbedded(options.dataDir);
   const base = openBase(embedded.connection, options);
@@ -140,7 +137,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
   };
 }
 
-/** Longer than the statements run that are in flight when everything else has stopped. */
+/** How long closing waits, in ms: longer than any statement that is still in flight then. */
 const longestCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
@@ -227,7 +224,7 @@ type Base = Pick<Database, 'orm' | 'em' | 'query' | 'transaction' | 'connections
 
 /**
  * The common part of both kinds of database.
- * @param ownUnits the pool of MikroORM; without one it shares that of the statements.
+ * @param ownUnits MikroORM's own pool; if absent, MikroORM shares the pool of the statements.
  */
 function openBase(
   { onReserve, ...config }: Connection,
@@ -266,7 +263,7 @@ function openBase(
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
-      // MikroORM has ended its own, unless it has never used it.
+      // MikroORM ends the pool that it has used; the remaining ones are ended here.
       for (const one of new Set([units, pool])) if (!one.ending) await one.end();
     },
   };

@@ -50,7 +50,7 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase> {
   }
 }
 
-/** PGlite has no lock; an open exclusive SQLite transaction is one that ends with the process. */
+/** PGlite has no lock. An exclusive SQLite transaction is a lock that ends with the process. */
 function takeLock(dataDir: string): DatabaseSync {
   const lock = new DatabaseSync(join(dataDir, 'lock'));
   try {
@@ -63,8 +63,8 @@ function takeLock(dataDir: string): DatabaseSync {
 }
 
 /**
- * One session serves all: a pool of one. It yields to the event loop between its users, or a
- * busy embedded database would keep timers and sockets waiting.
+ * PGlite has one session, so the pool has one connection. It yields to the event loop between its
+ * users, because a busy embedded database would otherwise delay timers and sockets.
  */
 function connectionTo(postgres: PGlite): Connection {
   return {

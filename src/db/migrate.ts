@@ -12,11 +12,11 @@ const migrationLock = 0x706f6e74;
 /** How often an instance checks whether another one has finished its migrations. */
 const pollMs = 500;
 
-/** Between two attempts at a lock, the statements that waited behind the first one can run. */
+/** The first pause after a refused lock, in which the statements behind it can run. */
 const firstPauseMs = 2_000;
 const longestPauseMs = 10_000;
 
-/** After that an operator has to end the blocking transaction. */
+/** The longest wait for a lock; then an operator has to end the blocking transaction. */
 const longestWaitMs = 10 * 60_000;
 
 export interface MigrateOptions {
@@ -88,8 +88,8 @@ export class MigrationBlockedError extends Error {
 
 /**
  * Runs migrations while no other instance does. The lock belongs to a transaction that is idle
- * while the migrations run, and no instance waits for it in a statement: an index that is built
- * concurrently waits for every statement that runs, so that statement would block it.
+ * while the migrations run. The other instances poll for it: a statement that waited for the lock
+ * would block a concurrent index build, which waits for every running statement.
  */
 async function withLock(
   db: Database,

@@ -1,7 +1,7 @@
 /**
- * LISTEN on one separate connection, which reconnects. Notifications of the time without it are
- * lost, so every listener is called when the connection is lost and when it is restored, and reads
- * the database itself. A heartbeat detects a connection that has gone silent.
+ * LISTEN on one separate connection, which is reopened when it is lost. Notifications that are
+ * sent meanwhile are lost, so every listener is called at the loss and at the reconnection, and
+ * reads the database itself. A heartbeat detects a connection that has gone silent.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -135,7 +135,7 @@ interface ListenConnectionOptions {
 }
 
 /**
- * One connection to a PostgreSQL server that only listens; the next attempt is another one. Every
+ * One connection to a PostgreSQL server that only listens; a reconnection is a new object. Every
  * statement has a deadline, because a network that fails silently (half-open TCP) ends nothing.
  */
 class ListenConnection {
@@ -176,7 +176,7 @@ class ListenConnection {
   }
 
   /**
-   * Every listener of a channel waits for the one statement: before it, nothing is delivered.
+   * Listens to a channel. All its listeners share one LISTEN, and wait until it has taken effect.
    * @throws Error when the connection is lost.
    */
   listen(channel: string): Promise<void> {

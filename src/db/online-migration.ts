@@ -12,7 +12,7 @@ export abstract class OnlineMigration extends Migration {
 
   /**
    * Adds a statement that may take hours, such as `alter table … validate constraint …`. Use it for
-   * statements whose locks allow reads and writes: the wait for them is longer, too.
+   * statements whose locks allow reads and writes, because the lock time-out is longer, too.
    */
   protected addLongSql(sql: string): void {
     this.addSql(`set lock_timeout = '5min'`);

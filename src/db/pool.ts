@@ -16,15 +16,15 @@ export interface Session {
 }
 
 /**
- * The server ends a statement that runs too long; a server that does not respond is given up a
- * little later.
+ * The server ends a statement that runs too long. If the server does not respond, the driver gives
+ * up a little later.
  */
 export function postgresConnection(url: string, { appEvents = false }: Session = {}): Connection {
   return {
     ...addressOf(url),
     application_name: 'ponte',
-    // No statement here is worth compiling, and on large tables PostgreSQL would think so. A step
-    // of a payment is on disk before the next one is taken, whatever the server's default is.
+    // JIT is off: PostgreSQL would compile statements on large tables, and none here gains by it.
+    // Each step of a payment is on disk before the next, whatever the server's default is.
     options: `-c jit=off ${durable}${appEvents ? ` -c ${appEventsSetting}` : ''}`,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
@@ -77,12 +77,12 @@ export const indexedSettings = [
 
 /**
  * Separate connections for the most frequent statements. Each finds a few rows by an index, and the
- * settings of these connections allow the planner no other way. By default it would read a table
- * sequentially that is empty at first, keep that plan when the table has filled, compile what seems
- * expensive, and plan again for each size of a batch.
+ * settings of these connections make the planner use it. By default the planner would choose a
+ * sequential scan for an empty table, keep that plan when the table has filled, compile statements
+ * that seem expensive, and plan again for each batch size.
  *
- * None takes more than some milliseconds. One that does is stuck and delays those behind it, so it
- * is given up early.
+ * Such a statement takes a few milliseconds at most. A longer one is stuck and delays the
+ * statements behind it, so its time-out is short.
  */
 export function indexedPool(pool: pg.Pool, { appEvents = false }: Session = {}): pg.Pool {
   const settings = appEvents ? [...indexedSettings, appEventsSetting] : indexedSettings;
@@ -124,7 +124,7 @@ class BoundedPool extends pg.Pool {
   }
 }
 
-/** How many may wait for a connection: some tenths of a second at the usual rate. */
+/** How many statements may wait for a connection: a few tenths of a second at the usual rate. */
 const maxWaiting = 500;
 
 /** A lost connection fails the statement on it; an idle one needs no handling. */
@@ -159,7 +159,7 @@ export async function runTransaction<Result>(
   }
 }
 
-/** Runs a statement once, on a connection. A name: it is prepared there. */
+/** Runs a statement once, on a connection. A named statement is prepared there. */
 export async function run<Row>(
   connection: Pick<pg.Pool, 'query'>,
   { name, text }: { readonly name: string; readonly text: string },
@@ -227,7 +227,7 @@ function releaseLost(pool: pg.Pool): void {
     if (known.has(client)) return;
     known.add(client);
     const release = async (): Promise<void> => {
-      // A caller that releases it does so before the next turn of the event loop.
+      // A caller that releases the connection does so before the next turn of the event loop.
       await nextTurn();
       if (taken.has(client)) client.release(true);
     };

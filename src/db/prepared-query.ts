@@ -18,7 +18,7 @@ interface Column {
 
 type ColumnsByStatement = Map<string, readonly Column[]>;
 
-/** What is used of the driver's connection, which its types do not declare. */
+/** The methods of the driver's connection that are used here and missing in its types. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): boolean };
   readonly parsedStatements: Readonly<Record<string, string>>;
@@ -107,11 +107,11 @@ class PreparedQuery {
   }
 
   handleCommandComplete(): void {
-    // The driver calls it; what it counts is not used.
+    // Required by the driver; the number of affected rows is not used.
   }
 
   handleEmptyQuery(): void {
-    // No statement is empty.
+    // Required by the driver; no statement is empty.
   }
 
   handleError(error: Error): void {

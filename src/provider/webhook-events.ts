@@ -171,7 +171,7 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
     ignoredByWord(word) ??
     ignoredByIds(ids, parts, kind) ??
     ignoredByStatus(status, kind, stated) ??
-    // A payment has an end-to-end id, and a charge without one has expired.
+    // Only an unpaid charge expires, and it has no payment and thus no end-to-end id.
     (kind === 'expired' && ids.endToEnd !== null ? 'contradictory_status' : null) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
   const [amountCents] = amounts;
@@ -198,7 +198,7 @@ interface RefundItem {
   readonly stated: readonly Fields[];
 }
 
-/** A refund is named by its return id and the end-to-end id of the payment, and nothing else. */
+/** Only the return id and the end-to-end id of the payment identify a refund. */
 function readRefundItem({ index, name, word, parts, stated }: RefundItem): WebhookItem {
   const ids = readIds(parts, 'payment');
   const reading = readRefund(parts);
@@ -231,8 +231,8 @@ function readRefundItem({ index, name, word, parts, stated }: RefundItem): Webho
 
 /**
  * Without an event word, an item under `pix` is a received PIX, unless it has a status and no
- * payee: it may then be a sent one. Elsewhere, a received PIX has no status, but the fields of
- * BACEN's format.
+ * payee: it may then be a sent one. Elsewhere, an item is a received PIX if it has the
+ * fields of BACEN's format and no status.
  */
 function isIncomingItem(parts: Parts, isFromPixList: boolean, hasStatus: boolean): boolean {
   const { all, outer, pix } = parts;

@@ -1,7 +1,4 @@
-/**
- * The items of a webhook payload, and the objects of each. Their fields are read
- * in `webhook-events.ts`.
- */
+/** Finds the items of a webhook payload and their objects; `webhook-events.ts` reads the fields. */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import {
   endToEndNames,
@@ -49,7 +46,7 @@ export function* splitItems(payload: unknown): Generator<Item> {
   }
 }
 
-/** Lazily: a list may contain tens of thousands. */
+/** Yields items one by one, because a list may contain tens of thousands. */
 function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   const fields = isObject(content) ? readFields(content) : null;
   const alone = { fields, isFromPixList: false, around: [] };
@@ -63,7 +60,7 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
     yield alone;
     return;
   }
-  // Also nested lists, and values under other spellings of the list's name.
+  // `lists` may contain nested lists, and values under other spellings of the list's name.
   const listed = lists.flat(2);
   if (listed.length === 0 && fields.size > 1) yield alone;
   for (const one of listed) {
@@ -168,9 +165,7 @@ const accountNames = ['account', 'accountnumber', 'conta'];
 /** All names of identifiers. */
 export const payeeNames = [...keyNames, ...documentNames, ...agencyNames, ...accountNames];
 
-/**
- * Reads the payee of a received PIX.
- */
+/** Reads the payee of a received PIX. */
 export function readPayee(objects: readonly Fields[]): WebhookItemPayee {
   const { key, document, agency, accountNumber } = readIdentifiers(objects);
   const spelled = [key.map((one) => normalisePixKey(one).key), document, agency, accountNumber];

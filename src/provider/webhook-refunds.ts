@@ -1,5 +1,5 @@
 /**
- * Reads what an item says of a refund: its return id, the payment that it refunds, and its amount.
+ * Reads the refund in an item: its return id, the payment that it refunds, and its amount.
  *
  * | format of the item | return id | refunded payment | amount |
  * |---|---|---|---|
@@ -31,7 +31,7 @@ const originalObjects = ['originaltransaction', 'original'];
 const originalNames = ['originalendtoend', 'originalendtoendid'];
 const returnIdNames = ['returnidentification', 'returnid', 'rtrid', 'refundid', 'reversalid'];
 
-/** What an item says of a refund. */
+/** The refund that an item reports. */
 export interface RefundReading {
   readonly returnId: string;
   /** The end-to-end id of the refunded payment. */
@@ -68,7 +68,7 @@ export function readRefund(
   return { returnId, endToEnd, amountCents };
 }
 
-/** The amount in the object of the refund counts: others beside it may be the payment's. */
+/** Only the amount in the refund's object counts: others may be the payment's. */
 function readRefundAmounts(parts: Parts, refunds: readonly Fields[]): ReadonlySet<number | null> {
   const ofRefund = new Set([
     ...findValues(['value'], refunds).map(readCentavos),

@@ -39,7 +39,7 @@ const refund: Word = { kind: 'refund', otherwise: 'COMPLETED' };
 const refundIn: Word = { ...refund, direction: 'in' };
 const refundOut: Word = { ...refund, direction: 'out' };
 
-/** Something about a charge: its status says what. */
+/** An event about a charge, whose status says what happened. */
 const chargeWord: Word = { kind: 'received' };
 
 /** Event words without prefix, in upper case, separated by `_`. */

@@ -3,7 +3,7 @@ import { accountStatuses } from '../../domain/account.ts';
 import { instant, oneOf } from './columns.ts';
 import { User } from './user.ts';
 
-/** The bank account of a user: one each. */
+/** The bank account of a user, who has at most one. */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -19,7 +19,7 @@ export const Account = defineEntity({
     status: p.text(),
     providerCompanyId: p.text().nullable(),
     providerClientToken: p.text().nullable(),
-    /** The PIX keys that the provider listed at the last time, as the directory stores them. */
+    /** The PIX keys that the provider listed most recently, in the directory's format. */
     pixKeys: p.array().nullable(),
     /** The last balance that the provider reported, and when. */
     balance: p.decimal().precision(15).scale(2).nullable(),

@@ -9,10 +9,10 @@ export const AppEvent = defineEntity({
   name: 'AppEvent',
   tableName: 'app_events',
   properties: {
-    /** What the event is about. A transaction ends once, so it has one event. */
+    /** The subject of the event. A transaction ends once, so it has one event. */
     id: p.text().primary(),
     type: p.text(),
-    /** No reference: it is written in the commit of a payment, and outlives its user. */
+    /** No foreign key: the event is written in the commit of a payment, and outlives its user. */
     userId: p.integer(),
     transactionId: p.uuid().nullable(),
     operation: p.text().nullable(),
@@ -30,7 +30,7 @@ export const AppEvent = defineEntity({
   ],
 });
 
-/** An SQL condition: the session writes app events. It is set when the connection is made. */
+/** An SQL condition: the session writes app events. The setting is made at connection. */
 export const writesAppEvents = "current_setting('ponte.app_events', true) = 'on'";
 
 interface Announced {

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { instant, oneOf } from './columns.ts';
 
-/** Work without a caller. Running jobs are held under a lease. */
+/** A unit of background work. A lease protects it while it runs. */
 export const Job = defineEntity({
   name: 'Job',
   tableName: 'jobs',
@@ -9,14 +9,14 @@ export const Job = defineEntity({
     id: p.bigint().primary(),
     kind: p.text(),
     payload: p.json<Readonly<Record<string, unknown>>>(),
-    /** At most one open job has a key. */
+    /** Unique among the jobs that have not ended. */
     uniqueKey: p.text().nullable(),
     status: p.text().$type<'queued' | 'running' | 'done' | 'dead'>(),
     runAt: instant(),
     attempts: p.integer().default(0),
     leasedUntil: instant().nullable(),
     leasedBy: p.text().nullable(),
-    /** Requested again while it runs: it is run once more. */
+    /** Whether the job was requested again while it ran: it is then run once more. */
     wanted: p.boolean().default(false),
     /** The name of the last error; never its values. */
     lastError: p.text().nullable(),

@@ -54,7 +54,7 @@ export const OnboardingApplication = defineEntity({
       body: "raise exception 'an application does not move this way' using errcode = 'check_violation';",
     },
     {
-      // Named by its user: the id of the application is the applicant's secret.
+      // The event has the user's id, because the application's id is the applicant's secret.
       name: 'onboarding_applications_told',
       timing: 'after',
       events: ['update'],

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { OnboardingDocument } from './onboarding-document.ts';
 
-/** A piece of a document's content, sealed for its document and its place in it. */
+/** A chunk of a document's content, sealed for this document and this position in it. */
 export const OnboardingDocumentChunk = defineEntity({
   name: 'OnboardingDocumentChunk',
   tableName: 'onboarding_document_chunks',

@@ -3,8 +3,8 @@ import { instant, oneOf } from './columns.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 
 /**
- * An uploaded document. Its content lies in chunks, sealed, from the first byte on; a document
- * counts only once all of them are there, and they go once the provider has them.
+ * An uploaded document. Its content is stored as sealed chunks while it arrives. The document
+ * counts only when all chunks are stored; they are deleted when the provider has the document.
  */
 export const OnboardingDocument = defineEntity({
   name: 'OnboardingDocument',

@@ -8,12 +8,12 @@ export const PixTimeline = defineEntity({
   tableName: 'pix_timeline',
   properties: {
     /**
-     * No foreign key: its check locked the transaction's row for each entry, a tenth of what a send
-     * costs PostgreSQL. Each statement adds entries only of transactions that it has just stored or
-     * locked, and none is removed (`pix_transactions_kept`).
+     * No foreign key: its check would lock the transaction's row for each entry, a tenth of the
+     * cost of a send in PostgreSQL. Each statement adds entries only for transactions that it has
+     * just stored or locked, and no transaction is ever deleted (`pix_transactions_kept`).
      */
     transaction: () => p.manyToOne(PixTransaction).primary().createForeignKeyConstraint(false),
-    /** The order of the entries. It is second, so that the key's index is the only one. */
+    /** Orders the entries. As the key's second column it needs no index of its own. */
     id: p.bigint().primary().autoincrement(),
     phase: p.text(),
     at: instant(),

@@ -19,7 +19,7 @@ function statusAndPhaseAgree(): string {
   return pixStatuses.map(pair).join(' or ');
 }
 
-/** The transactions that no request has made, but an event of the provider. */
+/** The transactions that an event of the provider creates, not a request. */
 const reportedOnly = oneOf('operation', ['RECEIVED', ...refundTypes]);
 
 const announceEnd = announcing({
@@ -66,7 +66,7 @@ export const PixTransaction = defineEntity({
     originalId: p.uuid().nullable(),
     /** The sum of the refunds of this transaction; null: there is none. */
     refundedAmount: p.decimal().precision(15).scale(2).nullable(),
-    /** Until then no other process resumes it. */
+    /** The end of the claim: until then no other process resumes the transaction. */
     claimedUntil: instant().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
@@ -74,7 +74,7 @@ export const PixTransaction = defineEntity({
   },
   uniques: [
     {
-      // The key first: the provider's events name a send by it alone.
+      // The key is the first column, because an event may identify a send by the key alone.
       name: 'pix_transactions_idempotency_unique',
       properties: ['idempotencyKey', 'user', 'operation'],
     },
@@ -86,22 +86,22 @@ export const PixTransaction = defineEntity({
         'create unique index "pix_transactions_end_to_end_unique" on "pix_transactions" ("end_to_end", "operation") where "end_to_end" is not null',
     },
     {
-      // A static code has room for 25 characters of the 26: they have to identify a charge.
+      // A static code has room for only 25 of the 26 characters, so these must be unique.
       name: 'pix_transactions_txid_unique',
       expression:
         'create unique index "pix_transactions_txid_unique" on "pix_transactions" (left("transaction_identification", 25)) where "transaction_identification" is not null',
     },
     {
-      // The condition holds for every row. It keeps the index out of the plans of statements
-      // without a period, which would seem equally cheap by it while the table is empty.
+      // The condition is true for every row. It excludes the index from the plans of statements
+      // without a period: on an empty table, the planner would consider it equally cheap.
       name: 'pix_transactions_statement',
       expression:
         'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id") where "created_at" is not null',
     },
     {
-      // What is under way: a charge that has its code waits for a payer, perhaps for ever. The
-      // index names nothing that changes when a payment is accepted, so that storing that touches
-      // no index (PostgreSQL, "Heap-Only Tuples"): a sixth of what a send costs there.
+      // Unfinished transactions, without charges that have a code: these may wait for ever. No
+      // indexed column changes when a payment is accepted, so that this update changes no index
+      // (PostgreSQL, "Heap-Only Tuples"), which saves a sixth of the cost of a send there.
       name: 'pix_transactions_unsettled',
       expression:
         'create index "pix_transactions_unsettled" on "pix_transactions" ("created_at") where "status" = \'PROCESSING\' and "qr_code" is null',

@@ -10,7 +10,7 @@ export const SecurityEvent = defineEntity({
     id: p.bigint().primary().autoincrement(),
     at: instant(),
     kind: p.text().$type<SecurityEventKind>(),
-    /** No reference: the event outlives the user. */
+    /** No foreign key: the event outlives the user. */
     userId: p.integer().nullable(),
     identity: p.text(),
     address: p.text().nullable(),

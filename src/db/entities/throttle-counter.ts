@@ -9,11 +9,11 @@ export const ThrottleCounter = defineEntity({
     key: p.text().primary(),
     windowStartedAt: instant(),
     attempts: p.integer(),
-    /** The end of the window. The previous release writes none: its windows are over at once. */
+    /** The end of the window. The previous release writes none, so its windows end at once. */
     expiresAt: instant().defaultRaw("'-infinity'"),
   },
   indexes: [
-    /** The previous release purges by it; drop it once that release does not run any more. */
+    /** The previous release purges by this index; drop it when that release no longer runs. */
     { name: 'throttle_counters_window', properties: ['windowStartedAt'] },
     { name: 'throttle_counters_expiry', properties: ['expiresAt'] },
   ],

@@ -1,4 +1,4 @@
-/** Reads the response of a login: the token, its expiry, and the account, which others have too. */
+/** Reads the response to a login: token, expiry, account. Other responses have an account, too. */
 import { notUnderstood } from '../errors.ts';
 import type { ProviderAccount, ProviderLogin } from '../provider.ts';
 import { type Fields, readFields, firstId, readInner, findValues } from '../wire-reading.ts';

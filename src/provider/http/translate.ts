@@ -68,7 +68,7 @@ function signedCents(reais: unknown): number | null {
   return Math.abs(Number(rounded) - reais) < noise ? centsFromDecimal(rounded) : null;
 }
 
-/** In reais: far less than a tenth of a centavo, far more than floating point errors. */
+/** The tolerance in reais: far below a tenth of a centavo, far above floating point errors. */
 const noise = 1e-6;
 
 /** Reads a statement without interpreting its lines. */
@@ -105,7 +105,7 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   };
 }
 
-/** As long as any name, and as any document with its punctuation: other texts are neither. */
+/** The longest text that can be a name or a document with punctuation; longer ones are ignored. */
 const longestName = 140;
 const longestDocument = 20;
 

@@ -217,7 +217,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   async run(): Promise<Answer> {
     this.#shared.budget.called();
     const first = await this.#attempt();
-    // Most calls need no retry, and none of its policy either.
+    // Most calls need no retry, so the retry policy is created only for those that do.
     const isRepeated = first instanceof ProviderError && this.#mayRepeat(first);
     const result = isRepeated ? await this.#retry() : first;
     const end = this.#concluded(result);

@@ -111,7 +111,7 @@ class TokenRefresh {
   }
 }
 
-/** @throws the thrown value, unless it is a refused token. */
+/** @returns the refusal of a token. @throws any other value unchanged. */
 function tokenRefusal(thrown: unknown): ProviderError {
   const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
   // A call that may have been executed is not repeated, regardless of its code.

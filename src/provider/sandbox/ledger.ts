@@ -1,4 +1,4 @@
-/** What the bank behind the sandbox did, whatever it answered: read from its state. */
+/** The bank's executed operations, read from its state and independent of its answers. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
 import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';

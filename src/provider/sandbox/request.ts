@@ -15,7 +15,7 @@ type Body<Id extends OperationId> = Id extends 'submitDocument'
   ? Operations[Id]['body'] & { readonly arquivo: File }
   : Operations[Id]['body'];
 
-/** A request that keeps the contract. */
+/** A request that conforms to the contract. */
 export interface ProviderRequest<Id extends OperationId> {
   /** The bearer token, or an empty text. */
   readonly token: string;

@@ -171,7 +171,7 @@ class RequestHandler {
     const answer = await orProblem(async (): Promise<SandboxAnswer | Silence | Delivery> => {
       const body = await readBody(request, operation.contract.body);
       call.ids = readIds(body);
-      // A late call is executed also when the client no longer waits for it.
+      // A delayed call is executed even if the client no longer waits for its answer.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return 'hang';
       const fault = applyFaultBefore(effects);

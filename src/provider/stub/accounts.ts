@@ -22,7 +22,7 @@ export interface BankLogin {
   readonly account: BankAccount;
 }
 
-/** The customer of the documentation has a document that people recognise as a test value. */
+/** The documentation's customer, with a CPF that is recognisable as a test value. */
 const DEVELOPER = { email: 'dev@ponte.test', document: '11144477735' } as const;
 
 const AGENCY = '0001';

@@ -104,7 +104,7 @@ function stubOnboarding(onboarding: Onboarding): ProviderOnboarding {
   };
 }
 
-/** Submits what has no value as its answer. */
+/** Sends a request whose answer has no value. */
 async function submit(
   call: CallOptions,
   request: () => MaybeLater<BankAnswer<null>>,

@@ -108,7 +108,7 @@ export class Payments {
    */
   #conflict(email: string, order: PaymentOrder, first: Payment | null): string | null {
     const issued = first ?? this.#state.lookUps.get(order.endToEnd);
-    // Issued to that customer and payer, for that key: a transfer to another key is another one.
+    // The directory issued the id to this customer and payer, for a payment to this key.
     const isIssued =
       issued?.email === email &&
       issued.payerId === order.payer.document &&

@@ -6,7 +6,7 @@
 import { entryRow, type StateFile } from './state-file.ts';
 import type { Charge, Expiry, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
 
-/** What follows from the rows of one customer. */
+/** The values that are derived from the rows of one customer. */
 interface Customer {
   balanceCents: number;
   /** By end-to-end id, oldest first. */
@@ -67,7 +67,7 @@ export class State {
     this.#file?.close();
   }
 
-  /** What has webhooks: a transfer by its end-to-end id, an expiry by its charge's. */
+  /** Finds a transfer by its end-to-end id, or an expiry by its charge's id: both have webhooks. */
   posting(id: string): Transfer | Expiry | undefined {
     return this.transfers.get(id) ?? this.expiries.get(id);
   }

@@ -64,7 +64,7 @@ function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem 
   };
 }
 
-/** A line of its own, which names the payment, as the lines of providers do. */
+/** A refund is a separate line that names the payment, as in the statements of providers. */
 function writeRefund(refund: Refund): ProviderStatementItem {
   const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs } = refund;
   return {

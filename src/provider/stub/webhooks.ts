@@ -110,12 +110,12 @@ export class Webhooks {
       await this.#options.notify(Buffer.from(text, 'utf8'));
       return true;
     } catch {
-      // Whatever the reason, it is posted again.
+      // The webhook is posted again after any error.
       return false;
     }
   }
 
-  /** A closed state file refuses late rows: that is no fault. */
+  /** Ignores errors after closing: the closed state file then refuses rows as intended. */
   #report(fault: unknown): void {
     if (!this.#isClosed) this.#options.onFault(fault);
   }
