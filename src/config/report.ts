@@ -49,7 +49,7 @@ function formatKeyCount(keys: number): string {
   return keys === 1 ? '1 key' : `${keys} keys`;
 }
 
-/** Removes the password, which may also be in the query. */
+/** Removes the password. It may also be in the query, of which only `sslmode` is kept. */
 function withoutSecrets(databaseUrl: string): string {
   const { protocol, username, host, pathname, searchParams } = new URL(databaseUrl);
   const user = username === '' ? '' : `${username}@`;

@@ -112,8 +112,8 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
     kind: 'embedded',
     migrating: async (work) => work(await base.orm()),
     query: batched(query, { batched: query, single: query }),
-    // Through the pool of one: the session mixes up the results when a statement bypasses the pool
-    // during a transaction.
+    // LISTEN runs through the pool: a statement that bypasses it during a transaction makes the
+    // session mix up the results.
     async listen(channel, listener) {
       const stop = embedded.postgres.onNotification((notified, payload) => {
         if (notified === channel) listener(payload);

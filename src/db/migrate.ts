@@ -33,8 +33,8 @@ interface Named {
 }
 
 /**
- * Applies the migrations that are missing, each in a transaction of its own. It waits while another
- * instance migrates, and repeats a migration that cannot get its lock.
+ * Applies the pending migrations, each in its own transaction; an `OnlineMigration` has none. It
+ * waits while another instance migrates, and repeats a migration whose lock is refused.
  * @returns their names.
  * @throws MigrationBlockedError when a lock is not free within ten minutes.
  */

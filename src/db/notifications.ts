@@ -187,8 +187,8 @@ class ListenConnection {
   }
 
   /**
-   * Notifies itself. A response of the server is not sufficient: behind a pooler that shares
-   * sessions it responds, and no notification arrives.
+   * Sends a notification to this connection, and checks that it arrives. A response to a statement
+   * is not sufficient: a pooler that shares sessions responds, but delivers no notification.
    * @throws Error when the connection is lost.
    */
   beat(): Promise<void> {

@@ -9,8 +9,8 @@ const tlsParameters = ['sslmode', 'ssl', 'sslnegotiation', 'sslrootcert', 'sslce
 /**
  * The address that the driver connects to, and its checks of the server's identity. The driver has
  * two gaps in `sslmode=verify-full`: for a host that is an IP address it accepts the certificate of
- * `localhost`, and `NODE_TLS_REJECT_UNAUTHORIZED=0` turns its checks off. Every other mode is the
- * driver's.
+ * `localhost`, and `NODE_TLS_REJECT_UNAUTHORIZED=0` turns its checks off. Every other mode is left
+ * to the driver.
  *
  * @param url a PostgreSQL address.
  * @returns the driver's options for it.
@@ -19,7 +19,7 @@ const tlsParameters = ['sslmode', 'ssl', 'sslnegotiation', 'sslrootcert', 'sslce
 export function addressOf(url: string): Pick<pg.ClientConfig, 'connectionString' | 'ssl'> {
   const address = new URL(url);
   const { hostname, searchParams } = address;
-  // The driver uses the last of several.
+  // The driver uses the last value of a repeated parameter.
   const lastOf = (name: string): string | undefined => searchParams.getAll(name).at(-1);
   if (lastOf('sslmode') !== 'verify-full') return { connectionString: url };
   const fileOf = (name: string): string | undefined => {
@@ -35,7 +35,7 @@ export function addressOf(url: string): Pick<pg.ClientConfig, 'connectionString'
     ...(sslnegotiation && { sslnegotiation }),
     ssl: {
       rejectUnauthorized: true,
-      // The certificate is checked against this if the driver passes no name, as for an address.
+      // The driver passes no name for an IP address, so the certificate is checked against this.
       ...(isIP(host) !== 0 && { host }),
       ...(ca && { ca }),
       ...(cert && { cert }),

@@ -231,8 +231,8 @@ function readRefundItem({ index, name, word, parts, stated }: RefundItem): Webho
 
 /**
  * Without an event word, an item under `pix` is a received PIX, unless it has a status and no
- * payee: it may then be a sent one. Elsewhere, an item is a received PIX if it has the
- * fields of BACEN's format and no status.
+ * payee: it may then be a sent one. Elsewhere, an item is a received PIX if it has the fields of
+ * BACEN's format and no status.
  */
 function isIncomingItem(parts: Parts, isFromPixList: boolean, hasStatus: boolean): boolean {
   const { all, outer, pix } = parts;

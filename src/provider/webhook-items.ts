@@ -27,8 +27,8 @@ export interface Item {
 }
 
 /**
- * The largest number of empty items that are returned. Others are always returned: a payload has at
- * most 256 KiB.
+ * The largest number of empty items that are returned. All non-empty items are returned: their
+ * number is limited by the size of a payload, at most 256 KiB.
  */
 const mostEmptyItems = 100;
 

@@ -14,7 +14,7 @@ export const PixLimit = defineEntity({
   tableName: 'pix_limits',
   properties: {
     user: () => p.manyToOne(User).primary().deleteRule('cascade'),
-    /** Counts reservations of sends and changes of limits, which exclude each other by it. */
+    /** Each reservation of a send and each change of limits adds 1, which detects conflicts. */
     version: p.integer().default(0),
     day: amount(),
     dayNext: amount(),

@@ -41,7 +41,7 @@ export const PixTransaction = defineEntity({
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('restrict'),
     operation: p.text(),
-    /** The app's idempotency key; the row is the claim to it. None on a received PIX. */
+    /** The app's idempotency key; the row is the claim to it. Null for received PIX and refunds. */
     idempotencyKey: p.text().nullable(),
     /** SHA-256 of the validated request, to distinguish a repeat from another request. */
     fingerprint: p.blob().nullable(),

@@ -94,7 +94,7 @@ async function writeHuge(response: ServerResponse, bytes: number): Promise<void>
   try {
     await pipeline(Readable.from(padding(bytes)), response);
   } catch {
-    // The client refuses the rest and closes, which is what it should do.
+    // The client refuses the rest and closes the connection, as it should.
   }
 }
 

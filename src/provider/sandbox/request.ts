@@ -114,7 +114,7 @@ export function checkRequest(
   ]);
 }
 
-/** The fields as the contract describes them: a file counts for the field of its name alone. */
+/** The fields as the contract describes them: a file only, and always, in the file field. */
 function fieldsIn({ form }: BodyContract, value: unknown): unknown {
   if (form === null || value === undefined) return value;
   const fields = Object.entries(value as Record<string, string | File>).flatMap(([name, field]) => {

@@ -113,7 +113,7 @@ export class Bank {
     this.#accounts.expireToken(token);
   }
 
-  /** Refuses all tokens that a customer has; a new login gives a valid one. */
+  /** Refuses all current tokens of a customer; a new login returns a valid one. */
   expireCustomerTokens(email: string): void {
     this.#accounts.expireCustomerTokens(email);
   }
@@ -184,7 +184,7 @@ export class Bank {
   }
 
   /**
-   * Gives a completed payment or a received PIX back, whole or in part, and posts the webhook.
+   * Refunds a completed payment or a received PIX, whole or in part, and posts the webhook.
    *
    * @param amountCents by default everything that is left.
    */

@@ -119,7 +119,7 @@ export class Charges {
     return done(null);
   }
 
-  /** A charge that is paid by then does not expire. */
+  /** Schedules the expiry of a charge, which has no effect if the charge is paid before. */
   #scheduleExpiry({ type, atMs, order }: Charge): void {
     const { settleMs, webhooks, clock } = this.#options;
     const { transactionIdentification, expirationSeconds } = order;

@@ -112,7 +112,7 @@ async function submit(
   await send(call, request);
 }
 
-/** Sends a request to the bank, and waits until the signal aborts, as a client on a wire does. */
+/** Sends a request to the bank. As in an HTTP client, an abort ends the wait for the answer. */
 async function send<T>(
   { signal }: CallOptions,
   request: () => MaybeLater<BankAnswer<T>>,

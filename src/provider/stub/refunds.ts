@@ -21,7 +21,7 @@ export interface RefundMade {
   readonly amountCents: number;
 }
 
-/** The bank of the payees gives payments back, and the customers give back what they received. */
+/** The payees' bank refunds payments, and customers refund what they received. */
 export class Refunds {
   readonly #options: RefundsOptions;
 
