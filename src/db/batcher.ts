@@ -140,7 +140,7 @@ class Queue {
   #finished = 0;
   /** How many batches have ended. */
   #ended = 0;
-  /** The queue that this one follows, and the value of its `#ended` to wait for. */
+  /** The queue that this one follows, and the `#ended` of that queue to wait for. */
   #leader: Queue | null = null;
   #leaderEnded = 0;
   readonly #followers = new Set<Queue>();

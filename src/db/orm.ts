@@ -28,7 +28,7 @@ export function ormOptions(connection: Partial<Options>): Options {
       // A start must not write into the source tree; `migration:create` refreshes the snapshot.
       snapshotOnMigrate: false,
       emit: 'ts',
-      // Each migration is a transaction of its own, so that it holds its locks for a short time.
+      // No transaction around all migrations, so that each holds its locks only for a short time.
       allOrNothing: false,
     },
     ...connection,

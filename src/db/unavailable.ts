@@ -55,8 +55,8 @@ export function isDatabaseTrouble(error: unknown): boolean {
 }
 
 /**
- * Whether the database is unavailable for now. One that refuses the user (class 28) is available,
- * and an address that cannot be listened on is not the database's.
+ * Whether the database is unavailable for now. A database that refuses the user (class 28) is
+ * available. A failed `listen` concerns an address of this service, not the database.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error) || ('syscall' in error && error.syscall === 'listen')) return false;

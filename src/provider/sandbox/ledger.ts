@@ -1,4 +1,4 @@
-/** The bank's executed operations, read from its state and independent of its answers. */
+/** What the bank executed and refused: read from its state, so lost answers do not matter. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
 import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';
