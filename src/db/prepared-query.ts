@@ -18,7 +18,7 @@ interface Column {
 
 type ColumnsByStatement = Map<string, readonly Column[]>;
 
-/** The methods of the driver's connection that are used here and missing in its types. */
+/** The members of the driver's connection that are used here and missing in its types. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): boolean };
   readonly parsedStatements: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ export const AppEvent = defineEntity({
   ],
 });
 
-/** An SQL condition: the session writes app events. The setting is made at connection. */
+/** An SQL condition: the session writes app events. Set when it connects. */
 export const writesAppEvents = "current_setting('ponte.app_events', true) = 'on'";
 
 interface Announced {

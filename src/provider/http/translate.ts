@@ -105,7 +105,7 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   };
 }
 
-/** The longest text that can be a name or a document with punctuation; longer ones are ignored. */
+/** The longest name, and the longest document with punctuation; longer texts are ignored. */
 const longestName = 140;
 const longestDocument = 20;
 
