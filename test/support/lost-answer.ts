@@ -2,7 +2,7 @@
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 
-/** A context that loses the answer to its first statement, which is executed unless told not to. */
+/** A context that loses the answer to its first statement, and the statement too on request. */
 export function losingOneAnswer(context: Context, { isCarriedOut = true } = {}): Context {
   let isLost = false;
   const query: Database['query'] = async (statement, parameters) => {

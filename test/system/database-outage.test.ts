@@ -170,7 +170,7 @@ function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered:
       if (stored && stored.status === 'PROCESSING') assert.equal(stored.phase, 'RESERVED', shown);
       if (stored?.status === 'FAILED') assert.equal(stored.outcome, 'not_sent', shown);
       if (answer.status === 502) {
-        // Its deadline had passed before the first attempt: it fails, and the app is told so.
+        // Its deadline passed before the first attempt: it fails, and the answer reports that.
         assert.deepEqual([stored?.status, outcome], ['FAILED', 'not_sent'], shown);
       } else {
         assert.ok(answer.status === 503 && (outcome === 'unknown' || outcome === null), shown);

@@ -85,7 +85,7 @@ export class Charges {
     this.#checkCode(request, charge);
   }
 
-  /** After a failover the rows of charges may differ, and so may the answers to the app. */
+  /** Whether a failover has occurred: rows of charges, and answers, may differ from earlier ones. */
   get #isRolledBack(): boolean {
     return this.#options.lost.failedOverAt !== null;
   }

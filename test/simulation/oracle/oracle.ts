@@ -236,7 +236,7 @@ export class Oracle {
     this.#checkOutcome(request, answer);
   }
 
-  /** Whether another request has the key, or the account was blocked meanwhile. */
+  /** Whether a refusal is correct, for example because another request has used the key. */
   #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
     const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id'))
