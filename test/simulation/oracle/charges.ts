@@ -85,7 +85,7 @@ export class Charges {
     this.#checkCode(request, charge);
   }
 
-  /** Whether a failover has occurred: rows of charges, and answers, may differ from earlier ones. */
+  /** Whether a failover has occurred: rows and answers may then differ from earlier ones. */
   get #isRolledBack(): boolean {
     return this.#options.lost.failedOverAt !== null;
   }

@@ -236,7 +236,7 @@ export class Oracle {
     this.#checkOutcome(request, answer);
   }
 
-  /** Whether a refusal is correct, for example because another request has used the key. */
+  /** Whether a refusal is right: a used look-up, a limit, a blocked account, or a reused key. */
   #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
     const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id'))

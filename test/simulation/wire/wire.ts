@@ -108,7 +108,7 @@ class Attempt {
     },
   } as unknown as Controller;
 
-  /** @returns whether the request has left; false: the caller has stopped waiting before. */
+  /** @returns whether the request has left; false: the caller had already stopped waiting. */
   #leave(): boolean {
     const { watch } = this.#options;
     const { handler, request } = this.#exchange;
