@@ -50,7 +50,7 @@ export class Accounts {
     return this.#blocked.has(userId) || (this.#unblockedAt.get(userId) ?? -1) >= step;
   }
 
-  /** Reads the blocked accounts again: a failover may have lost an operator's change. */
+  /** Replaces the blocked accounts: a failover may have lost an operator's change. */
   rolledBack(blocked: readonly { readonly user_id: number }[]): void {
     const { scheduler } = this.#options;
     for (const userId of this.#blocked) this.#unblockedAt.set(userId, scheduler.taken);
