@@ -20,7 +20,7 @@ export interface Throttle {
   /** Attempts in a window; 0: no limit. */
   readonly limit: number;
   readonly windowMs: number;
-  /** The number of attempts that one counts as; 1 by default. */
+  /** How much one attempt adds to the count; 1 by default. */
   readonly weight?: number;
 }
 
@@ -44,7 +44,7 @@ export async function countAttempt(
     return { key, weight, windowMs };
   });
   const windows = await countAttempts(context, counted, em);
-  // The last accepted attempt uses the window up; a unit of work may still be rolled back.
+  // The last accepted attempt uses the window up. A unit of work may roll back: cache nothing then.
   if (!em) remember(context, findUsedUp(windows, limits));
   const exceeded = windows.filter(({ key, attempts }) => attempts > getLimit(limits, key));
   if (exceeded.length > 0)
@@ -126,7 +126,7 @@ function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): 
   if (ends.length > 0) throw throttled(ends, now);
 }
 
-/** The caller waits for the last window to end. */
+/** `Retry-After` is the time until the last of the windows ends. */
 function throttled(endsMs: readonly number[], now: Date): AppError {
   const seconds = Math.max(1, Math.ceil((Math.max(...endsMs) - now.getTime()) / 1_000));
   return new AppError('THROTTLED', { headers: { 'Retry-After': String(seconds) } });

@@ -1,6 +1,6 @@
 /** Caches the throttle windows that are used up, so that refusing costs no statement. */
 
-/** Bounds the memory; an evicted window is read from the database again. */
+/** Limits the memory of the cache; an evicted window is read from the database again. */
 const windowsAtMost = 10_000;
 
 /** The cache of one process; it evicts the oldest window. */

@@ -2,7 +2,7 @@
 
 /** The settings of a provider call. */
 export interface CallSettings {
-  /** Of one attempt, in milliseconds. */
+  /** The time-out of one attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** Attempts after the first one. */
   readonly retries: number;
@@ -11,7 +11,7 @@ export interface CallSettings {
 /** The longest back-off between two attempts, in milliseconds. */
 export const longestBackoffMs = 1_000;
 
-/** The longest call duration that the configuration may result in, in milliseconds. */
+/** The upper limit of `longestCallMs` for a valid configuration, in milliseconds. */
 export const longestAllowedCallMs = 5 * 60_000;
 
 /** The shortest time after which a transaction that no process has moved is stale, in ms. */
