@@ -172,7 +172,7 @@ async function register(page: Page): Promise<void> {
 /** Types a CEP, and waits until its state is filled in. */
 async function lookUp(page: Page, cep: string, state: string): Promise<void> {
   await page.fill('#cep', cep);
-  await page.locator('#cep').blur();
+  await page.locator('#cep').press('Tab');
   await eventually(async () => (await page.inputValue('#estado')) === state, state);
 }
 
