@@ -1,8 +1,8 @@
 /**
- * Aged rows, and their removal. The statements are SQL: each takes a bounded number of rows, passes
- * over what another process holds, and is repeated while there may be more. The rows are named by
- * an array, because the server cannot know how few of them a limit returns, and would read the
- * whole table for a join.
+ * Removes aged rows. Each SQL statement takes a bounded number of rows, skips rows that another
+ * process has locked, and is repeated while there may be more. Most statements pass the rows as an
+ * array: for a join, the planner does not know how few rows the limit returns, and would read the
+ * whole table.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -122,10 +122,10 @@ export const retentionStatements = {
     oldestBy: 'created_at',
   }),
   /**
-   * Deletes applications that are neither approved nor have changed lately, with their documents,
-   * and their users unless they have logged in at the provider: a user who has logged in has a
-   * banking session, open or ended. A concurrent login makes the statement fail, and the job
-   * repeats it.
+   * Deletes applications that are not approved and have not changed lately, with their documents.
+   * Their users are deleted, too, unless they have a banking session, open or ended (they have
+   * logged in), an account or a transaction. A concurrent login makes the statement fail, and the
+   * job repeats it.
    */
   applications: {
     name: 'retention-applications',
@@ -166,11 +166,11 @@ export const retentionStatements = {
 } satisfies Record<string, Statement>;
 
 export interface Clearing {
-  /** Which rows. */
+  /** The kind of rows to clear. */
   readonly of: keyof typeof retentionStatements;
-  /** Rows that have aged, ended or expired by then. */
+  /** Clears rows that had aged, ended or expired at this time. */
   readonly before: Date;
-  /** The most rows of one statement: each holds its locks for a moment only. */
+  /** The most rows of one statement, so that it holds its locks only for a moment. */
   readonly batch: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Sealed values in the database that another key has sealed than the first one of the ring. The
- * statements are SQL: they compare prefixes of bytes, and a value may be a part of a column.
+ * Finds and replaces stored values that are sealed with a key other than the first one of the ring.
+ * The statements are SQL, because they compare prefixes of bytes, and a value may be part of a
+ * column.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';

@@ -4,8 +4,8 @@
 const mostKeys = 4_096;
 
 /**
- * The latest keys of one process, in two generations. It decides nothing: the repeat of a key that
- * is known here is likely to find its send in the database.
+ * The latest keys of one process, in two generations. They are only a hint: the send of a known key
+ * is probably in the database, so it is read before the claim.
  */
 export class ClaimedKeys {
   #recent = new Set<string>();

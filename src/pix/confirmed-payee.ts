@@ -1,14 +1,14 @@
 /**
- * The look-up of a payee that the payer has confirmed, as an opaque id in the hands of the app: it
- * carries the end-to-end id that the directory has issued for one payment. The id is sealed for the
- * user and stored nowhere; the database refuses a second payment under one end-to-end id.
+ * The look-up of a payee that the payer has confirmed, as an opaque id that the app sends back. The
+ * id contains the end-to-end id that the directory has issued for one payment. It is sealed for the
+ * user and stored nowhere; the database refuses a second payment with the same end-to-end id.
  */
 import { minuteMs } from '../auth/throttle.ts';
 import type { LocalContext } from '../context.ts';
 import { SealError } from '../security/sealing.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 
-/** How long a look-up may be paid: the directory expects a payment soon after it. */
+/** How long a payment may use a look-up: the directory expects the payment soon after it. */
 const freshForMs = 5 * minuteMs;
 
 /** A user, and a PIX key in the format of DICT. */
@@ -17,7 +17,7 @@ interface Payee {
   readonly key: string;
 }
 
-/** What a look-up has found. */
+/** The result of a look-up. */
 export interface LookUp {
   /** The id that the payment must carry. */
   readonly endToEnd: string;
@@ -30,7 +30,7 @@ interface Confirmed extends LookUp {
   readonly expiresAtMs: number;
 }
 
-/** @returns the id of a look-up, and until when it can be paid. */
+/** @returns the id of a look-up, and the time until which a payment can use it. */
 export function sealLookUp(
   { sealer, clock }: LocalContext,
   { userId, key }: Payee,
@@ -43,8 +43,8 @@ export function sealLookUp(
 }
 
 /**
- * @returns what a look-up has found, or null when it is too old, of another user or key, or no
- *   look-up at all: then the key is looked up again.
+ * @returns the result of the look-up, or null when the id is too old, belongs to another user or
+ *   key, or is invalid: the key is then looked up again.
  */
 export function openLookUp(
   { sealer, clock }: LocalContext,

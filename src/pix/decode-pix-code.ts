@@ -4,7 +4,7 @@ import { numberFromCents } from '../domain/money.ts';
 import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
-/** Says what a Pix code asks for. Nothing is called or stored. */
+/** Decodes a Pix code. It calls no provider and stores nothing. */
 export const decodePixCode: SessionOperation<'decodePixCode'> = {
   access: 'session',
   async run(_context, { input }) {

@@ -1,18 +1,18 @@
 /**
- * The look-ups of a user. The directory gives a payer 100 look-ups, two of which come back each
- * minute, and takes twenty for a key that no one has (BCB, DICT API, anti-scan policy). A user who
- * guesses keys is stopped here, before the directory refuses the look-ups of payments too.
+ * The look-up budget of a user. The directory allows a payer 100 look-ups, returns two each minute,
+ * and charges twenty for a key that does not exist (BCB, DICT API, anti-scan policy). A user who
+ * guesses keys is refused here, before the directory also refuses the look-ups of payments.
  */
 import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from '../auth/throttle.ts';
 import type { LocalContext } from '../context.ts';
 import { AppError } from '../errors.ts';
 
-/** The time in which the directory gives all look-ups back. */
+/** The time in which the directory returns all look-ups. */
 const budgetMs = 50 * minuteMs;
 const lookUps = 100;
 const costOfMissingKey = 20;
 
-/** How long a key that no one has is not looked up again for the same user. */
+/** How long a missing key is not looked up again for the same user. */
 const missingForMs = 5 * minuteMs;
 
 /**
@@ -30,7 +30,7 @@ export async function countLookUp(
   await countAttempt(context, [budget(userId)]);
 }
 
-/** Remembers that no one has a key, and counts the cost. */
+/** Remembers that a key does not exist, and counts the cost of its look-up. */
 export async function countMissingKey(
   context: LocalContext,
   userId: number,

@@ -1,4 +1,6 @@
-/** Why a transaction failed, as a receipt says it: a published code and a sentence for a person. */
+/**
+ * The reason of a failed transaction on a receipt: a published code and a sentence for a person.
+ */
 import { AppError, errorCodes, type Text } from '../errors.ts';
 
 export interface FailureReason {

@@ -9,8 +9,8 @@ import { readReceipt, type ReceiptFacts } from './history-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 
 /**
- * The receipt of a transaction as it is stored here. What is not stored is left out: of a payer who
- * is not the user, that is everything.
+ * The receipt of a stored transaction. Unknown fields are omitted; of a payer who is not the user,
+ * nothing is known.
  */
 export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
   access: 'token',
@@ -63,7 +63,7 @@ function refundPart({ endToEnd, originalId, originalEndToEnd, refundedAmount }: 
   };
 }
 
-/** The user pays a send and gives back by a refund, and is paid everything else. */
+/** The user is the payer of a send and of a refund, and the payee of everything else. */
 function parties(facts: ReceiptFacts, ispb: string): Pick<PixReceipt, 'payer' | 'payee'> {
   const key = facts.pixKey === null ? {} : { key: shownKey(facts.pixKey) };
   const user = userParty(facts, ispb);

@@ -1,6 +1,6 @@
 /**
- * What a user sees of past transactions: pages of them, and the content of a receipt. The
- * statements are SQL, because each also checks the banking session.
+ * Reads a user's past transactions: pages of a list, and the content of a receipt. The statements
+ * are SQL, because each also checks the banking session.
  */
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
@@ -14,7 +14,7 @@ import { isAlsoCharge } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
-/** How many transactions a page examines, whatever its filters find among them. */
+/** The most transactions that a page examines, whether or not they match its filters. */
 const mostExamined = 1_000;
 
 /** A page ends with the charge whose code brings the codes to this size, in bytes. */
@@ -68,7 +68,7 @@ const pageOfUser: Statement = {
      order by t.created_at desc, t.id desc`,
 };
 
-/** Which transactions a page shows, and where it begins. */
+/** The filters of a page, and where it begins. */
 export interface PageRequest {
   /** Null: every one. */
   readonly operation: PixType | null;
@@ -96,9 +96,9 @@ export interface PageItem extends PixPosition {
 }
 
 export interface Page {
-  /** Newest first; perhaps none although the list goes on. */
+  /** Newest first. It may be empty although the list continues. */
   readonly items: readonly PageItem[];
-  /** Where the list goes on; null at its end. */
+  /** Where the list continues; null at its end. */
   readonly next: PixPosition | null;
 }
 
@@ -134,7 +134,7 @@ export async function readPage(
     before.id,
     operation,
     status,
-    // One more shows that the list goes on.
+    // One more row shows that the list continues.
     limit + 1,
   ]);
   if (rows.length === 0) throw new AppError('UNAUTHENTICATED');
@@ -177,7 +177,7 @@ const findReceipt: Statement = {
              on t.user_id = u.id`,
 };
 
-/** What is known of a transaction and of its user. */
+/** The stored facts of a transaction and of its user. */
 export interface ReceiptFacts {
   readonly id: string;
   readonly operation: PixType;
@@ -199,7 +199,7 @@ export interface ReceiptFacts {
   readonly originalEndToEnd: string | null;
   /** The sum of the transaction's refunds in reais, as a decimal. */
   readonly refundedAmount: string | null;
-  /** The user's. */
+  /** The name of the user. */
   readonly name: string;
   /** The user's CPF or CNPJ, without punctuation. */
   readonly document: string | null;

@@ -27,14 +27,16 @@ import {
   type SendReservation,
 } from './reservation-repository.ts';
 
-/** The caller works on the transaction; `resumed`: the process that did has died. */
+/** The caller now works on the transaction; `resumed`: the previous process has died. */
 interface Acquired {
   readonly result: 'acquired';
   readonly resumed: boolean;
   readonly transaction: PixTransaction;
 }
 
-/** Another process works on the transaction, or the work is done: reply what is stored. */
+/**
+ * Another process works on the transaction, or the work is finished: reply with the stored state.
+ */
 interface Replay {
   readonly result: 'replay';
   readonly transaction: PixTransaction;
@@ -71,8 +73,8 @@ export type SendClaim =
 
 /**
  * Claims the idempotency key of a send, or finds the send that has it, in one statement with the
- * check of the banking session. A key that this process has seen is read first: most repeats find
- * the result of their send. Whatever that read does not find, the claim decides.
+ * check of the banking session. A key that this process has seen is read first, because most
+ * repeats find the result of their send. If the read does not find it, the claim decides.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, and
  *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
  *   the user's limit, and there is nothing to replay, or when the key was used for a different
@@ -121,14 +123,14 @@ async function claimKeyOfSend(
 }
 
 /**
- * A second attempt finds the row that the first one conflicted with: it is committed by then. A
- * failover may have lost it, and the second attempt may conflict with another one.
+ * A second attempt finds the row that the first one conflicted with, which is committed by then. If
+ * a failover has lost that row, the second attempt may conflict with another one.
  */
 const maxAttempts = 3;
 
 /**
- * A limited send is overtaken when another one of the user is reserved at the same time, so one of
- * them always gets on. This is more than a person sends at a time.
+ * A limited send is overtaken when another send of the user is reserved at the same time; one of
+ * them always succeeds. The limit is more than a person sends at the same time.
  */
 const maxOvertaken = 50;
 

@@ -1,6 +1,6 @@
 /**
- * The limits of users in the database. The change is SQL: it counts the version of the row, which a
- * limited send compares in its own statement.
+ * The limits of users in the database. A change is SQL: it increases the version of the row, which
+ * a limited send compares in its own statement.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -35,7 +35,7 @@ const find: Statement = {
   text: `select ${columns} from pix_limits where user_id = $1`,
 };
 
-/** Makes the row of a user without one, and locks it. */
+/** Creates the row of a user who has none, and locks it. */
 const lock: Statement = {
   name: 'ops-pix-limits-lock',
   text: `
@@ -69,9 +69,8 @@ export async function findLimits(
 }
 
 /**
- * Changes the limits of a user; no send is reserved meanwhile, and one that has read the old limits
- * is run again.
- * @param transaction the context of a transaction.
+ * Changes the limits of a user. It must run in a transaction, which locks the user's row: no send
+ * is reserved before the commit, and a send that has read the old limits is run again.
  */
 export async function changeLimits(
   { db }: Pick<LocalContext, 'db'>,

@@ -1,4 +1,4 @@
-/** The limits of sends: what the reserving statement gets and answers, and the refusal. */
+/** The limits of sends: parameters and result of the reserving statement, and the refusal. */
 import type { Config } from '../config/config.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { limitPeriod, nightHours, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
@@ -11,7 +11,7 @@ export function limitsAreOn({ pixLimits: { day, night } }: Limits): boolean {
   return day !== null || night !== null;
 }
 
-/** What a limited send needs: of the limits that apply, and of the period that has begun. */
+/** The columns of a limited reservation: the limit that applies, and the sum of its period. */
 export interface LimitColumns {
   /** False: another send of the user was reserved after the statement began. */
   readonly is_counted: boolean;
@@ -21,7 +21,7 @@ export interface LimitColumns {
   readonly spent: string;
 }
 
-/** What the user's limit lets through. */
+/** The amount that the user's limit still allows. */
 export interface SpendingLimit {
   /** False: the sum was out of date, and nothing was reserved for that reason. */
   readonly isCurrent: boolean;
@@ -43,7 +43,7 @@ export function isLimitedRow(row: object): row is LimitColumns {
   return Object.hasOwn(row, 'spent');
 }
 
-/** @returns what the limit lets through, as the reservation has found it. */
+/** @returns the remaining limit at the time of the reservation. */
 export function limitOf(row: LimitColumns, now: Date): SpendingLimit {
   const limitCents = row.limit_amount === null ? null : centsFromDecimal(row.limit_amount);
   return {

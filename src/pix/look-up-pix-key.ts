@@ -8,7 +8,7 @@ import { sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
 import { shownOwner } from '../domain/key-owner.ts';
 
-/** Says who has a PIX key, so that the payer can confirm the payee before the payment. */
+/** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {

@@ -20,8 +20,9 @@ export const finalStatusChannel = 'ponte_pix';
 const maxNotifiedIds = 200;
 
 /**
- * A column of a statement that settles transactions: it notifies their final status, once for all.
- * @param settled a table expression that has their ids, and perhaps a condition.
+ * A column of a statement that settles transactions: it notifies the final status of all of them at
+ * once.
+ * @param settled a table expression with their ids, optionally with a condition.
  */
 export function notifyingFinalStatus(settled: string): string {
   return `(select pg_notify('${finalStatusChannel}',
@@ -79,7 +80,7 @@ export function moving(moves: string): string {
     )`;
 }
 
-/** A column that notifies the final status of what `moving` moves. */
+/** A column that notifies the final status of the transactions that `moving` moves. */
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
@@ -110,12 +111,12 @@ const move: Statement = {
 /** A row of the timeline; never personal data. */
 export interface TimelineEntry {
   readonly phase: PixPhase;
-  /** How many attempts the provider layer made by then, counted from 1. */
+  /** The number of attempts of the provider layer at that time, from 1. */
   readonly attempt?: number;
   /** The class of the provider's response, such as `2xx` or `timeout`. */
   readonly providerStatus?: string;
   readonly eventId?: string;
-  /** The reason, where the phase does not say it: a fixed word, or the text of an operator. */
+  /** The reason, if the phase does not show it: a fixed word, or the text of an operator. */
   readonly note?: string;
 }
 

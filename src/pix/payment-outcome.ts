@@ -1,4 +1,4 @@
-/** The outcome of a payment that was sent, or provably was not: how it is derived and stored. */
+/** Derives and stores the outcome of a payment that was sent, or provably was not sent. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { isBeforePaying, phasesOpenToAnswer } from '../domain/pix.ts';
@@ -26,7 +26,7 @@ import { storeWithRetries, type SendInProgress } from './unstored-outcomes.ts';
 /** The outcome of a payment. */
 export interface Outcome {
   readonly move: Move;
-  /** Decides the move by what is stored, where the provider's response does not suffice. */
+  /** Decides the move from the stored rows, if the provider's response is not sufficient. */
   readonly check?: () => Promise<Move>;
 }
 

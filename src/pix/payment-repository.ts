@@ -1,6 +1,7 @@
 /**
- * The steps of a payment: PAYING, further attempts, ACCEPTED, and what decides about its outcome.
- * The statements are SQL: each is conditional on the stored state and runs in one round trip.
+ * The steps of a payment (PAYING, further attempts, ACCEPTED) and the reads that its outcome
+ * depends on. The statements are SQL: each is conditional on the stored state and runs in one round
+ * trip.
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
@@ -25,9 +26,9 @@ const fromPhases = Object.entries<readonly PixPhase[]>(steps)
 /**
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; no row: the
  * send is in another phase, it has another end-to-end id, or its account is no longer ACTIVE. It is
- * the general move (`pix-move`) for the steps that every send takes, without the rest; both steps
+ * a smaller form of the general move (`pix-move`) for the steps that every send takes. Both steps
  * are one statement, so that they share batches.
- * RESOLVED, where a send comes from RESERVED, is passed through and noted.
+ * A send that comes from RESERVED passes through RESOLVED, which is noted.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  * Parameters, batched: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
  * RESOLVED is noted, now, claimed until or null, number of attempts, the key's owner as JSON or
@@ -77,14 +78,14 @@ const step: Statement = {
 /** A send that this process pays. */
 export interface PayingSend extends PixTransaction {
   readonly endToEnd: string;
-  /** Until then no other process takes it over, and its attempts may be sent. */
+  /** Until this time no other process takes it over, and its attempts may be sent. */
   readonly claimedUntil: Date;
 }
 
 /** The step of a process to PAYING. */
 export interface PayingStep {
   readonly endToEnd: string;
-  /** The owner of the PIX key; omitted, the stored one stays. */
+  /** The owner of the PIX key; if absent, the stored one is kept. */
   readonly owner?: ShownOwner;
   /** Its time in the timeline; by default the time of the step. */
   readonly at?: Date;
@@ -114,8 +115,8 @@ export async function beginPaying(
 }
 
 /**
- * A lost connection may break after the commit. The send would then stay in PAYING although nothing
- * was sent, and only this process knows that.
+ * Repeats a step whose connection was lost, because the loss may follow the commit. The send would
+ * then stay in PAYING although nothing was sent, and only this process knows that.
  */
 async function repeatStep(
   context: LocalContext,
@@ -264,9 +265,9 @@ export async function isSettledByEvent(
 }
 
 /**
- * Finds another send with the same Idempotency-Key that may have been sent: keys belong to users.
- * The one with the end-to-end id that is sought comes first.
- * Parameters: key, id of the transaction that it is not, end-to-end id or null.
+ * Finds another user's send with the same Idempotency-Key that may have been sent. A send with the
+ * given end-to-end id comes first.
+ * Parameters: key, id of the transaction to exclude, end-to-end id or null.
  */
 const findSameKey: Statement = {
   name: 'pix-key-holder',
@@ -280,12 +281,12 @@ const findSameKey: Statement = {
 /** A send of another user under the same Idempotency-Key. */
 export interface SameKeySend {
   readonly id: string;
-  /** Whether the provider has accepted it under the end-to-end id that is sought. */
+  /** Whether the provider has accepted it under the given end-to-end id. */
   readonly isSought: boolean;
 }
 
 /**
- * @param endToEnd the end-to-end id that is sought, or null.
+ * @param endToEnd the preferred end-to-end id, or null.
  * @returns another send with the Idempotency-Key of a send, or null.
  */
 export async function findSameKeySend(

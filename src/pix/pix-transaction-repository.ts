@@ -1,6 +1,6 @@
 /**
- * Stored PIX transactions: their row, their reads, and anomalies. The statements are SQL: they are
- * on the path of every payment and poll, and the simulation runs them.
+ * Stored PIX transactions: their rows, reads and anomalies. The statements are SQL, because every
+ * payment and poll uses them; the simulation runs them, too.
  */
 import { activeSessions } from '../auth/session-repository.ts';
 import type { VerifiedToken } from '../auth/access-tokens.ts';
@@ -27,7 +27,7 @@ export interface PixTransaction {
   readonly expiresAt?: Date | null;
 }
 
-/** The row of a transaction, without the columns that no work on it needs: each has its cost. */
+/** The row of a transaction, with only the columns that its processing needs: each has a cost. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
@@ -73,9 +73,9 @@ export function columnsOf(table: string, columns: string): string {
 }
 
 /**
- * A condition that finds the transaction `t` of each call by its id, always through the index. For
- * `t.id = call.id` a plan that is made while the table is small reads the whole table, and would
- * still do so when the table has grown: plans are kept.
+ * A condition that finds the transaction `t` of each call by its id, always through the index. With
+ * `t.id = call.id`, a plan that is made while the table is small reads the whole table, and this
+ * plan is kept when the table has grown.
  * @param calls the table expression of the calls.
  */
 export function isIdOf(calls: string): string {
@@ -83,8 +83,8 @@ export function isIdOf(calls: string): string {
 }
 
 /**
- * A condition of what an event changes: a call that names an event is carried out if the event is
- * stored. A failover may have lost one that this process still knows.
+ * A condition of the changes that an event causes: a call that names an event has an effect only if
+ * the event is stored. A failover may have lost an event that this process still has.
  * @param calls the table expression of the calls.
  */
 export function isStoredEvent(calls: string): string {
@@ -138,17 +138,17 @@ export async function rereadTransaction(
   return (await readStored(context, transaction)) ?? transaction;
 }
 
-/** What the app sees of its own send. */
+/** The fields of a send that its response contains. */
 export type SentView = Pick<PixTransaction, 'id' | 'status' | 'outcome' | 'endToEnd'>;
 
-/** What the app sees of a transaction. */
+/** The fields of a transaction that its response contains. */
 export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'>;
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
  * row: the session is not active. A row without an id: the user has no such transaction. It is
- * found by its id alone, whatever the planner assumes of the user's others, and then compared with
- * its owner.
+ * found by its id alone, so that the plan does not depend on the number of the user's transactions,
+ * and then its owner is compared.
  * Parameters, batched: session id, user id, now, transaction id.
  */
 const findView: Statement = {
@@ -240,8 +240,8 @@ export function listTransactions(
 }
 
 /**
- * Adds an anomaly to a timeline, once for an event and a reason; none of an event that a failover
- * has lost.
+ * Adds an anomaly to a timeline, once for each event and reason. For an event that a failover has
+ * lost it adds none.
  * Parameters, batched: transaction id, now, event id or null, reason.
  */
 const storeAnomaly: Statement = {

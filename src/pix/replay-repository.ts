@@ -11,8 +11,8 @@ import type { PixTransactionRow, SentView } from './pix-transaction-repository.t
 import type { SendReservation } from './reservation-repository.ts';
 
 /**
- * The send that a repeat of its request replays, in one read with the check of the banking session.
- * It has a row only where the claim would reply the same row: the session is active, the request is
+ * The send that a repeated request replays, in one read with the check of the banking session. It
+ * returns a row only if the claim would return the same row: the session is active, the request is
  * the same, and a payment may have been sent, so that the send is not resumed.
  * Parameters, batched: session id, user id, now, key, fingerprint.
  */
@@ -35,10 +35,10 @@ export const findReplay: Statement = {
 type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end'>;
 
 /**
- * Reads the send that a repeat of its request replays, without a claim: the database takes half
- * the CPU, this process a fifth less, and no batch of new sends waits for it.
- * @returns null when only the claim can decide, also while the database fails, as the claim is
- *   repeated then.
+ * Reads the send that a repeated request replays, without a claim: the database takes half the CPU,
+ * this process a fifth less, and no batch of new sends waits for it.
+ * @returns null when only the claim can decide. The result is also null when the read fails,
+ *   because the claim is repeated after a failure.
  */
 export async function readReplay(
   { db, clock }: LocalContext,

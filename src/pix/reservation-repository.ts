@@ -1,6 +1,6 @@
 /**
- * Reservations: a transaction is inserted under its idempotency key, or the one that has the key is
- * read. The statements are SQL, because each decides and writes in one round trip.
+ * Reservations: each statement inserts a transaction under its idempotency key, or reads the one
+ * that has the key. The statements are SQL, because each decides and writes in one round trip.
  */
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { Payer } from '../auth/principal.ts';
@@ -66,7 +66,7 @@ interface ClaimedRow extends PixTransactionRow {
 
 const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
 
-/** What only a charge has. */
+/** The column that only a charge has. */
 const chargeColumn = ', expires_at';
 
 type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
@@ -144,7 +144,7 @@ const reserve: Statement = {
     ${reservedFor('requested', ['account_status'], chargeColumn)}`,
 };
 
-/** What a call has found or stored. */
+/** The result of a reservation. */
 export interface ReservedTransaction {
   /** Of the user's account; null: there is none. */
   readonly accountStatus: AccountStatus | null;
@@ -174,7 +174,7 @@ export async function reserveTransaction(
   };
 }
 
-/** What a send needs of its payer. */
+/** The payer's columns that a send needs. */
 interface PayerColumns {
   readonly sealed_token: Buffer;
   readonly user_document: string | null;
@@ -241,10 +241,10 @@ function applying(column: 'day' | 'night' | 'night_hour'): string {
 }
 
 /**
- * `reserveForSession` with limits. A statement does not see what is committed after it has begun,
- * so a sum alone would let two sends pass that exceed the limit together. Each reservation counts
- * the user's row one up from the number that it has seen: of those that saw the same number, one
- * does, under the lock of the row, and the others reserve nothing and are run again.
+ * `reserveForSession` with limits. A statement does not see later commits, so a sum alone would
+ * allow two sends that exceed the limit together. Each reservation therefore increases the version
+ * of the user's row, under its lock, if the version is still the one that it has read. Of several
+ * reservations with the same version one succeeds; the others reserve nothing and are run again.
  * Parameters, batched: those of `reserveForSession`, the limits of a day and of a night, and for a
  * night from 20 and one from 22, whether it is night and when the period began.
  */
@@ -295,7 +295,7 @@ const reserveWithinLimits: Statement = {
     ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
 };
 
-/** What a call of a send has found or stored. */
+/** The result of the reservation of a send. */
 export interface ReservedSend {
   readonly payer: Payer;
   /** Null: limits are off. */
@@ -346,7 +346,7 @@ function termsOf(reservation: SendReservation) {
   return [idempotencyKey, fingerprint, decimalFromCents(amountCents), pixKey, description] as const;
 }
 
-/** A lost connection may break after the commit: the second attempt then finds its own row. */
+/** The connection may be lost after the commit: the second attempt then finds its own row. */
 async function queryWithRetry<Row>(
   { db }: LocalContext,
   statement: Statement,

@@ -72,9 +72,9 @@ export const sendPix: TokenOperation<'sendPix'> = {
 };
 
 /**
- * The outcome that a refusal reports of the payment with the key, which was not looked up. A
- * request whose own fields are invalid cannot be a repeat of one that was sent. Any other request
- * can, also one that was cut in transit: it must not suggest that a new key is safe.
+ * The outcome that a refusal reports for the payment with the key, which was not read. A request
+ * with invalid fields cannot repeat one that was sent. Any other request can, even one that was cut
+ * in transit: its refusal must not suggest that a new key is safe.
  */
 function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
   const isInvalid = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
@@ -122,7 +122,7 @@ async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
   return paying ? pay(context, send, paying) : notPaid(context, send, step);
 }
 
-/** A send that a process has given up keeps its end-to-end id, and the owner that is stored. */
+/** A resumed send keeps its end-to-end id and the stored owner. */
 function foundBefore({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
   return endToEnd === null ? null : { endToEnd };
 }
@@ -170,7 +170,7 @@ const usedLookUp: Text = {
   pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo.',
 };
 
-/** If two processes get here with one transaction, the database lets one of them continue. */
+/** If two processes reach this step with the same transaction, the database admits one of them. */
 async function takeToPaying(
   context: Context,
   send: Send,
@@ -196,9 +196,9 @@ function usedEndToEnd(cause: unknown): ProviderError {
 }
 
 /**
- * A send that this process could not take to PAYING: another process has moved it, or its account
- * was blocked meanwhile. One with the end-to-end id of our own look-up was taken to PAYING after
- * all, by a statement that we had given up, and another process has called it UNKNOWN since:
+ * Handles a send that this process could not take to PAYING: another process has moved it, or its
+ * account was blocked meanwhile. If it has the end-to-end id of our own look-up, a statement that
+ * we had given up took it to PAYING nevertheless, and another process has marked it UNKNOWN since:
  * nothing was sent.
  */
 async function notPaid(
@@ -227,20 +227,20 @@ async function pay(context: Context, send: Send, paying: PayingSend): Promise<Pi
     const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
     return await recordOutcome(context, paying, { ...outcome, log });
   } catch (error) {
-    // A defect of our own after the payment may have been sent proves nothing about it.
+    // The payment may have been sent before a defect of our own, which proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const outcome = outcomeOfFailure(context, paying, { failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
     const isUnknown = failure.outcome === 'unknown';
-    // Reply the stored state where it says more, or where a repeat would get it: the payment may
+    // Reply with the stored state if it says more, or if a repeat would get it: the payment may
     // have been settled meanwhile, or the refusal could not be stored.
     if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
     throw toAppError(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
   }
 }
 
-/** Counts the attempts at a payment: each is made only while this process may make the payment. */
+/** Counts the attempts at a payment. An attempt is made only while this process may still pay. */
 class PaymentAttempts {
   readonly #context: Context;
   readonly #paying: PayingSend;
@@ -251,7 +251,7 @@ class PaymentAttempts {
     this.#paying = paying;
   }
 
-  /** How many attempts were made, counted from 1. */
+  /** The number of attempts that were made. */
   get made(): number {
     return Math.max(1, this.#allowed);
   }

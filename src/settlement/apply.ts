@@ -16,27 +16,30 @@ export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphane
 /** When an item has several results, report the first in this order. */
 const resultOrder: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
 
-/** What became of an item; ids and words only, no personal data. */
+/** The result of an item: ids and words only, no personal data. */
 export interface Settled {
   readonly result: ItemResult;
   readonly reason?: string;
   readonly transactionId?: string;
 }
 
-/** What became of an item, and what its event relies on. */
+/** The result of an item, and the transactions that its event depends on. */
 export interface Applied {
   readonly outcome: Settled;
-  /** The transactions that it has settled, recorded, or found so: the event ends only with them. */
+  /**
+   * The transactions that it has settled or recorded, or that it found settled or recorded. The
+   * event ends only while they are stored.
+   */
   readonly settledIds: readonly string[];
 }
 
-/** A failover has taken the event back since it was read: what became of it is stored nowhere. */
+/** A failover has lost the event since it was read, so its result cannot be stored. */
 const eventIsLost = without({ result: 'ignored', reason: 'event_lost' });
 
 /**
  * Applies the decisions about an item, one after the other.
- * @returns what became of it, or null when a stored transaction has changed meanwhile: the item is
- *   to be decided again. A row that a constraint refuses is an anomaly.
+ * @returns the result, or null when a stored transaction has changed meanwhile: the item must be
+ *   decided again. A row that a constraint refuses is an anomaly.
  */
 export async function applyDecisions(
   context: LocalContext,
@@ -57,7 +60,7 @@ export async function applyDecisions(
   return outcome ? { outcome, settledIds: applied.flatMap((one) => one.settledIds) } : null;
 }
 
-/** A row that a constraint refuses concerns this item; a database that is away, all of them. */
+/** Flags the item whose row a constraint refuses. Other database errors concern every item. */
 async function applyOrFlag(
   context: LocalContext,
   eventId: string,
@@ -82,7 +85,7 @@ function settled(result: 'applied' | 'already', transactionId: string): Applied 
   return { outcome: { result, transactionId }, settledIds: [transactionId] };
 }
 
-/** @returns what became of the item, or null when the stored transaction has changed meanwhile. */
+/** @returns the item's result, or null when the stored transaction has changed meanwhile. */
 async function apply(
   context: LocalContext,
   eventId: string,
@@ -135,7 +138,9 @@ async function apply(
   }
 }
 
-/** @returns why nothing was written: null when what is stored has changed since it was read. */
+/**
+ * @returns why nothing was written: null when the stored rows have changed since they were read.
+ */
 async function changedOrLost(context: LocalContext, eventId: string): Promise<Applied | null> {
   return (await findEvent(context, eventId)) ? null : eventIsLost;
 }
@@ -167,13 +172,13 @@ function namedBy({ transaction, reason }: Beside): { transactionId: string; reas
 
 interface Found {
   readonly eventId: string;
-  /** Null where it is about none. */
+  /** Null if the anomaly concerns no transaction. */
   readonly transactionId: string | null;
   readonly reason: string;
   readonly error?: unknown;
 }
 
-/** Counts and logs an anomaly, and notes it on the transaction; once for an event. */
+/** Counts and logs an anomaly, and adds it to the transaction's timeline, once for each event. */
 async function flag(context: LocalContext, anomaly: Found): Promise<Settled> {
   const { eventId, transactionId, reason } = anomaly;
   const isNew =

@@ -1,6 +1,6 @@
 /**
- * The decision about an item of an event. It depends on the item and on what is stored, and on
- * nothing else, so that the same decision can be applied or only be shown.
+ * The decision about an item of an event. It depends only on the item and on the stored rows, so
+ * that the same decision can be applied or only be shown.
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
@@ -14,8 +14,8 @@ import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './r
 import type { CandidateRow, Facts } from './transaction-repository.ts';
 
 /**
- * Decides what becomes of an item. It is pure.
- * @param facts what is stored that the item may be about; none for an item that needs none.
+ * Decides how an item changes the stored transactions. The function is pure.
+ * @param facts the stored rows that the item may concern; empty for an item that needs none.
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
  *   charge, or a refund between two users: apply both.
  */
@@ -46,8 +46,8 @@ export function decide(
 }
 
 /**
- * An item without an end-to-end id stays about the charge that it was found to be about, although
- * another event has identified the payment since: it is shown the charge without that id.
+ * An item without an end-to-end id keeps the charge that an earlier attempt found for it, although
+ * another event has identified the payment since: the decision gets the charge without that id.
  */
 function asSettled(
   { ids }: WebhookItem,
@@ -60,7 +60,9 @@ function asSettled(
   );
 }
 
-/** Whether anything that is stored may matter to an item: most ignored items need no read. */
+/**
+ * Whether the decision about an item depends on stored rows: for most ignored items it does not.
+ */
 export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): boolean {
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
@@ -70,8 +72,8 @@ export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): 
 }
 
 /**
- * An item in the place of received PIX that settles a send was received as well, if its key is
- * another user's: one item may be all that the provider reports of both sides.
+ * Decides an item in the list of received PIX that settles a send. If its payee is
+ * another user, it was also received: the provider may report both sides in one item.
  */
 function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision[] {
   const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
@@ -83,14 +85,14 @@ function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision
   return isSettled(received) || received.kind === 'record' ? [ofSend, received] : [ofSend];
 }
 
-/** Whether a decision finds the end of a transaction, or that it has ended so. */
+/** Whether a decision ends a transaction, or finds that it has already ended in this way. */
 function isSettled(decision: Decision): boolean {
   return decision.kind === 'move' || (decision.kind === 'skip' && !isParked(decision));
 }
 
 /**
- * An item in the place of received PIX that does not report its direction is the payment of a send
- * that has its end-to-end id and went to its key.
+ * Finds the direction of an item in the list of received PIX that does not report one: it is the
+ * payment of a send if that send has its end-to-end id and its key.
  */
 function directed(item: WebhookItem, candidates: readonly CandidateRow[]): WebhookItem {
   const { endToEnd, transactionIdentification } = item.ids;
@@ -110,15 +112,18 @@ function isParked({ result }: { readonly result: string }): boolean {
 }
 
 /**
- * Whether the payment of an item has paid a charge: no send has the key that it was made with. That
- * key is in the payer's events, which are about the send alone.
+ * Whether the payment of an item has paid a charge. It has not if a send has the item's client
+ * request id: the events of the payer contain that id and concern only the send.
  */
 function paysCharge(final: FinalItem, candidates: readonly CandidateRow[]): boolean {
   if (final.status !== 'COMPLETED' || isOfPayer(final, candidates)) return false;
   return chargePaid(final.item, candidates) !== undefined;
 }
 
-/** Keys are each user's own: a payment of another end-to-end id is another user's. */
+/**
+ * Whether the item's client request id is that of a send. Several users may use the same id: with
+ * another end-to-end id, the send is another user's.
+ */
 function isOfPayer({ item }: FinalItem, candidates: readonly CandidateRow[]): boolean {
   const { clientRequestId, endToEnd } = item.ids;
   return candidates.some(
@@ -130,8 +135,8 @@ function isOfPayer({ item }: FinalItem, candidates: readonly CandidateRow[]): bo
 }
 
 /**
- * The charge of an item that names it, by its identification and its amount, and a send by nothing
- * but a key, which another user's payment may have as well: it identifies neither.
+ * Chooses the charge that an item names by its identification and its amount, if it names a send
+ * only by a client request id. Another user's payment may have the same id, so it proves neither.
  */
 function chargeOrSend(
   final: FinalItem,
@@ -142,8 +147,8 @@ function chargeOrSend(
 }
 
 /**
- * Whether an item reports a send as well: a user may pay another one, and both sides have one
- * end-to-end id. The key of another user shows that the item is about the other side.
+ * Whether an item also reports a send: if a user pays another user, both sides have the same
+ * end-to-end id. A client request id shows that the item concerns the payer's side alone.
  */
 function isSendOf({ ids }: WebhookItem, candidates: readonly CandidateRow[]): boolean {
   return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
@@ -174,7 +179,7 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
   }
 }
 
-/** What was not understood, and may be the end of a transaction that waits for it. */
+/** Reasons for which an item is not understood although it may end an open transaction. */
 const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
   'unknown_event',
   'unknown_status',
@@ -185,20 +190,22 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
   'duplicate',
 ] satisfies IgnoredBecause[]);
 
-/** An item that moves nothing may still contradict a received PIX, or be about what is open. */
+/**
+ * An item that moves nothing may still contradict a received PIX or concern an open transaction.
+ */
 function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'skip', result: 'ignored', reason };
   if (!needsFacts(item)) return ignored;
   const received = reason === 'not_received' ? receivedAlready(item, candidates) : undefined;
   if (received) return { kind: 'flag', transaction: received, reason: 'contradicts_final_status' };
-  // That nothing was received may be the end of a send, and says nothing of an open charge.
+  // A failed receipt may be the end of a send; for an open charge it has no meaning.
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
   const transaction = openNamed(item, reason === 'not_received' ? sends : candidates);
   return transaction ? { kind: 'unread', transaction, reason } : ignored;
 }
 
-/** What was received by the very PIX that has failed now; without an id, the charge of it. */
+/** @returns the transaction that the now failed PIX had completed; without an id, its charge. */
 function receivedAlready(
   item: WebhookItem,
   candidates: readonly CandidateRow[],
@@ -246,7 +253,7 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
   };
 }
 
-/** Why a transaction failed: the provider's reason, where it gives one. */
+/** @returns the failure code of a transaction: the provider's reason, if it reports one. */
 function failureCodeOf({ reason }: WebhookItem): string {
   return reason ?? 'PROVIDER_REJECTED';
 }

@@ -1,4 +1,4 @@
-/** What an item of an event may result in, as it is decided and as it is applied. */
+/** The decisions about an item of an event, as `decide` returns them and `apply` takes them. */
 import type { PixStatus } from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -6,20 +6,20 @@ import type { Refund } from './refund-repository.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 export type Decision =
-  /** Nothing is to be done, or not yet. */
+  /** Nothing is changed, or not yet. */
   | {
       readonly kind: 'skip';
       readonly result: 'ignored' | 'already' | 'parked';
       readonly reason?: string;
       readonly transaction?: CandidateRow;
-      /** What it contradicts already, while it waits for what it may mean. */
+      /** The contradiction to report now, while the item waits for its transaction. */
       readonly meanwhile?: Flag;
     }
   | MoveDecision
   | {
       readonly kind: 'record';
       readonly received: ReceivedPix;
-      /** The charge that it names and does not complete: for a person to check. */
+      /** The charge that the item names but does not complete: a person must check it. */
       readonly beside?: { readonly transaction: CandidateRow; readonly reason: string };
     }
   /** The end-to-end id of the payment that completed a charge is known now. */
@@ -31,7 +31,7 @@ export type Decision =
     }
   | RefundDecision
   | Flag
-  /** It is about an open transaction and was not understood: for a person to check, too. */
+  /** It concerns an open transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** It settles a transaction. */
@@ -49,12 +49,12 @@ export interface RefundDecision {
   readonly refund: Refund;
 }
 
-/** It contradicts what is stored: for a person to check. */
+/** The item contradicts the stored rows: a person must check it. */
 export interface Flag {
   readonly kind: 'flag';
   readonly transaction: CandidateRow;
   readonly reason: string;
-  /** The received Pix that an earlier attempt has recorded beside this transaction. */
+  /** The received Pix that an earlier attempt has recorded in addition to this transaction. */
   readonly recorded?: CandidateRow;
 }
 
@@ -62,18 +62,18 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: WebhookItem;
-  /** The transaction that an earlier attempt has found the item to be about, settled. */
+  /** The settled transaction that an earlier attempt has found for the item. */
   readonly settledId?: string | undefined;
 }
 
-/** An item whose only result is a move, which is still to be made. */
+/** An item whose only decision is a move that has not been made yet. */
 export interface ItemMove {
   /** The item's place in the payload, from 0. */
   readonly index: number;
   readonly decision: MoveDecision;
 }
 
-/** An item that says how something ended. */
+/** An item that reports the end of a payment, a charge or a refund. */
 export interface FinalItem extends EventItem {
   readonly status: Exclude<PixStatus, 'PROCESSING'>;
 }

@@ -1,32 +1,32 @@
-/** Reads stored events: their items, and what became of them so far. */
+/** Reads stored events: their items, and the results of earlier attempts. */
 import { nextTurn } from '../clock.ts';
 import { eachWebhookEvent, type WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
-/** What became of one item of an event. */
+/** The result of one item of an event. */
 export interface ItemOutcome extends Settled {
   /** Its place in the payload, from 0. */
   readonly index: number;
 }
 
-/** What of a stored event is needed to settle it. */
+/** The parts of a stored event that its settlement needs. */
 export interface ReadEvent {
   readonly items: readonly WebhookItem[];
-  /** What became of them at the last attempt. */
+  /** The results of the items at the last attempt. */
   readonly before: readonly ItemOutcome[];
   readonly receivedAt: Date;
-  /** When the last attempt was, if there was one. */
+  /** The time of the last attempt, if there was one. */
   readonly attemptedAt: Date | null;
   /**
-   * The candidates of its one item, read before the event was stored. Only a move may rely on them,
-   * because it is conditional on what is stored.
+   * The candidates of the event's only item, read before the event was stored. Only a move may use
+   * them, because it is conditional on the stored state.
    */
   readonly candidates?: readonly CandidateRow[];
 }
 
-/** @returns the transactions that items were found to be about, settled, by the items' places. */
+/** @returns the settled transactions that earlier attempts found, by the index of the item. */
 export function settledIdsOf({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap<number, string> {
   return new Map(
     before.flatMap(({ index, result, transactionId }) => {
@@ -44,7 +44,7 @@ export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | nul
   return { items: await readItems(payload), before, receivedAt, attemptedAt };
 }
 
-/** So many items are read before others have their turn. */
+/** The items to read before the event loop gets a turn. */
 const itemsAtATime = 256;
 
 /** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */

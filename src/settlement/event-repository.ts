@@ -14,20 +14,20 @@ import { mostStores } from './retry-limits.ts';
 import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
 
 /**
- * Stores an event in one commit with the job that settles it; an event with the same hash is
- * answered instead, and of equal ones in a batch the first is stored. Under a lease the job is
- * stored as running, and the holder of the lease runs it; otherwise it is queued, which wakes the
- * job loops. Neither comes back when a concurrent delivery committed the same bytes after this
- * statement's snapshot: then it is run again.
+ * Stores an event in one commit with the job that settles it. If an event with the same hash
+ * exists, that one is returned instead; of equal events in a batch the first is stored. With a
+ * lease the job is stored as running, and the holder of the lease runs it; otherwise it is queued,
+ * which wakes the job loops. No row is returned when a concurrent delivery committed the same bytes
+ * after the statement's snapshot: the caller runs the statement again.
  *
- * A duplicate of an event that is not settled queues a job when the event has no open one: the
- * provider sends again what it considers open, and the first job may be dead.
+ * A duplicate of an event that is not settled queues a job if the event has no open job: the
+ * provider repeats events that it considers open, and the first job may be dead.
  *
- * An event that says that a send has failed waits for the send from this commit on: a process that
- * still pays it makes no further attempt (`pix-repeat`).
+ * An event that reports a failed send waits for that send from this commit on: a process that is
+ * still paying it makes no further attempt (`pix-repeat`).
  *
- * With the event come the candidates of the ids that are sought, as `pix-candidates` finds them:
- * they are older than the event.
+ * The result also contains the candidates of the given ids, as `pix-candidates` finds them. They
+ * were read before the event was stored.
  *
  * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
  * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
@@ -93,14 +93,14 @@ export interface NewEvent {
   readonly place: Pick<JobPlace, 'worker' | 'leasedUntil'> | null;
   /** The end-to-end id of the send that the event reports as failed, if it does. */
   readonly failedEndToEnd: string | null;
-  /** The item whose candidates come with the event, or null. */
+  /** The item whose candidates are read with the event, or null. */
   readonly sought: WebhookItem | null;
 }
 
-/** An event that is stored now. */
+/** The result of storing an event. */
 export interface StoredEvent {
   readonly id: string;
-  /** The same bytes were stored before. */
+  /** Whether the same bytes were stored before. */
   readonly duplicate: boolean;
   /** Null for a duplicate. */
   readonly jobId: string | null;
@@ -167,13 +167,13 @@ export const findWebhookEvent: Statement = {
 
 export interface WebhookEventRow {
   readonly id: string;
-  /** Null once it was purged with age. */
+  /** Null after it was purged because of its age. */
   readonly payload: Buffer | null;
   readonly status: WebhookEventStatus;
-  /** What became of each item at the last attempt, if there was one. */
+  /** The result of each item at the last attempt, if there was one. */
   readonly results: unknown;
   readonly received_at: Date;
-  /** The last attempt, if there was one. */
+  /** The time of the last attempt, if there was one. */
   readonly processed_at: Date | null;
 }
 
@@ -187,29 +187,30 @@ export async function findEvent(
 }
 
 /**
- * Makes the moves of an event's items, and stores in the same commit what became of all its items
- * and the ids that it waits for from now on: those of the items that are parked.
+ * Makes the moves of an event's items, and stores in the same commit the results of all items and
+ * the ids that the event waits for from now on, which are those of the parked items.
  *
- * Nothing of the event is stored, except the moves that could be made, in each of these cases:
- * - A transaction could not be moved because it has changed since: the item is decided again.
- * - Another process has settled the event since: this statement may have been on its way for long,
- *   and must not put back what a later attempt has found.
- * - A transaction that the items found settled is not final: a failover has taken it back since,
- *   and the event must not be called processed. What this statement moves is final; its snapshot
- *   has it as it was before, so it is not among these.
+ * In each of these cases it stores nothing except the moves that could be made:
+ * - A transaction has changed since and could not be moved: the item is decided again.
+ * - Another process has settled the event since: this statement may have been delayed for long and
+ *   must not overwrite the results of a later attempt.
+ * - A transaction that the items found settled is not final: a failover has lost its settlement,
+ *   and the event must not become processed. The transactions that this statement moves are
+ *   excluded, because its snapshot contains their earlier state.
  *
- * Where no job of the event makes this attempt, one is queued in that commit too, so that every
- * event that waits has a job: an open one is due at the earlier time, or is run once more if it
- * runs. Where a job of the event has no more to do, it ends in that commit: it is removed, because
- * a finished one costs a second row with two index entries, and says no more than its event does.
- * One that was requested again while it ran is queued instead, as if requested a moment later.
+ * If no job of the event makes this attempt, the same commit queues one, so that every waiting
+ * event has a job. An open job becomes due at the earlier of the two times; a running one is run
+ * once more. If the event's job is finished, it is removed in the same commit: a finished job would
+ * cost a second row with two index entries and says no more than its event. A job that was
+ * requested again while it ran is queued instead, as if it had been requested a moment later.
  *
- * The first condition on moves holds for all of them. Without it the planner would expect a hundred
- * of each event, and may read all transactions to find them. The second one makes no move of an
- * event that a failover has lost, and that this process still knows: each end has its event.
+ * The first condition on moves is true for all of them. Without it the planner would expect a
+ * hundred moves for each event, and might read all transactions to find them. The second one
+ * prevents the moves of an event that a failover has lost but this process still has: every
+ * settlement has its event.
  *
- * Transactions are locked before events, and events before jobs, each in one order. The events that
- * wait for a transaction that is moved are woken last.
+ * Transactions are locked before events, and events before jobs, always in the same order. The
+ * events that wait for a moved transaction are woken last.
  *
  * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
  * job, since when the event waits, the job that ends and its worker or twice null, the attempt
@@ -291,11 +292,11 @@ export const finishWebhookEvent: Statement = {
       from requested`,
 };
 
-/** What one attempt to settle an event has found. */
+/** The results of one attempt to settle an event. */
 export interface AttemptToFinish {
   readonly eventId: string;
   readonly status: WebhookEventStatus;
-  /** What became of each item, to be stored as JSON. */
+  /** The result of each item, stored as JSON. */
   readonly items: readonly unknown[];
   /** Another time than that of the attempt before. */
   readonly attemptedAt: Date;

@@ -1,6 +1,6 @@
 /**
- * Settles stored events: what the provider reports of payments and charges is applied to the
- * transactions that it means. All of it may be repeated: an item that was applied is found applied.
+ * Settles stored events: applies the provider's reports of payments and charges to the matching
+ * transactions. Settlement may be repeated: an item that was applied before is found applied.
  * The statements of concurrent events share round trips and commits.
  */
 import { dayMs } from '../clock.ts';
@@ -22,15 +22,15 @@ const parkedForMs = dayMs;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;
 
-/** What became of an event. */
+/** The result of the settlement of an event. */
 export interface Settlement {
   readonly status: WebhookEventStatus;
   readonly items: readonly ItemOutcome[];
-  /** When the next attempt is for what matched no transaction yet, or null. */
+  /** The time of the next attempt for items that match no transaction yet, or null. */
   readonly parkedUntil: Date | null;
 }
 
-/** Other processes have settled the event at every attempt: nothing is wrong with it. */
+/** Other processes settled the event during every attempt; the event itself has no fault. */
 export class OvertakenError extends Error {
   constructor() {
     super('the event was settled elsewhere at every attempt');
@@ -43,16 +43,16 @@ export interface SettleOptions {
   readonly event?: ReadEvent;
   /** The event's job, if the caller runs it. */
   readonly job?: LeasedJob;
-  /** Since when the event waits for what it matches; by default since it was received. */
+  /** Since when the event has waited for a transaction; by default since its receipt. */
   readonly waitingSince?: Date;
-  /** Settles every item again, whatever became of it before. */
+  /** Settles every item again, whatever its earlier result. */
   readonly force?: boolean;
-  /** The caller is no job of the event: an event that is parked gets one. */
+  /** The caller is not the event's job: an event that is parked gets a job. */
   readonly queuesJob?: boolean;
 }
 
 /**
- * Settles a stored event: one bad item never loses the others.
+ * Settles a stored event. A bad item does not affect the others.
  *
  * An item that matches nothing is parked: its ids are stored as waits, and a transaction that gets
  * one of them wakes the event's job in the statement that stores it. That statement may have begun
@@ -61,14 +61,14 @@ export interface SettleOptions {
  *
  * - It was stored before that attempt: the attempt finds it.
  * - Its statement began after the waits were stored: the statement finds them.
- * - Its statement ran all the while. It may do so for half a minute, and one of the attempts of
- *   the first minute finds what it has stored.
+ * - Its statement ran during both. It may run for half a minute, and one of the attempts of the
+ *   first minute finds the transaction.
  *
- * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts, ever
- * further apart, are for what no transaction reports: an account that is opened later.
+ * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts, at longer
+ * and longer intervals, serve events that no transaction wakes: an account is opened later.
  *
- * @returns what became of it; null when there is no such event, or its payload was purged: then it
- *   stays as it is.
+ * @returns the result; null when there is no such event, or its payload was purged: the event stays
+ *   unchanged then.
  * @throws OvertakenError when other processes settle it meanwhile at every attempt.
  */
 export async function settleEvent(
@@ -87,11 +87,11 @@ export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'
 }
 
 /**
- * Settles an event on behalf of its job, which ends in the commit that stores what became of the
- * event, unless it still waits. If other processes settle the event at every attempt, as they may
- * after this process has been frozen, nothing has failed: the job tries again a second later. A
- * large event that finds no place goes back to the queue.
- * @returns what the job has to do yet.
+ * Settles an event on behalf of its job, which ends in the commit that stores the event's result,
+ * unless the event still waits. If other processes settle the event during every attempt, for
+ * example after this process was frozen, the job tries again a second later. A large event that
+ * finds no place goes back to the queue.
+ * @returns what remains for the job.
  */
 export async function settleForJob(
   context: Context,
@@ -126,8 +126,8 @@ async function settleAndEnd(
 }
 
 /**
- * @returns null when there is nothing to settle from; `overtaken` when the event, or what it
- *   settles, was changed elsewhere at every attempt.
+ * @returns null when there is no event or no payload; `overtaken` when another process changed the
+ *   event or its transactions during every attempt.
  */
 async function settle(
   context: LocalContext,
@@ -167,22 +167,22 @@ interface FinishedAttempt {
   readonly isFinished: true;
   readonly settlement: Settlement;
   readonly attemptedAt: Date;
-  /** It waits for an id that it did not wait for before. */
+  /** Whether the event waits for an id that it did not wait for before. */
   readonly waitsForMore: boolean;
   /** The status of the event's job, if this attempt has ended it. */
   readonly jobStatus: 'done' | 'queued' | null;
 }
 
-/** One that is not stored: the event, or what it settles, was changed elsewhere meanwhile. */
+/** An attempt that was not stored: another process changed the event or its transactions. */
 interface OvertakenAttempt {
   readonly isFinished: false;
-  /** The items whose transactions it has moved all the same. */
+  /** The items whose transactions it moved nevertheless. */
   readonly moved: readonly ItemOutcome[];
 }
 
 type Attempt = FinishedAttempt | OvertakenAttempt;
 
-/** An event that begins to wait is attempted once more: see {@link settleEvent}. */
+/** Attempts an event again when it begins to wait: see {@link settleEvent}. */
 async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<Attempt> {
   let last = await attempt(context, work);
   for (let number = 1; number < mostAttemptsToWait; number += 1) {
@@ -198,8 +198,7 @@ async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<A
 }
 
 /**
- * Settles each item that is open, and stores what became of them together with the ids that are
- * waited for.
+ * Settles each open item, and stores the results together with the ids that the event waits for.
  */
 async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const { eventId } = work;
@@ -213,7 +212,7 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
     return await store(context, work, { startedAt, settled, moves });
   } catch (error) {
     if (moves.length === 0 || !isConstraintViolation(error)) throw error;
-    // Each by itself: the move that breaks a constraint is an anomaly of its item alone.
+    // One by one, because a move that breaks a constraint is an anomaly of its own item only.
     const refused = new Set(moves.map(({ index }) => index));
     const rest = items.filter(({ index }) => refused.has(index));
     const each = { eventId, items: rest, settledIds, makesMoves: true };
@@ -223,12 +222,12 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   }
 }
 
-/** What an attempt has found so far. */
+/** The results of an attempt so far. */
 interface Found extends SettledItems {
   readonly startedAt: Date;
 }
 
-/** Makes the moves, and stores what became of all items. */
+/** Makes the moves, and stores the results of all items. */
 async function store(
   context: LocalContext,
   work: Work,
@@ -259,7 +258,8 @@ async function store(
     endedJob: parkedUntil === null ? (job ?? null) : null,
     settledIds: [
       ...settledBy(items.filter(({ index }) => !movedNow.has(index))),
-      // An item may concern two transactions, or record one and flag another: its outcome has one.
+      // An item may concern two transactions, or record one and flag another; its outcome names
+      // one.
       ...[...settled.values()].flatMap(({ settledIds }) => settledIds),
     ],
     moves: moves.map(({ decision }) => decision),
@@ -274,15 +274,15 @@ async function store(
 }
 
 /**
- * The time of an attempt identifies it: an attempt that another one has overtaken finds another
- * time than it has read. So the times of an event's attempts increase, also within one millisecond
- * and on a clock that was set back.
+ * Returns the time of an attempt, which identifies it: an overtaken attempt finds a time that
+ * differs from the one it has read. The times of an event's attempts therefore always increase,
+ * even within one millisecond or after the clock was set back.
  */
 function timeAfter(before: Date | null, now: Date): Date {
   return before && now <= before ? new Date(before.getTime() + 1) : now;
 }
 
-/** What an earlier attempt has settled is not settled, counted or noted a second time. */
+/** @returns the items that no earlier attempt has settled: they are counted and noted once. */
 function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
   const earlier = new Map(before.map(({ index, result }) => [index, result]));
   return items.filter(({ index }) => {
@@ -291,7 +291,7 @@ function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
   });
 }
 
-/** What became of each item, in this attempt or in an earlier one. */
+/** The result of each item, from this attempt or an earlier one. */
 function outcomesOf({ items, before }: ReadEvent, settled: readonly ItemOutcome[]): ItemOutcome[] {
   const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
   const latest = new Map(settled.map((outcome) => [outcome.index, outcome]));
@@ -314,7 +314,7 @@ function waitsOf(
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(idsOf));
 }
 
-/** The transactions that items found settled, or have settled. */
+/** The transactions that the items have settled or found settled. */
 function settledBy(items: readonly ItemOutcome[]): string[] {
   const settled = items.filter(({ result }) => result === 'applied' || result === 'already');
   return settled.flatMap(({ transactionId }) => transactionId ?? []);
@@ -324,7 +324,7 @@ function orphaned(outcome: ItemOutcome): ItemOutcome {
   return outcome.result === 'parked' ? { ...outcome, result: 'orphaned' } : outcome;
 }
 
-/** An event's status is that of its item that most needs a person's attention. */
+/** The event has the first of these statuses that an item has: the most urgent one for a person. */
 const statusOrder: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
   ['anomaly', 'anomaly'],
   ['parked', 'parked'],
@@ -340,7 +340,7 @@ export function eventStatus(items: readonly { readonly result: ItemResult }[]): 
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }
 
-/** @returns when the next attempt is, ever further apart; null: it has waited long enough. */
+/** @returns the next attempt, at growing intervals; null: the event has waited long enough. */
 function nextAttempt(waitingSince: Date, now: Date): Date | null {
   const waitedMs = now.getTime() - waitingSince.getTime();
   if (waitedMs >= parkedForMs) return null;

@@ -1,6 +1,6 @@
 /**
- * Settles the items of an event in sets: one statement reads what they may be about, each is
- * decided by itself, and what was decided is applied together.
+ * Settles the items of an event in sets: one statement reads the rows that the items may concern,
+ * each item is decided separately, and the decisions are applied together.
  */
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
@@ -12,7 +12,9 @@ import type { ItemMove } from './decision.ts';
 import { mostDecisions } from './retry-limits.ts';
 import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
-/** The most items of a set, as many as a grouped statement takes: others have their turn then. */
+/**
+ * The most items of a set, as many as a batched statement takes; then the event loop has a turn.
+ */
 const setSize = 256;
 
 /** An item, and how often its decision could not be applied. */
@@ -25,26 +27,26 @@ interface Pending {
 export interface ItemsOfEvent {
   readonly eventId: string;
   readonly items: readonly WebhookItem[];
-  /** The transactions that earlier attempts have found items to be about, settled. */
+  /** The settled transactions that earlier attempts have found for items. */
   readonly settledIds: ReadonlyMap<number, string>;
-  /** The candidates of the one item, read before its event was stored. */
+  /** The candidates of the only item, read before its event was stored. */
   readonly candidates?: readonly CandidateRow[] | undefined;
-  /** Makes every move at once; by default the caller makes those of the last items. */
+  /** Makes every move immediately; by default the caller makes the moves of the last items. */
   readonly makesMoves?: boolean;
 }
 
-/** What became of items, and what is still to be done. */
+/** The results of items, and the moves that remain. */
 export interface SettledItems {
-  /** What became of each item that is settled, by its place in the payload. */
+  /** The result of each settled item, by its index in the payload. */
   readonly settled: ReadonlyMap<number, Applied>;
   /** The moves of all other items, each of another transaction, for the caller to make. */
   readonly moves: readonly ItemMove[];
 }
 
 /**
- * Settles items of an event, a set after the other. An item that was settled before is found
- * settled, so all of it may be repeated.
- * @throws what the database throws; every other item of the set is settled then.
+ * Settles items of an event, one set after the other. It may be repeated: an item that was settled
+ * before is found settled.
+ * @throws the error of the database, after every other item of the set is settled.
  */
 export async function settleItems(
   context: LocalContext,
@@ -73,8 +75,8 @@ export async function settleItems(
 }
 
 /**
- * @returns the move that follows from candidates that were read before the event was stored, or
- *   null. Whatever else they say, they are read again: they may be too old.
+ * @returns the move that follows from the candidates that were read before the event was stored, or
+ *   null. For any other decision they may be too old and are read again.
  */
 function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMove | null {
   if (!item || !candidates) return null;
@@ -85,14 +87,14 @@ function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMo
 
 interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
   readonly pending: readonly Pending[];
-  /** What became of the items so far; the round adds to it. */
+  /** The results so far; the round adds to them. */
   readonly settled: Map<number, Applied>;
 }
 
 /**
- * Settles the first items, up to one that may be about the same transaction as one before it: a
- * later round finds what those before it have changed.
- * @returns the moves that are still to be made.
+ * Settles the first items, up to an item that may concern the same transaction as an earlier one: a
+ * later round finds the changes of the earlier items.
+ * @returns the moves that remain.
  */
 async function settleRound(
   context: LocalContext,
@@ -118,7 +120,7 @@ async function settleRound(
   return moves;
 }
 
-/** Makes moves, each by itself. */
+/** Makes moves, each in a separate statement. */
 async function makeMoves(
   context: LocalContext,
   { eventId, pending, settled }: Round,
@@ -148,12 +150,12 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 
 const noFacts: Facts = { candidates: [], payees: [] };
 
-/** Reads what an item may be about; most that are ignored need no statement. */
+/** Reads the rows that an item may concern; most ignored items need no statement. */
 export async function factsOf(context: LocalContext, item: WebhookItem): Promise<Facts> {
   return needsFacts(item) ? readFacts(context, item) : noFacts;
 }
 
-/** @returns the elements before the first one that shares a name with one before it. */
+/** @returns the elements before the first one that shares a name with an earlier element. */
 function independent<Element>(
   elements: readonly Element[],
   namesOf: (element: Element) => readonly string[],
@@ -167,7 +169,7 @@ function independent<Element>(
   return elements;
 }
 
-/** The ids that a transaction may get; those of a charge as its code can hold them. */
+/** The ids that a transaction may get; ids of a charge in the form that its code can contain. */
 export function idsOf(item: WebhookItem): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;

@@ -1,6 +1,6 @@
 /**
- * Statements about the transactions and accounts that events are about: what a decision depends on,
- * and the two writes that only settlement makes. Concurrent calls share a round trip.
+ * Statements for the transactions and accounts that events concern: the reads that a decision
+ * depends on, and the two writes that only settlement makes. Concurrent calls share a round trip.
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
@@ -19,28 +19,28 @@ import { repeatNotes } from '../domain/pix.ts';
 import { mostCandidates } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
-/** A transaction that an item may mean. */
+/** A transaction that an item may concern. */
 export interface CandidateRow extends PixTransactionRow {
-  /** As the directory stores it: whom a send is for. */
+  /** The payee of a send, as the directory stores the key. */
   readonly pix_key: string | null;
   /** The id that the item names, if it is one of the provider's ids of the transaction. */
   readonly provider_txid: string | null;
-  /** It is open, and was repeated after an attempt whose end is unknown. */
+  /** Whether it is open and was repeated after an attempt with an unknown outcome. */
   readonly repeated: boolean;
 }
 
 /** An account that a received PIX names by an identifier. */
 export interface PayeeRow {
   readonly user_id: number;
-  /** Every identifier agrees, and one of them is proof enough. */
+  /** Whether every identifier agrees and at least one is sufficient proof. */
   readonly agrees: boolean;
 }
 
-/** What is stored that an item may be about: everything that a decision depends on. */
+/** The stored rows that an item may concern: everything that a decision depends on. */
 export interface Facts {
   /** The transactions that share an id with the item, the closest first. */
   readonly candidates: readonly CandidateRow[];
-  /** The accounts that the item names as its payee, two at most. */
+  /** The accounts that the item names as its payee, at most two. */
   readonly payees: readonly PayeeRow[];
 }
 
@@ -51,7 +51,7 @@ export interface ReceivedPix {
   readonly pixKey: string | null;
   readonly endToEnd: string;
   readonly providerTxid: string | null;
-  /** When it was received, as the event reports. */
+  /** The time of receipt that the event reports. */
   readonly at: Date | null;
 }
 
@@ -77,9 +77,9 @@ export const joinCandidates = `
               order by ${closeness('t')} limit ${mostCandidates}) found`;
 
 /**
- * The transactions that an item's ids may mean, those first that an id of their own names: many
- * users may have the same client request id. A transaction may have several ids of the provider;
- * where the item names one of them, the transaction comes with that one.
+ * The transactions that an item's ids may name. Those named by a unique id come first, because many
+ * users may have the same client request id. A transaction may have several ids of the provider; if
+ * the item names one of them, the row has that one.
  * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
  */
 export const findCandidates: Statement = {
@@ -101,7 +101,7 @@ function isRepeated(table: string): string {
                        and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
 }
 
-/** The order of candidates: a transaction that an id of its own names before all others. */
+/** The order of candidates: a transaction that is named by a unique id precedes all others. */
 export function closeness(table: string): string {
   return `(${table}.end_to_end = requested.end_to_end) is true desc,
           (left(${table}.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
@@ -109,10 +109,11 @@ export function closeness(table: string): string {
 }
 
 /**
- * The accounts that a received PIX names by any identifier, those first that every identifier
- * agrees with; no more than two, which says that it is not clear which. Proof enough is the agency
- * together with the account number, the holder's document, which may also be the key, or a key that
- * the provider has listed for the account. What a person typed at registration is no proof.
+ * The accounts that a received PIX names by any identifier. Accounts that agree with every
+ * identifier come first. At most two are returned: two mean that the account is ambiguous.
+ * Sufficient proof is the agency with the account number, the holder's document, which may also be
+ * the key, or a key that the provider has listed for the account. Data typed at registration is no
+ * proof.
  * Parameters, batched: document, agency, account number, PIX key as the directory stores it,
  * whether local accounts count.
  */
@@ -150,7 +151,7 @@ export const findPayees: Statement = {
 };
 
 /**
- * Reads what is stored that an item may be about.
+ * Reads the stored rows that an item may concern.
  * @returns the candidates and the payees, each in the order of their closeness.
  */
 export async function readFacts(
@@ -181,8 +182,8 @@ export async function readFacts(
 }
 
 /**
- * Notes which payment has completed a charge, once: later payments of the charge are others. It
- * notes nothing of an event that a failover has lost.
+ * Stores the end-to-end id of the payment that completed a charge, once: later payments of the
+ * charge are different payments. For an event that a failover has lost it stores nothing.
  * Parameters, batched: id, end to end, now, event id.
  */
 export const identifyPayment: Statement = {
@@ -208,7 +209,7 @@ export const identifyPayment: Statement = {
 
 /**
  * Stores the end-to-end id of the payment that completed a charge.
- * @returns whether it was not known before, and the event is stored.
+ * @returns whether the id was unknown before and the event is stored.
  */
 export async function storeIdentity(
   { db, clock }: LocalContext,
@@ -220,10 +221,10 @@ export async function storeIdentity(
 }
 
 /**
- * Records a received PIX without a charge, once per end-to-end id, with its timeline row; nothing
- * of an event that a failover has lost. Its date is the one that the event reports, where that is
- * at most 90 days before and five minutes after the receipt of the event; otherwise it is the
- * receipt of the event.
+ * Records a received PIX without a charge, once for each end-to-end id, with its timeline row. For
+ * an event that a failover has lost it records nothing. The date is the one that the event reports
+ * if it is at most 90 days before and five minutes after the receipt of the event; otherwise it is
+ * the time of that receipt.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */
