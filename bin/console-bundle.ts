@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from './exit-codes.ts';
 
-/** What the console may import, and how it is built. */
+/** The files that the console may import, and this build. */
 const sources = ['console/**/*.{ts,tsx}', 'contract/*.{ts,json}', 'bin/console-bundle.ts'];
 
 export interface BundleOptions {
@@ -38,7 +38,7 @@ export async function bundleConsole(options: BundleOptions = {}): Promise<string
   return path;
 }
 
-/** The folder that bin/entry.js has chosen, or one that goes with this process. */
+/** The folder that bin/entry.js has chosen, or one that is removed when this process ends. */
 function cacheFolder(): string {
   const cache = module.getCompileCacheDir();
   if (cache !== undefined) return dirname(cache);

@@ -1,4 +1,4 @@
-/** Runs one command: what it gets, and how its end becomes an exit code and a sentence. */
+/** Runs one command: passes its context, and turns its end into an exit code and a sentence. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { systemClock, type Clock } from '../src/clock.ts';
@@ -27,7 +27,7 @@ export type Work = (context: Context, ...typed: never[]) => Promise<ExitCode> | 
 
 type Action = (...typed: unknown[]) => Promise<void>;
 
-/** What every command gets. */
+/** The parameters of every command. */
 export interface Context {
   readonly terminal: Terminal;
   readonly clock: Clock;

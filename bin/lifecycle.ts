@@ -1,4 +1,4 @@
-/** What long-running commands share: read the configuration, run, stop at a signal. */
+/** The life of a long-running command: read the configuration, run, stop at a signal. */
 import { type Clock, keepAlive, nextTurn, pause, systemClock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
 import { startFailure } from '../src/operator/failure-message.ts';

@@ -1,4 +1,4 @@
-/** What the declarations of commands share: examples, common options, and parsers of values. */
+/** Shared parts of the declarations of commands: examples, common options, parsers of values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Clock } from '../src/clock.ts';
 

@@ -31,7 +31,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
 }
 
-/** What an error of the service says. */
+/** The error that the service reports. */
 interface Refusal {
   readonly message?: unknown;
   /** By the name of the value. */

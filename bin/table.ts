@@ -12,7 +12,7 @@ type Cell = CellValue | readonly [CellValue, Colour | null];
 export interface Column<Row> {
   readonly head: string;
   cell(row: Row): Cell;
-  /** Never cut: for values to copy, such as an id. */
+  /** Values that a person copies, such as ids, are never cut. */
   readonly isWhole?: boolean;
   readonly align?: 'left' | 'right';
 }

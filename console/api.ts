@@ -30,13 +30,13 @@ export interface Answered {
 
 /** A value that makes the simulated bank misbehave. */
 export interface Scenario {
-  /** What the value is typed in. */
+  /** The kind of input for the value. */
   readonly input: string;
   readonly value: string;
   readonly effect: string;
 }
 
-/** What an operation takes. */
+/** The parameters of an operation. */
 export type OperationRequest<Id extends OperationId> = {
   readonly [Name in keyof AnyRequest]: Operations[Id][Name];
 };
@@ -45,7 +45,7 @@ export type OperationRequest<Id extends OperationId> = {
 export class Api {
   readonly url: string;
   token: string | null = null;
-  /** The last request but those that follow a transaction; null before the first. */
+  /** The last request, except those that follow a transaction; null before the first. */
   last: Exchange | null = null;
   /** Called when `last` has changed. */
   onNoted: () => void = () => undefined;
@@ -94,7 +94,7 @@ export class Api {
     const { method = 'GET', headers, body } = init;
     const text = typeof body === 'string' ? withoutPasswords(body) : null;
     const request = { method, url, headers: Object.fromEntries(headers), body: text };
-    // A transaction that is followed would hide what a person has done.
+    // The requests that follow a transaction would hide the person's last action.
     const note = ({ status, answer }: Pick<Exchange, 'status' | 'answer'>): void => {
       if (headers.has('prefer')) return;
       this.last = { ...request, status, answer };
@@ -108,7 +108,7 @@ export class Api {
 
   /**
    * Makes the simulated bank of a service in development do something.
-   * @returns what the bank says, in a sentence.
+   * @returns the bank's reply, as a sentence.
    * @throws Error with what it refuses, or as `call` does.
    */
   async actAtBank(
@@ -124,7 +124,7 @@ export class Api {
     return (answer.body as { readonly message: string }).message;
   }
 
-  /** @returns what can be typed to see the simulated bank misbehave; nothing elsewhere. */
+  /** @returns the inputs that make the simulated bank misbehave; none with another provider. */
   async readScenarios(signal: AbortSignal): Promise<readonly Scenario[]> {
     const { status, body } = await this.#fetch(`${this.url}/dev/scenarios.json`, { signal });
     return status === 200 ? (body as readonly Scenario[]) : [];

@@ -47,7 +47,7 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
   const [overlay, show] = useState<OverlayName | null>(null);
   const { exit } = useInk();
   const { doubtful } = state;
-  // Pressed twice, ctrl+c ends the console whatever is in doubt.
+  // Pressed twice, ctrl+c ends the console even while a payment is in doubt.
   const quit = (): void => (doubtful.length > 0 && overlay !== 'quit' ? show('quit') : exit());
   const size = useWindowSize();
   const isHidden = isTooSmall(size);
@@ -65,7 +65,7 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
       return wanted !== null;
     },
   });
-  // A screen below goes on, and hears nothing.
+  // The screen below stays active, but receives no keys.
   const deaf = useRef<Keyboard['current']>(null);
   useEffect(() => {
     api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));

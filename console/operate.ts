@@ -1,10 +1,10 @@
-/** The command `ponte` beside the console, for what an operator sees and does. */
+/** Runs the command `ponte` for the operator's screens of the console. */
 import { execFile } from 'node:child_process';
 
 /**
  * Runs `ponte` with these arguments.
- * @returns what it prints, also when its exit code is bad: then the output has the finding.
- * @throws Error with what the command says when it prints no result.
+ * @returns its output, also when the exit code is not 0: the output then contains the finding.
+ * @throws Error with the message of a command that prints no result.
  */
 export type Operate = (args: readonly string[], signal: AbortSignal) => Promise<string>;
 

@@ -1,4 +1,4 @@
-/** `ponte limit`: what a user may send by day and by night. */
+/** `ponte limit`: the limits of what a user may send by day and by night. */
 import { InvalidArgumentError } from 'commander';
 import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../../src/domain/money.ts';
 import type { NightHour } from '../../src/domain/pix-limits.ts';

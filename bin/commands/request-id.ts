@@ -1,4 +1,4 @@
-/** `ponte request-id`: what the log has in place of a client's id. */
+/** `ponte request-id`: the digest by which the log shows a client's request id. */
 import type { Context, Declare } from '../context.ts';
 import { examples, withJson, type JsonOption } from '../options.ts';
 

@@ -1,4 +1,4 @@
-/** `ponte subject`: what the law lets a person ask for, by a user of the app. */
+/** `ponte subject`: exports and erases the personal data of a user, as the law requires. */
 import type { Context, Declare } from '../context.ts';
 import { examples, parseUser, withBy, withChangeOptions, type ChangeOptions } from '../options.ts';
 

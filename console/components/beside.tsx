@@ -1,4 +1,4 @@
-/** What a wide window shows beside a screen: the latest transactions, or the last request. */
+/** The right half of a wide window: the latest transactions, or the last request. */
 import { Box, useWindowSize } from 'ink';
 import { useEffect, useReducer, type ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
@@ -30,7 +30,7 @@ export function BesideScreen({ name, children }: BesideProps) {
   const { holder } = useApp().state;
   const isWide = columns >= wideColumns && holder !== null && !whole.includes(name);
   const room = { columns: besideColumns - 3, rows: rows - 2 };
-  // A screen stays the same one when the window gets wide: what it does goes on.
+  // The screen element stays the same when the window gets wide, so its calls continue.
   return (
     <RoomContext.Provider value={isWide ? { columns: columns - besideColumns, rows } : null}>
       {children}

@@ -1,4 +1,4 @@
-/** A list that the service filters by a form: the list, what a row opens, and the form. */
+/** A list that the service filters by a form: the list, the details of a row, and the form. */
 import { useEffect, useState, type ReactNode } from 'react';
 import type { OperationId } from '../../contract/types.ts';
 import { useApp } from '../hooks/use-app.ts';
@@ -42,7 +42,7 @@ export function useListing<Id extends OperationId>(options: FormOptions<Id>): Li
   });
   useEffect(() => form.send(readValues(form.state, form.fields)), []);
   const go = (changed: Partial<View>): void => {
-    // The notice of the last call is about what was shown then.
+    // The notice of the last call belongs to the view before.
     form.call.clear();
     turn(changed);
   };
@@ -56,11 +56,11 @@ export interface ListingScreenProps<Id extends OperationId> {
   /** Null before the first answer. */
   readonly rows: readonly Row[] | null;
   readonly columns: readonly Column[];
-  /** What the list shows. */
+  /** The rows of the list. */
   readonly heading: string;
   /** The text of an empty list. */
   readonly none: string;
-  /** What the rows were read with. */
+  /** The filters with which the rows were read. */
   readonly query: Values | null;
   readonly button: string;
   /** The key that opens the form. */

@@ -13,7 +13,7 @@ export interface TableViewProps {
   readonly room: Room;
   /** The text of an empty table. */
   readonly none: string;
-  /** What the table shows, on a line above it. */
+  /** The title on the line above the table. */
   readonly title?: ReactNode;
 }
 
@@ -66,7 +66,7 @@ function TableRow({ cells, isChosen }: TableRowProps) {
 }
 
 export interface ScrollViewProps {
-  /** The lines of the text in so many columns. */
+  /** Wraps the text to this number of columns. */
   lines(columns: number): readonly Line[];
   /** Its chosen item is the first visible line. */
   readonly list: List;

@@ -10,7 +10,7 @@ import { Lines } from './coloured.tsx';
 import { Frame } from './frame.tsx';
 import { TableView } from './lists.tsx';
 
-/** The fields that a scenario is entered in, by what the simulated bank calls them. */
+/** The simulated bank's name of an input, by the field in which its scenarios are entered. */
 const inputs: Readonly<Record<string, string>> = { pix_key: 'Pix key', phone: 'onboarding phone' };
 
 /** @returns the first of these fields that scenarios are entered in. */
@@ -20,7 +20,7 @@ export function scenarioField(fields: readonly { readonly name: string }[]): str
 
 export interface ScenariosProps {
   readonly field: string;
-  /** @param value what the field takes; null without a choice. */
+  /** @param value the value for the field; null without a choice. */
   close(value: string | null): void;
 }
 

@@ -8,7 +8,7 @@ export interface Call<Result> {
   readonly failure: string | null;
   /** Starts the work, and aborts the work before it. */
   run(work: (signal: AbortSignal) => Promise<Result>): void;
-  /** Stops waiting. The service may have done the work all the same. */
+  /** Stops waiting. The service may still do the work. */
   cancel(): void;
   /** Forgets the last result. */
   clear(): void;
@@ -17,7 +17,7 @@ export interface Call<Result> {
 export interface CallOptions {
   /** Keeps the last result until there is a new one. */
   readonly isKept?: boolean;
-  /** What a person must know when there is no answer, whatever the reason. */
+  /** The text for a person when there is no answer, for any reason. */
   readonly warning?: string | undefined;
 }
 

@@ -9,7 +9,7 @@ import { useQuestion, type Question } from './use-question.ts';
 export interface Doubt extends Pick<Question, 'notice' | 'press'> {
   /** Acts with an idempotency key: at once, or once a person agrees to another payment. */
   guard(key: string, act: () => void): void;
-  /** A payment leaves. @returns what to do with its answer. */
+  /** Registers a payment that is sent. @returns a function for its answer. */
   begin(key: string): (answer: Answered) => void;
 }
 

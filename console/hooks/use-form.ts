@@ -17,17 +17,17 @@ export interface FormOptions<Id extends OperationId> {
   /** The name that the input is kept under while other screens are shown. */
   readonly name: string;
   readonly operation: Id;
-  /** What the screen says about the fields of the contract. */
+  /** The screen's own texts for fields of the contract. */
   readonly inputs?: Inputs;
   /** Values that a person does not type, such as the id of an application. */
   readonly given?: Readonly<Record<string, Values[string] | undefined>>;
-  /** What the call does, such as `Sending`. */
+  /** The name of the running call, such as `Sending`. */
   readonly doing?: string;
-  /** What a person must know when there is no answer. */
+  /** The text for a person when there is no answer. */
   readonly warning?: string;
   /** Whether it moves money: then a second payment needs consent while one is in doubt. */
   readonly isPayment?: boolean;
-  /** Uses an answer, whatever its status; `values` are those that were sent. */
+  /** Receives an answer of any status; `values` are those that were sent. */
   onAnswer?(
     answer: Answer<Id>,
     sent: { readonly values: Values; readonly signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** The balance, and where it comes from. */
+/** The balance and its source. */
 import { readFaults } from '../api.ts';
 import { Coloured } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';

@@ -104,7 +104,7 @@ interface WordsProps extends ChargeCodeProps {
   readonly room: Room;
   readonly code: DrawnCode | null;
   readonly isText: boolean;
-  /** What the simulated bank has said. */
+  /** The reply of the simulated bank. */
   readonly said: string | null;
 }
 

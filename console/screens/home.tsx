@@ -39,7 +39,7 @@ export function Home() {
   }, [holder]);
   const leave = async (signal: AbortSignal): Promise<null> => {
     const answer = await api.call('logout', {}, signal).catch(() => null);
-    // Whatever the service answers, the console forgets the token.
+    // The console forgets the token after any answer.
     api.token = null;
     list.choose(0);
     const where = answer?.status === 200 ? '' : ' here; the service did not confirm it';

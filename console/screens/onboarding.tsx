@@ -1,4 +1,4 @@
-/** The opening of an account: a new application or an old one, its steps, and what they need. */
+/** The opening of an account: a new or an existing application, its steps and their fields. */
 import { ProgressBar } from '@inkjs/ui';
 import { Box } from 'ink';
 import { useEffect, useState } from 'react';

@@ -1,4 +1,4 @@
-/** What an operator sees and does through the command `ponte`: the lists, and one row of them. */
+/** The operator's screens, which use the command `ponte`: the lists, and one row of a list. */
 import { Box } from 'ink';
 import { useEffect, useRef, useState } from 'react';
 import { Coloured } from '../components/coloured.tsx';
@@ -46,7 +46,7 @@ const firstPlace = { shown: operatorLists[0], rows: null, chosen: 0, row: null }
 /** How often a list is read. */
 const refreshMs = 5_000;
 
-/** Reads the list again and again while it is shown; the chosen row stays chosen where it moves. */
+/** Refreshes the list while it is shown; the chosen row stays chosen when it moves. */
 function useRows({ operate, place, go }: OperatorProps) {
   const { shown, rows } = place;
   const list = useList(rows?.length ?? 0, place.chosen);
@@ -149,7 +149,7 @@ function Details(props: DetailsProps) {
     if (action === 'retry' && text === 't') return question.ask('Queue the job again?', act);
     if (action !== 'replay' || (text !== 'd' && text !== 'w')) return undefined;
     list.choose(0);
-    // An operator sees what a replay would do before it is done.
+    // The operator sees the effects of a replay before it is executed.
     return execute([...command, id, '--dry-run'], () => {
       if (text === 'w') question.ask('Replay it for good?', act);
     });
@@ -166,7 +166,7 @@ function Details(props: DetailsProps) {
 
 const detailCell: FormatCell = (row, name) => utcTime(cellText(row, name));
 
-/** The commands about one row, and what they have printed. */
+/** The commands for one row, and their output. */
 function useCommands({ operate, place, row }: DetailsProps, id: string) {
   const { details } = place.shown;
   const [description, setDescription] = useState('');

@@ -1,4 +1,4 @@
-/** What is shown over any screen, which goes on below: the keys, and the last request. */
+/** The overlays over an active screen: the keys, and the last request. */
 import { Lines } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
 import { ScrollView } from '../components/lists.tsx';

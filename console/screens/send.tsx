@@ -17,7 +17,7 @@ import { Receipt } from './receipt.tsx';
 
 const formName = 'send';
 
-/** The payee that the service has found for what was typed. */
+/** The payee that the service has found for the typed key. */
 interface Payee {
   readonly typed: string;
   readonly facts: Facts;
@@ -54,7 +54,7 @@ export function Send() {
   const sent = answer?.status === 200 ? answer.body : null;
   const live = useLiveStatus(sent);
   useEffect(() => {
-    // The bank's answer was lost, and the payment has ended all the same.
+    // The answer was lost, but the payment has ended.
     const hasEnded = live.status === 'COMPLETED' || live.status === 'FAILED';
     if (hasEnded) change(doubtPayment(sentKey, false));
   }, [live.status]);

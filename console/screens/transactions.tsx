@@ -10,10 +10,10 @@ import { cellText, toRow, type Row } from '../state/table.ts';
 import { transactionColumns } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
-/** What is listed so far. */
+/** The transactions that are listed so far. */
 interface Shown {
   readonly items: readonly PixListItem[];
-  /** Where the list goes on; null at its end, and before the first page. */
+  /** Where the list continues; null at its end and before the first page. */
   readonly next: string | null;
   /** The filters of the items; null before the first page. */
   readonly query: Values | null;
@@ -47,7 +47,7 @@ export function Transactions() {
     name: 'transactions',
     operation: 'listPixTransactions',
     inputs,
-    // A person goes on with a key, and types no cursor.
+    // A person continues with a key and types no cursor.
     given: { limit: 50, cursor: undefined },
     onAnswer(answer, { values: { cursor, ...query } }) {
       if (answer.status !== 200) return;

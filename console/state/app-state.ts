@@ -1,4 +1,4 @@
-/** What all screens share: the path of screens, the session and the forms, and how they change. */
+/** The state of all screens: the path of screens, the session, the forms, and their changes. */
 import type { Account, User } from '../../contract/types.ts';
 import type { FormState } from './form.ts';
 

@@ -2,7 +2,7 @@
 import document from '../../contract/openapi.generated.json' with { type: 'json' };
 import { routes, type OperationId } from '../../contract/types.ts';
 
-/** JSON Schema, as far as the contract uses it for what a person types. */
+/** The part of JSON Schema that the contract uses for typed values. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -32,7 +32,7 @@ interface Operation {
   };
 }
 
-/** What a screen says about a field, where the contract does not say it for a person. */
+/** A screen's own text for a field, if the contract's text is not meant for a person. */
 export interface Input {
   readonly label?: string;
   readonly hint?: string;
@@ -54,7 +54,7 @@ export interface Field extends Input, Place {
   readonly isSecret: boolean;
 }
 
-/** What a screen says about fields, by name; a text is the label. */
+/** A screen's texts for fields, by name; a plain text is the label. */
 export type Inputs = Readonly<Record<string, Input | string>>;
 
 const paths = document.paths as unknown as Readonly<
@@ -161,7 +161,7 @@ export interface AnyRequest {
   readonly body?: unknown;
 }
 
-/** Puts each value where its field has to go. */
+/** Puts each value into the path, the query, a header or the body, as its field requires. */
 export function buildRequest(
   fields: readonly Field[],
   values: Readonly<Record<string, Values[string] | undefined>>,

@@ -4,7 +4,7 @@ import { wrapLines, type Line } from './text.ts';
 export interface Exchange {
   readonly method: string;
   readonly url: string;
-  /** Without the access token, which is no part of what is shown. */
+  /** Without the access token, which is not shown. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; null without a body, and for a form. */
   readonly body: string | null;
@@ -39,7 +39,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The request as a command, and what was answered. */
+/** The request as a curl command, and the answer. */
 export function exchangeLines(exchange: Exchange, columns: number): Line[] {
   const { status, answer } = exchange;
   const text = answer === undefined ? '' : JSON.stringify(answer, shorten, 2);

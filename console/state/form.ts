@@ -1,9 +1,9 @@
-/** What a form holds, and how each key changes it. */
+/** The state of a form, and how each key changes it. */
 import type { Press } from '../hooks/use-keys.ts';
 import type { Field, Values } from './contract.ts';
 import { parseAmount, parseDay } from './format.ts';
 
-/** What is wrong, by the name of the field; the empty name is for the request as a whole. */
+/** The faults by the name of the field; the empty name is for the request as a whole. */
 export type Faults = Readonly<Record<string, string>>;
 
 export interface FormState {
@@ -14,7 +14,9 @@ export interface FormState {
   readonly focus: string;
   /** The position of the cursor, in characters from the start of the field. */
   readonly cursor: number;
-  /** What the service refused. Editing a field removes its fault and that of the whole. */
+  /**
+   * The faults that the service reported. Editing a field removes its fault and that of the whole.
+   */
   readonly faults: Faults;
 }
 
@@ -70,7 +72,7 @@ function readValue({ kind }: Field, text: string): Values[string] {
   return kind === 'integer' ? Number(text) : text;
 }
 
-/** What prevents a request: an empty field that is required, or a number that cannot be read. */
+/** Faults that prevent a request: an empty required field, or a number that cannot be read. */
 export function blockingFaults(state: FormState, fields: readonly Field[]): Faults {
   const found = fields.flatMap((field) => {
     const text = fieldValue(state, field);
@@ -130,7 +132,7 @@ function choose(state: FormState, field: Field, step: number): FormState {
   return fill(state, { [field.name]: all[index % all.length] ?? '' });
 }
 
-/** Counts in characters, so that an emoji is edited as one, whatever its number of code units. */
+/** Counts characters, not code units, so that an emoji is edited as one character. */
 function edit(state: FormState, field: Field, { key, text }: Press): FormState {
   const characters = [...fieldValue(state, field)];
   const { length } = characters;

@@ -1,4 +1,4 @@
-/** The line or two above the key hints: what happens, what went wrong, what needs an answer. */
+/** The one or two lines above the key hints: progress, an error, or a question. */
 import type { Call } from '../hooks/use-call.ts';
 import type { Field } from './contract.ts';
 import type { Faults } from './form.ts';

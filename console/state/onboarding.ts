@@ -10,9 +10,9 @@ export interface StepForm {
   readonly label: string;
   readonly button: string;
   readonly operation: OperationId;
-  /** What the screen says about the fields of the operation. */
+  /** The screen's own texts for the fields of the operation. */
   readonly inputs?: Inputs;
-  /** What the operation does, where no fields show it. */
+  /** A description of the operation, if it has no fields. */
   readonly words?: string;
 }
 
@@ -158,7 +158,7 @@ export function readApplication({ status, body }: Answered): OnboardingApplicati
   return application ?? (rest as OnboardingApplication);
 }
 
-/** What the answer of a step means for a person. */
+/** The meaning of a step's answer, for a person. */
 export function stepText(answer: Answered, { label }: StepForm): string {
   const { message, url_iframe: page } = answer.body as {
     readonly message?: string;

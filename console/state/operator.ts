@@ -13,7 +13,7 @@ export interface OperatorList {
   readonly none: string;
   /** The arguments of `ponte` that describe the row of an id; null where the row says it all. */
   readonly details: readonly string[] | null;
-  /** What an operator can do with a row. */
+  /** The actions of an operator on a row. */
   readonly action: 'replay' | 'retry' | null;
 }
 

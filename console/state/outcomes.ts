@@ -18,7 +18,7 @@ const consoleKey = 'ctrl+n makes a new key';
 export const noAnswerToSend =
   'It may have been paid. Send again with the same key: that shows the result, and never pays twice.';
 
-/** What a person must know before another payment while the end of one is not known. */
+/** The warning before another payment while the outcome of one is unknown. */
 export const askBeforeAnother =
   'The previous payment may have been made. Its own key is safe: sending again with it never ' +
   'pays twice. Make another payment?';
@@ -48,7 +48,7 @@ function adviceFor(code: string, newKey: string): string | undefined {
   return advice[code];
 }
 
-/** What is known of a payment, and what a client calls things. */
+/** The known facts of a payment, and the client's names of its controls. */
 export interface Known {
   /** The newest status of the transaction; null when there is none. */
   readonly live: PixStatus | null;
@@ -60,7 +60,7 @@ export interface Known {
   readonly newKey?: string;
 }
 
-/** @returns what to do after an answer to a send. */
+/** @returns the advice after an answer to a send. */
 export function sendOutcome(answer: Answered, known: Known): Outcome {
   const { newKey = consoleKey } = known;
   if (answer.status === 200) return acceptedOutcome(known, answer.headers.get('pix-outcome'));
@@ -107,7 +107,7 @@ function bad(text: string): Outcome {
   return { colour: 'bad', text };
 }
 
-/** The advice where it is certain that the request did nothing; otherwise null. */
+/** The advice if the request certainly had no effect; otherwise null. */
 function nothingDone(answer: Answered): string | null {
   if (answer.status === 429 || answer.status === 503) {
     return `Nothing was done. Try again${retryTime(answer)}, with the same key.`;

@@ -1,6 +1,6 @@
 /** Texts as lines of a known width, so that a screen knows its height before it is drawn. */
 
-/** What a colour says. The text says it too: a terminal may have no colours. */
+/** The meaning of a colour. The text says the same, because a terminal may have no colours. */
 export type Colour = 'good' | 'bad' | 'doubtful' | 'faint' | 'strong' | 'plain';
 
 export interface Line {
@@ -14,7 +14,7 @@ export interface Room {
   readonly rows: number;
 }
 
-/** Breaks a text into lines, between words where it can. */
+/** Breaks a text into lines, between words if possible. */
 export function wrap(text: string, columns: number): string[] {
   const width = Math.max(1, columns);
   const line = new RegExp(`(?:.{1,${width}}(?= |$)|.{1,${width}}) ?`, 'gu');
@@ -79,7 +79,7 @@ export function visibleRows<Row>(
   return { rows: rows.slice(above, above + size), more: moreText(above, below) };
 }
 
-/** What a view leaves out: `↑ 2 more   ↓ 3 more`, or an empty text. */
+/** The number of hidden rows, as `↑ 2 more   ↓ 3 more`, or an empty text. */
 export function moreText(above: number, below: number): string {
   const notes = [above > 0 ? `↑ ${above} more` : '', below > 0 ? `↓ ${below} more` : ''];
   return notes.filter(Boolean).join('   ');

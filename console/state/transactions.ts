@@ -9,7 +9,7 @@ export function transactionColumns(names: readonly string[]): Column[] {
   );
 }
 
-/** What the user pays. The bank's own items have a direction. */
+/** The operations in which the user pays. The bank's own items have a direction. */
 const debits: ReadonlySet<unknown> = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
 
 /** @returns the amount, which is negative where the user pays. */
