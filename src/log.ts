@@ -59,18 +59,25 @@ export function createLog(options: LogOptions): Log {
   return maskingChildren(log);
 }
 
+/** The stream of a pino logger, which pino's types do not declare. */
+interface WithStream {
+  readonly [symbols.streamSym]: DestinationStream;
+}
+
 /** The fields of a request: codes, ids and numbers of this project, no values of the caller. */
 export type RequestLine = Readonly<Record<string, string | number | null | undefined>>;
 
 /**
  * Logs the line `request` as `log.info` does, without its masks: the line of each request takes
  * 0.5 µs of CPU instead of 1.8.
+ *
+ * @param log the log of the process; the bindings of a child are not written.
  */
 export function logRequest(log: Log, level: 'debug' | 'info', line: RequestLine): void {
   if (!log.isLevelEnabled(level)) return;
-  const output = (log as unknown as Record<symbol, DestinationStream>)[symbols.streamSym];
-  const fields = JSON.stringify({ ...line, msg: 'request' }).slice(1);
-  output?.write(`{"level":"${level}"${isoTime()},${fields}\n`);
+  const { [symbols.streamSym]: output } = log as unknown as WithStream;
+  const fields = JSON.stringify(line).slice(1, -1);
+  output.write(`{"level":"${level}"${isoTime()},${fields},"msg":"request"}\n`);
 }
 
 /**

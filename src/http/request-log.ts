@@ -40,11 +40,14 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   // Probes come every few seconds, and a development page loads many files: only those that fail
   // are of interest.
   const isQuiet = (name.startsWith('health.') || name === 'page') && status < 400;
+  const level = isQuiet ? 'debug' : 'info';
+  // The ids of a request are generated at their first use.
+  if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
   const { spanId } = exchange.trace;
   const { method } = exchange.request;
   const facts = { ...names, spanId, operation, method, path, ...answered, durationMs, userId };
-  logRequest(context.log, isQuiet ? 'debug' : 'info', facts);
+  logRequest(context.log, level, facts);
 }
 
 /** Records a message that was refused before it was parsed as a request. */
