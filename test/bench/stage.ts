@@ -26,9 +26,6 @@ export interface Stage {
   readonly idleMb: number | null;
 }
 
-/** The time in which a started server completes its loading in the background. */
-const REST_MS = 3_000;
-
 /** Creates the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
   name: ServerName,
@@ -47,7 +44,7 @@ export async function openStage(
     ...own,
   });
   const env = await environment();
-  // No target depends on the start of a reference server.
+  // No target depends on the start or the idle memory of a reference server.
   const readyMs = name === 'ponte' ? await warmReadyMs(name, env) : 0;
   const start = async (startEnv: Environment) =>
     parts.adopt(await startServer(name, { env: startEnv, nodeArgs }), (started) => started.stop());
@@ -55,11 +52,18 @@ export async function openStage(
   const others: Server[] = [];
   while (others.length + 1 < (options.processes ?? 1))
     others.push(await start(await environment()));
-  await pause(REST_MS);
-  const idleMb = memoryMbOf(server.pid);
+  const idleMb = name === 'ponte' ? await idleMbOf(server) : null;
   const { client } = database;
   const target = { server, others, client, customers: await logInAll(server, client) };
   return { target, readyMs, idleMb };
+}
+
+/** The time in which a started server completes its loading in the background. */
+const REST_MS = 3_000;
+
+async function idleMbOf({ pid }: Server): Promise<number | null> {
+  await pause(REST_MS);
+  return memoryMbOf(pid);
 }
 
 async function storageFor(
