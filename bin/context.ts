@@ -27,7 +27,7 @@ export type Work = (context: Context, ...typed: never[]) => Promise<ExitCode> | 
 
 type Action = (...typed: unknown[]) => Promise<void>;
 
-/** The parameters of every command. */
+/** The context that every command receives. */
 export interface Context {
   readonly terminal: Terminal;
   readonly clock: Clock;

@@ -56,7 +56,7 @@ export interface ListingScreenProps<Id extends OperationId> {
   /** Null before the first answer. */
   readonly rows: readonly Row[] | null;
   readonly columns: readonly Column[];
-  /** The rows of the list. */
+  /** The line above the list: its name and filters. */
   readonly heading: string;
   /** The text of an empty list. */
   readonly none: string;

@@ -33,7 +33,7 @@ export interface Batching {
    */
   readonly lockOrder?: readonly number[];
   /**
-   * The name of a queue that the statements share which a request runs one after another. A lane
+   * The name of a queue that several statements share: those that one request runs in turn. A lane
    * has two batches in flight: one runs while the other waits for the disk or while this process
    * reads its results. Each takes at most half of the active calls; otherwise one batch would take
    * them all, and the two would alternate. The second starts when at least as many calls wait as
