@@ -88,8 +88,7 @@ const columns: readonly Column<PixView>[] = [
 ];
 
 interface PixListOptions
-  extends
-    Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>, ListOptions {
+  extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>, ListOptions {
   readonly user?: number;
   readonly olderThan?: number;
 }
@@ -209,7 +208,8 @@ async function resolve({ call, confirm, terminal }: Context, id: string, options
   const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
   const { operation, amount, status, phase, endToEnd } = transaction;
   terminal.note(
-    `A ${operation} of ${amount} reais, ${status} in phase ${phase}, end-to-end id ${endToEnd ?? 'none'}.`,
+    `A ${operation} of ${amount} reais, ${status} in phase ${phase}.`,
+    `End-to-end id ${endToEnd ?? 'none'}.`,
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const question = isFailed

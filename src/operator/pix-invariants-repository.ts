@@ -315,7 +315,7 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'final_is_final',
-    says: 'After the end, a timeline has only anomalies, refunds, the id of the payment, a correction',
+    says: 'After the end, a timeline has anomalies, refunds, the id of the payment, a correction',
     found: `later.phase || ' after ' || ending.phase`,
     join: `join ${ending} on true
            join lateral (select l.phase from ${moves} and l.id > ending.id

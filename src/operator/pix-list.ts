@@ -26,7 +26,7 @@ export interface PixListInput {
   readonly limit: number;
 }
 
-/** Lists transactions: newest first, stuck ones oldest first, corrected ones by their correction. */
+/** Lists transactions: newest first, stuck ones oldest first, the last corrected first. */
 export const listPix: Op<PixListInput, { readonly transactions: readonly PixView[] }> = {
   async run(context, { olderThanMs, stuck = false, corrected = false, ...filter }) {
     const nowMs = context.clock.now().getTime();

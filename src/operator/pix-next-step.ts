@@ -31,8 +31,9 @@ function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
-      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this status. ' +
-        `A FAILED one that was paid is corrected with \`ponte pix resolve ${row.id} --as completed\`.`
+      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this ' +
+        'status. If it is FAILED and was paid, run ' +
+        `\`ponte pix resolve ${row.id} --as completed\`.`
       : 'Do nothing. An event that contradicts the status is recorded as an anomaly.',
   };
 }
@@ -60,9 +61,7 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
             ? 'The payer: the webhook of the received Pix completes the charge.'
             : 'The payer: the webhook of the received Pix completes the charge. The sweep fails ' +
               `it a day after ${expiresAt.toISOString()}, when it expires.`,
-        operator:
-          nothingToDo +
-          ' If it was paid and the webhook is lost, record that with `ponte pix resolve`.',
+        operator: `${nothingToDo} If it was paid and the webhook is lost: \`ponte pix resolve\`.`,
       };
 }
 

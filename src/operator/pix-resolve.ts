@@ -52,13 +52,18 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     const note = `${decisionNote}${operator.trim()}: ${reason.trim()}`;
     const result = await recordAction(context, action, async (transaction) => {
       const resolved = await resolve(transaction, row, { as, note });
-      return { result: resolved, targets: resolved ? [`pix:${id}`] : [], outcome: resolved ? as.toUpperCase() : 'nothing' };
+      return {
+        result: resolved,
+        targets: resolved ? [`pix:${id}`] : [],
+        outcome: resolved ? as.toUpperCase() : 'nothing',
+      };
     });
     if (!result) {
       const { phase } = await find();
       throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
     }
-    if (result !== 'moved') noteCorrection(context, { transactionId: id, eventId: null, ...result });
+    if (result !== 'moved')
+      noteCorrection(context, { transactionId: id, eventId: null, ...result });
     context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
     return { transaction: viewOfPix(await find()) };
   },
