@@ -245,6 +245,7 @@ const story: readonly Case[] = [
   ['find-payees', () => [null, null, null, '52998224725', false]],
   ['account-keys-keep', () => [1, ['a@b.test', 'with "quotes", and commas']]],
   ['find-payees', () => [null, null, null, 'a@b.test', true]],
+  ['account-keys-add', () => [1, ['a@b.test', 'c@b.test']]],
   ['account-keys-forget', () => [1, 'a@b.test']],
   [
     'pix-received',
