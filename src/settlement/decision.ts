@@ -31,6 +31,12 @@ export type Decision =
     }
   | RefundDecision
   | Flag
+  /** The item contradicts itself: a person must check it, whether or not it names a transaction. */
+  | {
+      readonly kind: 'suspect';
+      readonly reason: string;
+      readonly transaction: CandidateRow | undefined;
+    }
   /** It concerns an open transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
