@@ -879,7 +879,6 @@ export interface Operations {
       400: Message;
       401: Message;
       413: Message;
-      415: Message;
       422: ValidationError;
       503: Message;
     };

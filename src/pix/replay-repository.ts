@@ -78,6 +78,12 @@ const findOutcomeOfKey: Statement = {
                 and idempotency_key = requested.idempotency_key limit 1) t on true`,
 };
 
+interface OutcomeRow {
+  /** Null: no send has the key. */
+  readonly id: string | null;
+  readonly outcome: PixOutcome | null;
+}
+
 /**
  * Reads what is known of the send that has a key.
  * @returns `not_sent` when no send has the key.
@@ -89,8 +95,7 @@ export async function readOutcomeOfKey(
   idempotencyKey: string,
 ): Promise<PixOutcome> {
   const parameters = [sessionId, userId, clock.now(), idempotencyKey];
-  type Row = { readonly id: string | null; readonly outcome: PixOutcome | null };
-  const [row] = await db.query<Row>(findOutcomeOfKey, parameters);
+  const [row] = await db.query<OutcomeRow>(findOutcomeOfKey, parameters);
   if (!row) throw new AppError('UNAUTHENTICATED');
   return row.id === null ? 'not_sent' : outcomeOf(row);
 }

@@ -80,14 +80,19 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
 }
 
 /** The refunds of a received PIX in BACEN's format, each as an item of its own. */
-function* refundsOf(pix: Fields, isContradictory: boolean): Generator<Omit<Item, 'index'>> {
+function* refundsOf(pix: Fields, contradicts: boolean): Generator<Omit<Item, 'index'>> {
   const [endToEndId] = findValues(endToEndNames, [pix]);
   for (const refund of findValues(['devolucoes'], [pix]).flat()) {
     const fields = readFields(refund);
     const [rtrId, valor, status] = ['rtrid', 'valor', 'status'].map((name) => fields.get(name));
     const horario = readInner(fields, 'horario').get('liquidacao');
     const item = { event: 'PIX_REFUND_OUT', endToEndId, rtrId, valor, status, horario };
-    yield { fields: readFields(item), isFromPixList: false, around: [], isContradictory };
+    yield {
+      fields: readFields(item),
+      isFromPixList: false,
+      around: [],
+      isContradictory: contradicts,
+    };
   }
 }
 
