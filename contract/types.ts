@@ -173,10 +173,15 @@ export interface LookUpPixKeyRequest {
   pix_key: string;
 }
 
-/** The owner of a Pix key. A field that the provider does not send is absent. */
+/**
+ * The owner of a Pix key. A field that the provider does not send is absent. `pix_key_type` is
+ * `key_type` under the name of version 1.1.0.
+ */
 export interface PixKeyOwner {
   pix_key: string;
+  key_type?: PixKeyType | undefined;
   pix_key_type?: PixKeyType | undefined;
+  ambiguous?: boolean | undefined;
   name?: string | undefined;
   document?: string | undefined;
   institution?: string | undefined;
@@ -880,7 +885,6 @@ export interface Operations {
       400: Message;
       401: Message;
       413: Message;
-      415: Message;
       422: ValidationError;
       503: Message;
     };

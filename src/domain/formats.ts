@@ -58,8 +58,8 @@ const NOT_A_STATE: Text = {
 };
 
 const NOT_A_KEY: Text = {
-  en: 'The key must have 1 to 128 visible ASCII characters. A UUID is best.',
-  pt: 'A chave deve ter de 1 a 128 caracteres ASCII visíveis. Um UUID é o ideal.',
+  en: 'Send one key: 1 to 128 visible ASCII characters, no quotes or commas. A UUID is best.',
+  pt: 'Envie uma chave: de 1 a 128 caracteres ASCII visíveis, sem aspas nem vírgulas. Um UUID é o ideal.',
 };
 
 const NOT_A_PIX_KEY: Text = {
@@ -71,6 +71,12 @@ const NOT_A_CURSOR: Text = {
   en: 'Enter the next_cursor of the page before unchanged. Begin without a cursor.',
   pt: 'Informe o next_cursor da página anterior sem alterações. Comece sem cursor.',
 };
+
+/**
+ * Without `"` and `,`: a client that quotes its key, and a proxy that joins two headers, would turn
+ * a repeat into a new payment.
+ */
+const IDEMPOTENCY_KEY = /^[\x21\x23-\x2b\x2d-\x7e]{1,128}$/;
 
 const CONTROL_CHARACTER = /\p{C}/u;
 const LETTER = /\p{L}/u;
@@ -86,7 +92,7 @@ const formats = {
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,
-  'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
+  'idempotency-key': (text) => (IDEMPOTENCY_KEY.test(text) ? null : NOT_A_KEY),
   'pix-key': pixKeyError,
   'pix-cursor': (text) => (parsePixCursor(text) === null ? NOT_A_CURSOR : null),
 } as const satisfies Record<string, (text: string) => Text | null>;

@@ -74,6 +74,16 @@ export function isPixKey(text: string): boolean {
   return normalisePixKey(text).kind !== 'UNKNOWN';
 }
 
+/**
+ * Whether a text that is read as a CPF is a mobile number as well: eleven digits that are grouped as
+ * neither. Only the person who typed them knows which of the two they mean.
+ */
+export function isAmbiguousPixKey(text: string): boolean {
+  if (normalisePixKey(text).kind !== 'CPF') return false;
+  const typed = foldTypography(text.trim());
+  return !GROUPED_AS_CPF.test(typed) && !isNoPhone(typed) && toE164(typed) !== null;
+}
+
 function taxIdOrPhone(typed: string): PixKey | null {
   const taxId = isGroupedAsPhone(typed) ? null : normaliseTaxId(typed);
   if (taxId !== null) return { kind: taxId.length === 11 ? 'CPF' : 'CNPJ', key: taxId };
