@@ -147,7 +147,10 @@ export interface SendPixRequest {
   lookup_id?: string | undefined;
 }
 
-/** The text of a Pix QR code (copia e cola). Space around it is ignored. */
+/**
+ * The text of a Pix QR code (copia e cola), at most 512 characters. Space around it, and invisible
+ * characters and line breaks anywhere in it, are ignored.
+ */
 export type PixCode = string;
 
 /** The code to read. */
@@ -159,6 +162,8 @@ export interface DecodePixCodeRequest {
 export interface DecodedPixCode {
   kind: ChargeType;
   one_time: boolean;
+  purpose?: 'PIX_SAQUE' | 'PIX_AUTOMATICO' | undefined;
+  url?: string | undefined;
   pix_key?: string | undefined;
   pix_key_type?: PixKeyType | undefined;
   amount?: number | undefined;

@@ -10,7 +10,7 @@ import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { tidyLine } from './text.ts';
+import { cleanPasted, tidyLine } from './text.ts';
 
 const NO_LETTER: Text = {
   en: 'The name must contain a letter.',
@@ -107,7 +107,7 @@ function lineError(text: string): Text | null {
 }
 
 function pixKeyError(text: string): Text | null {
-  const key = text.trim();
+  const key = cleanPasted(text);
   if (key === '') return EMPTY;
   if (/\p{Cc}/u.test(key)) return UNSTORABLE;
   return isPixKey(key) ? null : NOT_A_PIX_KEY;
