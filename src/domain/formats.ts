@@ -47,6 +47,11 @@ const PERSONAL_ID: Text = {
   pt: 'Este é o CPF de uma pessoa. Informe um CNPJ.',
 };
 
+const NOT_A_TAX_ID: Text = {
+  en: 'This is neither a CPF nor a CNPJ. Check its digits.',
+  pt: 'Este não é um CPF nem um CNPJ. Confira os dígitos.',
+};
+
 const NOT_A_PHONE: Text = {
   en: 'The phone must have an area code, as in +55 11 98765-4321.',
   pt: 'O telefone deve ter o DDD, como em +55 11 98765-4321.',
@@ -83,6 +88,7 @@ const formats = {
   'cep-digits': (text) => (/^\d{8}$/.test(text) ? null : NOT_BARE_DIGITS),
   cpf: (text) => taxIdError(text, { CPF: null, CNPJ: COMPANY_ID, neither: NOT_A_CPF }),
   cnpj: (text) => taxIdError(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
+  'tax-id': (text) => (taxIdKind(text) === null ? NOT_A_TAX_ID : null),
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,

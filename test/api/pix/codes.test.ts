@@ -102,7 +102,7 @@ const notPayable: [what: string, code: string, reading: object, refusal: RegExp]
   [
     'a dynamic code with an amount and an id',
     withCrc(
-      `000201010212${`26730014br.gov.bcb.pix2551${url}`}5204000053039865406123.45${TAIL}62190515RP12345678-2019`,
+      `00020101021226730014br.gov.bcb.pix2551${url}5204000053039865406123.45${TAIL}62190515RP12345678-2019`,
     ),
     { ...charge, url },
     /dynamic code/,
