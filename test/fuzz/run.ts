@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { closedAnswers } from '../../src/contract/closed-answers.ts';
 import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
@@ -78,9 +79,14 @@ interface ReadContract {
 
 async function readServed(): Promise<ReadContract> {
   const { operations } = await readServedContract();
-  return { document: (await parseContract()) as Json, operations, isReleased: false };
+  const document = closedAnswers((await parseContract()) as Json) as Json;
+  return { document, operations, isReleased: false };
 }
 
+/**
+ * Reads a released contract as it is, with one exception: its answers have
+ * `additionalProperties: false`, although its text says that fields may be added to them.
+ */
 async function readReleased(path: string): Promise<ReadContract> {
   const text = await readFile(path, 'utf8');
   const document = parse(text, (key: unknown, value: unknown) =>
