@@ -109,6 +109,10 @@ export interface StatementItem {
   pix_key: string | null;
   provider_txid: string | null;
   created_at: string;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
 }
 
 /** A refund that this service knows, in the statement. */
@@ -121,6 +125,10 @@ export interface StatementRefund {
   return_id: string;
   provider_txid: string | null;
   created_at: string;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
 }
 
 /** An item of the provider's statement, passed on unchanged. */
@@ -254,6 +262,11 @@ export interface PixListItem {
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
   expires_at?: string | undefined;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
+  return_id?: string | undefined;
   original_transaction_id?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import { isAlsoCharge } from './pix-transaction-repository.ts';
+import { isAlsoCharge, originalEndToEnd, paidOwner } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -40,7 +40,8 @@ const pageOfUser: Statement = {
   name: 'pix-page',
   text: `
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
-           t.expires_at, t.original_id, t.is_listed, t.is_stop
+           t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
+           t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
       ${requestedSession}
       left join lateral (
              select *
@@ -52,7 +53,8 @@ const pageOfUser: Statement = {
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
                                from (select id, operation, status, amount, created_at, qr_code,
-                                            copy_paste, expires_at, original_id,
+                                            copy_paste, expires_at, original_id, pix_key,
+                                            description, end_to_end, payee,
                                             ($7::text is null or operation = $7)
                                               and ($8::text is null or status = $8)
                                               and not ${isAlsoCharge} as is_listed
@@ -91,8 +93,14 @@ export interface PageItem extends PixPosition {
   readonly qrCode: string | null;
   readonly copyPaste: string | null;
   readonly expiresAt: Date | null;
+  readonly pixKey: string | null;
+  readonly description: string | null;
+  readonly endToEnd: string | null;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
   /** Of a refund: the transaction that it refunds. */
   readonly originalId: string | null;
+  readonly originalEndToEnd: string | null;
 }
 
 export interface Page {
@@ -112,6 +120,11 @@ interface PageRow {
   readonly copy_paste: string | null;
   readonly expires_at: Date | null;
   readonly original_id: string | null;
+  readonly pix_key: string | null;
+  readonly description: string | null;
+  readonly end_to_end: string | null;
+  readonly payee: ShownOwner | null;
+  readonly original_end_to_end: string | null;
   readonly is_listed: boolean;
   readonly is_stop: boolean;
 }
@@ -149,10 +162,23 @@ export async function readPage(
 }
 
 function toItem(row: PageRow): PageItem {
-  const { id, operation, status, amount } = row;
-  const { created_at: createdAt, qr_code: qrCode, copy_paste: copyPaste } = row;
-  const { expires_at: expiresAt, original_id: originalId } = row;
-  return { id, operation, status, amount, createdAt, qrCode, copyPaste, expiresAt, originalId };
+  const { id, operation, status, amount, description, payee } = row;
+  return {
+    id,
+    operation,
+    status,
+    amount,
+    description,
+    payee,
+    createdAt: row.created_at,
+    qrCode: row.qr_code,
+    copyPaste: row.copy_paste,
+    expiresAt: row.expires_at,
+    pixKey: row.pix_key,
+    endToEnd: row.end_to_end,
+    originalId: row.original_id,
+    originalEndToEnd: row.original_end_to_end,
+  };
 }
 
 /**
@@ -168,8 +194,7 @@ const findReceipt: Statement = {
            t.end_to_end as "endToEnd", t.failure_code as "failureCode",
            t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
            t.original_id as "originalId", t.refunded_amount as "refundedAmount",
-           (select original.end_to_end from pix_transactions original
-             where original.id = t.original_id) as "originalEndToEnd", t.payee, u.name,
+           ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
       ${requestedSession}
       left join accounts a on a.user_id = u.id
@@ -190,7 +215,7 @@ export interface ReceiptFacts {
   readonly failureCode: string | null;
   readonly createdAt: Date;
   readonly settledAt: Date | null;
-  /** The owner of the key that a send pays; null where it was not looked up. */
+  /** See {@link paidOwner}; null where it was not looked up. */
   readonly payee: ShownOwner | null;
   /** When a charge expires. */
   readonly expiresAt: Date | null;

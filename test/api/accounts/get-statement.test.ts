@@ -69,6 +69,23 @@ test('a local item has the fields of the contract', async () => {
   ]);
 });
 
+test('a send says to whom, what for, and its end-to-end id', async () => {
+  const { token } = await givenCustomer(app);
+  const body = { pix_key: 'ana@example.com', amount: 1, description: 'Almoço' };
+  const sent = await app.call('/pix/send', { token, key: randomUUID(), body });
+  const [item] = (await statement(token)).body.items.local;
+  assert.partialDeepStrictEqual(item, {
+    payee: {
+      name: 'Recebedor de Teste',
+      document: '***.456.789-**',
+      institution: { ispb: '11165756' },
+      key: 'ana@example.com',
+    },
+    description: 'Almoço',
+    end_to_end: sent.body.end_to_end,
+  });
+});
+
 test('sends, charges and failed sends are listed with their types and states', async () => {
   const { token } = await givenCustomer(app);
   const post = (path: string, body: object) =>

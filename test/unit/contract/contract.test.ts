@@ -143,9 +143,11 @@ const replyFields: Record<string, string> = {
   Me: 'user account?',
   Balance: 'balance source',
   Statement: 'items',
-  StatementItem: 'id type amount status pix_key? provider_txid? created_at',
+  StatementItem:
+    'id type amount status pix_key? provider_txid? created_at payer~ payee~ description~ end_to_end~',
   StatementRefund:
-    'id type amount status original_transaction_id return_id provider_txid? created_at',
+    'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
+    'payee~ description~ end_to_end~',
   PixTransaction: 'transaction_id status end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
@@ -154,8 +156,8 @@ const replyFields: Record<string, string> = {
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ ' +
-    'original_transaction_id~',
+    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ payer~ payee~ ' +
+    'description~ end_to_end~ return_id~ original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ expires_at~ end_to_end~ ' +
     'return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
