@@ -17,13 +17,17 @@ export interface ValidationError {
 /**
  * Why a request that needs the provider failed.
  *
- * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. The same
- *   `Idempotency-Key` and a new one are both safe; a send that has failed needs a new one.
+ * - `PROVIDER_UNAVAILABLE`: it could not be reached, or answered that it is unavailable, and nothing
+ *   was done. The same `Idempotency-Key` and a new one are both safe; a send that has failed needs a
+ *   new one.
  * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a Pix key is
  *   created or deleted again, list the keys.
  * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.
  * - `PIX_KEY_NOT_FOUND`: no account has this Pix key. Ask the customer to check it; wrong keys use up a
  *   small allowance of look-ups.
+ * - `PIX_KEY_LIMIT`: the account has as many Pix keys as it may have, five for a person and twenty
+ *   for a company.
+ * - `PIX_KEY_TAKEN`: the Pix key to create is registered already, here or at another bank.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
  * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
  * - `PROVIDER_INVALID_RESPONSE`: its answer could not be read. Try again later; report it if it
@@ -34,6 +38,8 @@ export type ProviderErrorCode =
   | 'PROVIDER_TIMEOUT'
   | 'PROVIDER_REJECTED'
   | 'PIX_KEY_NOT_FOUND'
+  | 'PIX_KEY_LIMIT'
+  | 'PIX_KEY_TAKEN'
   | 'INSUFFICIENT_FUNDS'
   | 'PROVIDER_RATE_LIMITED'
   | 'PROVIDER_INVALID_RESPONSE';
@@ -421,18 +427,21 @@ export interface OnboardingApplication {
   steps: OnboardingStep[];
 }
 
-/** An address in Brazil. */
+/** An address in Brazil. Some towns have one CEP, which ends in 000, and no districts. */
 export interface OnboardingAddress {
   cep: string;
   logradouro: string;
   numero: string;
   complemento?: string | null | undefined;
-  bairro: string;
+  bairro?: string | undefined;
   cidade: string;
   estado: string;
 }
 
-/** What is known of a CEP. Other fields may be present. */
+/**
+ * What is known of a CEP. Street and district are empty or null where a town has one CEP: ask the
+ * person for them. Other fields may be present.
+ */
 export interface CepAddress {
   cep?: string | null | undefined;
   logradouro?: string | null | undefined;

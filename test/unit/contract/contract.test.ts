@@ -393,6 +393,8 @@ test('the catalogue of provider errors is the published one', () => {
     'PROVIDER_TIMEOUT',
     'PROVIDER_REJECTED',
     'PIX_KEY_NOT_FOUND',
+    'PIX_KEY_LIMIT',
+    'PIX_KEY_TAKEN',
     'INSUFFICIENT_FUNDS',
     'PROVIDER_RATE_LIMITED',
     'PROVIDER_INVALID_RESPONSE',

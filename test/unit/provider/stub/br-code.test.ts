@@ -68,6 +68,17 @@ describe('encodeStaticBrCode', () => {
     assert.equal(code.city, 'AGUAS DE SAO PE');
   });
 
+  it('spells letters that are no letter with an accent', () => {
+    for (const [name, written] of [
+      ['Øl Łódź', 'OL LODZ'],
+      ['Đorđe Þór', 'DORDE THOR'],
+      ['Strauß & Œuvre', 'STRAUSS & OEUVRE'],
+      ['Ivan Иван', 'IVAN IVAN'],
+    ] as const) {
+      assert.equal(decodedStatic({ receiverName: name }).receiverName, written);
+    }
+  });
+
   it('uses a category of four digits only', () => {
     for (const categoryCode of ['', '581', '58125', 'ABCD', '5812\n', '1234567890']) {
       const text = encodeStaticBrCode({ key: EVP, ...RECEIVER, categoryCode });
