@@ -10,7 +10,7 @@ import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { tidyLine } from './text.ts';
+import { cleanPasted, tidyLine } from './text.ts';
 
 const NO_LETTER: Text = {
   en: 'The name must contain a letter.',
@@ -45,6 +45,11 @@ const NOT_A_CNPJ: Text = {
 const PERSONAL_ID: Text = {
   en: 'This is the CPF of a person. Enter a CNPJ.',
   pt: 'Este é o CPF de uma pessoa. Informe um CNPJ.',
+};
+
+const NOT_A_TAX_ID: Text = {
+  en: 'This is neither a CPF nor a CNPJ. Check its digits.',
+  pt: 'Este não é um CPF nem um CNPJ. Confira os dígitos.',
 };
 
 const NOT_A_PHONE: Text = {
@@ -89,6 +94,7 @@ const formats = {
   'cep-digits': (text) => (/^\d{8}$/.test(text) ? null : NOT_BARE_DIGITS),
   cpf: (text) => taxIdError(text, { CPF: null, CNPJ: COMPANY_ID, neither: NOT_A_CPF }),
   cnpj: (text) => taxIdError(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
+  'tax-id': (text) => (taxIdKind(text) === null ? NOT_A_TAX_ID : null),
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,
@@ -113,7 +119,7 @@ function lineError(text: string): Text | null {
 }
 
 function pixKeyError(text: string): Text | null {
-  const key = text.trim();
+  const key = cleanPasted(text);
   if (key === '') return EMPTY;
   if (/\p{Cc}/u.test(key)) return UNSTORABLE;
   return isPixKey(key) ? null : NOT_A_PIX_KEY;
