@@ -147,7 +147,8 @@ const replyFields: Record<string, string> = {
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
-  PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
+  PixKeyOwner:
+    'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   PixPage: 'items next_cursor~',
   PixListItem:
