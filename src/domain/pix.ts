@@ -98,6 +98,9 @@ export const refundedNote = 'REFUNDED';
 /** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 
+/** The note in the timeline of a last attempt that was provably not sent. */
+export const notSentNote = 'not_sent';
+
 /** The `Pix-Outcome` of a stored send: the recorded outcome, or `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
   return transaction.outcome ?? 'unknown';

@@ -177,6 +177,7 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
     repeated: false,
+    accounted: false,
     idempotency_key: null,
     transaction_identification: null,
     qr_code: null,

@@ -16,6 +16,7 @@ import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
+import { isAccountedFor } from '../pix/attempt-repository.ts';
 import { mostCandidates } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
@@ -27,6 +28,8 @@ export interface CandidateRow extends PixTransactionRow {
   readonly provider_txid: string | null;
   /** Whether it is open and was repeated after an attempt with an unknown outcome. */
   readonly repeated: boolean;
+  /** Whether it is open and each of its attempts was provably not executed (`isAccountedFor`). */
+  readonly accounted: boolean;
 }
 
 /** An account that a received PIX names by an identifier. */
@@ -67,7 +70,8 @@ export const joinCandidates = `
              select ${columnsOf('t', pixColumns)}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
+                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated,
+                    t.status = 'PROCESSING' and ${isAccountedFor('t')} as accounted
                from pix_transactions t
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))

@@ -27,6 +27,7 @@ const send: CandidateRow = {
   pix_key: 'bruno@example.com',
   provider_txid: 'bank-1',
   repeated: false,
+  accounted: false,
 };
 
 const charge: CandidateRow = {
