@@ -253,17 +253,6 @@ test('an accepted payment that cannot be stored still answers 200 PROCESSING', a
   assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
 });
 
-test('a payment that is answered as failed, and cannot be stored so, is not called accepted', async (t) => {
-  const user = await givenCustomer(app);
-  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
-    return { ...order, providerTxid: null, status: 'FAILED' as const };
-  });
-  failMoves(t, 'SETTLED');
-  const sent = await app.throughTime(app.send(user, body));
-  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-});
-
 test('an unknown outcome that cannot be stored answers 200 PROCESSING too', async (t) => {
   const user = await givenCustomer(app);
   failMoves(t, 'UNKNOWN');
