@@ -236,6 +236,11 @@ function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boole
   if (operation !== 'CHARGE' || stored === null) return false;
   const reported = ids.transactionIdentification;
   if (reported === null) return ids.providerTxid !== null && ids.providerTxid === providerTxid;
+  return namesCharge(reported, stored);
+}
+
+/** Whether a reported identification is that of a charge; its code may have it cut. */
+export function namesCharge(reported: string | null, stored: string): boolean {
   return reported === stored || reported === stored.slice(0, staticTxidLength);
 }
 

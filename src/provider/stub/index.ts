@@ -4,6 +4,7 @@ import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '.
 import type { BankLogin } from './accounts.ts';
 import { paymentRefusal } from '../payment-refusal.ts';
 import { restrictCode } from '../refusal-codes.ts';
+import { readLines } from '../statement-lines.ts';
 import {
   refusalStatuses,
   type BankAnswer,
@@ -56,9 +57,11 @@ export function createStubProvider(bank: Bank): Provider {
       return readLogin(await send(request, () => bank.login({ email, password })));
     },
     balance: (request) => send(request, () => bank.balance(request.session.token)),
-    statement: (request) => {
+    statement: async (request) => {
       const { session, start, end } = request;
-      return send(request, () => bank.statement(session.token, { start, end }));
+      const days = { start, end };
+      const { items } = await send(request, () => bank.statement(session.token, days));
+      return { ...readLines(items, { around: [], settledOnly: false }), isWhole: true };
     },
     lookUpKey: (request) => {
       const { session, payerId, key } = request;
