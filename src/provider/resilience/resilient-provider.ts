@@ -68,6 +68,9 @@ export interface ProviderObservation {
   readonly traceId: string | null;
   /** The provider's own reason, such as `AC03`. */
   readonly reason: string | null;
+  /** The status and the code of the response to a payment that does not accept it. */
+  readonly httpStatus: number | null;
+  readonly refusalCode: string | null;
   /** A thrown value that is not a ProviderError: a defect of the provider layer. Null otherwise. */
   readonly defect: unknown;
 }
@@ -348,6 +351,8 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
         requestId: requestId ?? null,
         traceId: trace?.traceId ?? null,
         reason: error?.reason ?? null,
+        httpStatus: error?.httpStatus ?? null,
+        refusalCode: error?.refusalCode ?? null,
         defect: this.#defect,
       });
     } catch {
