@@ -16,7 +16,10 @@ export function readEnds(text: string): EndsFile {
   const entries: ListedEnd[] = [];
   const faults: string[] = [];
   const lineOf = new Map<string, number>();
-  for (const [index, raw] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  for (const [index, raw] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     const line = index + 1;
     const content = raw.trim();
     if (content === '' || (line === 1 && isHeading(content))) continue;
@@ -43,7 +46,8 @@ function isHeading(line: string): boolean {
 function readCsvLine(line: string): RawEnd | string {
   const cells = line.split(/[,;]/).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
   const [name = '', as = ''] = cells;
-  if (cells.length !== 2) return `it has ${cells.length} columns instead of 2: id, completed or failed`;
+  if (cells.length !== 2)
+    return `it has ${cells.length} columns instead of 2: id, completed or failed`;
   return { name: plainName(name), as: as.toLowerCase() };
 }
 

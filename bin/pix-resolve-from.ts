@@ -72,7 +72,9 @@ function summarise(results: readonly ListedResult[]): string[] {
   const refused = results.filter(({ result }) => result === 'refused');
   return [
     `${parts.join(', ')}.`,
-    ...refused.map(({ line, id, reason }) => `line ${line}: ${[id, reason].filter(Boolean).join(' ')}`),
+    ...refused.map(
+      ({ line, id, reason }) => `line ${line}: ${[id, reason].filter(Boolean).join(' ')}`,
+    ),
   ];
 }
 

@@ -28,7 +28,9 @@ export function readCodes(text: string): CodesFile {
     ...(restrictCode(code) === unreadableCode
       ? [`code ${index + 1} is not 1 to 32 letters, digits, or _.-`]
       : []),
-    ...(typeof source === 'string' && source.trim() !== '' ? [] : [`code ${index + 1} has no source`]),
+    ...(typeof source === 'string' && source.trim() !== ''
+      ? []
+      : [`code ${index + 1} has no source`]),
   ]);
   return { codes: Object.keys(table).map(restrictCode), faults };
 }

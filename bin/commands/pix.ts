@@ -199,7 +199,8 @@ async function resolve(
 ): Promise<ExitCode> {
   const { as, from } = options;
   if (from !== undefined) {
-    if (id !== undefined || as !== undefined) throw new UsageError('--from takes no id and no --as');
+    if (id !== undefined || as !== undefined)
+      throw new UsageError('--from takes no id and no --as');
     const { resolveFrom } = await import('../pix-resolve-from.ts');
     return resolveFrom(context, { ...options, from });
   }

@@ -12,7 +12,9 @@ import type { Column } from '../table.ts';
 export const declare: Declare = (noun, run) => {
   const command = withReason(withChangeOptions(noun.command('unknown')));
   command
-    .description('list the answers to payments that no listed code explains, and what waits for them')
+    .description(
+      'list the answers to payments that no listed code explains, and what waits for them',
+    )
     .option('--try <file>', 'show what further codes that mean "not executed" would settle (YAML)')
     .option('--apply', 'with --try, --by and --reason: settle it as FAILED')
     .addHelpText(

@@ -81,8 +81,8 @@ export const phasesOpenToSettlement = [
 /**
  * The phases in which a failure event settles a send. They exclude PAYING: a process may still send
  * the payment, and it would be executed although the send has failed. A send that was repeated
- * after an attempt with an unknown outcome is never settled by such an event, which may refer to
- * that attempt only.
+ * after an attempt with an unknown outcome is settled by such an event only if each attempt was
+ * provably not executed: the event may refer to one attempt only.
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 

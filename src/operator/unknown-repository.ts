@@ -125,9 +125,10 @@ export async function findRefusedSends(
     amountCents: centsFromDecimal(row.amount),
     createdAt: row.created_at,
     code: row.code,
-    session: row.session_id !== null && row.sealed_token !== null
-      ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
-      : null,
+    session:
+      row.session_id !== null && row.sealed_token !== null
+        ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
+        : null,
   }));
 }
 

@@ -14,8 +14,16 @@ export async function withProvider<Result>(
   const { config, clock, log, metrics, stopping: shutdown } = context;
   if (config.provider.stub) return work(null);
   const { composeProvider } = await import('../compose-provider.ts');
-  const deliver = (): Promise<never> => Promise.reject(new Error('a provider posts no webhook here'));
-  const { provider, close } = await composeProvider({ config, clock, log, metrics, shutdown, deliver });
+  const deliver = (): Promise<never> =>
+    Promise.reject(new Error('a provider posts no webhook here'));
+  const { provider, close } = await composeProvider({
+    config,
+    clock,
+    log,
+    metrics,
+    shutdown,
+    deliver,
+  });
   try {
     return await work(provider);
   } finally {

@@ -144,11 +144,7 @@ async function mayBeOtherReceipt(context: Context, paying: PayingSend): Promise<
   return otherId !== null;
 }
 
-async function noteSharedKey(
-  context: Context,
-  { id }: PayingSend,
-  otherId: string,
-): Promise<void> {
+async function noteSharedKey(context: Context, { id }: PayingSend, otherId: string): Promise<void> {
   const anomaly = { transactionId: id, eventId: null, reason: `same_key_as ${otherId}` };
   if (!(await noteAnomaly(context, anomaly))) return;
   context.metrics.pixAnomalies.inc();

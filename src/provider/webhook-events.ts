@@ -300,7 +300,10 @@ function ignoredByCode({ all }: Parts, word: Word): IgnoredBecause | null {
   const errors = all.flatMap((fields) => findObjects(fields, 'error'));
   const codes = [...findValues(['code'], errors), ...findValues(failureCodeNames, all)];
   const plain = codes.filter((code) => typeof code !== 'object').map(restrictCode);
-  const ids = findValues(['statusid'], all.flatMap((fields) => findObjects(fields, 'statuscode')));
+  const ids = findValues(
+    ['statusid'],
+    all.flatMap((fields) => findObjects(fields, 'statuscode')),
+  );
   if (plain.length === 0 && (word.status === 'FAILED' || ids.length > 0)) return null;
   return plain.length > 0 && plain.every(isRefusalCode) ? null : 'unlisted_code';
 }

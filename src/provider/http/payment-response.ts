@@ -44,7 +44,8 @@ function readReceipt(
   const providerTxid = firstId(findValues(paymentIdNames, places));
   const payment = receiptStatus(places);
   if (payment === 'FAILED' && endToEnd.length > 0) {
-    const isOurs = areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
+    const isOurs =
+      areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
     throw isOurs ? failedReceipt(answer) : paymentRefusal(answer);
   }
   const ids = [...endToEnd, ...clientRequestId];

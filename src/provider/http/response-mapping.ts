@@ -2,12 +2,7 @@
  * Maps the provider's statuses to outcomes, for every method but the payment, whose responses
  * `payment-response.ts` reads. A status that proves nothing is `unknown`.
  */
-import {
-  notUnderstood,
-  ProviderError,
-  timedOut,
-  WRONG_VALIDATION_CODE,
-} from '../errors.ts';
+import { notUnderstood, ProviderError, timedOut, WRONG_VALIDATION_CODE } from '../errors.ts';
 import {
   readFields,
   firstRead,

@@ -170,7 +170,11 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
 }
 
 function paymentError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
-  return paymentRefusal({ status: refusalStatuses[kind], code: restrictCode(reason), retryAfterMs });
+  return paymentRefusal({
+    status: refusalStatuses[kind],
+    code: restrictCode(reason),
+    retryAfterMs,
+  });
 }
 
 /** The tokens of the simulated bank do not expire by time. */

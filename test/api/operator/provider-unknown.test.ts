@@ -110,7 +110,10 @@ describe('ponte provider unknown', () => {
     });
     assert.equal((await app.stored(refusedOne.id)).status, 'PROCESSING');
     const unnamed = await ponte('provider', 'unknown', '--try', path, '--apply', '--yes');
-    assert.deepEqual([unnamed.code, unnamed.stderr], [2, 'ponte: --apply needs --by and --reason\n']);
+    assert.deepEqual(
+      [unnamed.code, unnamed.stderr],
+      [2, 'ponte: --apply needs --by and --reason\n'],
+    );
     const settled = await results('--apply', '--by', 'ana', '--reason', 'bulletin 12', '--yes');
     assert.deepEqual(settled, {
       [refusedOne.id]: ['failed', null],
@@ -151,7 +154,12 @@ describe('ponte provider unknown', () => {
 });
 
 describe('a failure of a payment that was repeated in doubt', () => {
-  const failure = { event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, error: { code: 'AC03' } };
+  const failure = {
+    event: 'PIX_PAYMENT_OUT',
+    status: 'ERROR',
+    amount: 10,
+    error: { code: 'AC03' },
+  };
 
   it('ends it where a listed code accounts for each attempt, by the end-to-end id', async () => {
     const user = await givenCustomer(app);
@@ -185,7 +193,10 @@ describe('ponte pix resolve --from', () => {
   it('names every faulty line, and changes nothing', async () => {
     const user = await givenCustomer(app);
     const { id } = await send(user, gateway);
-    const path = await file('ends.csv', `id,as\n${id},completed\n${id},failed\nMaria,paid\n1,2,3\n`);
+    const path = await file(
+      'ends.csv',
+      `id,as\n${id},completed\n${id},failed\nMaria,paid\n1,2,3\n`,
+    );
     const { code, stderr } = await ponte(
       ...['pix', 'resolve', '--from', path, '--reason', 'list', '--by', 'ana', '--yes'],
     );
@@ -221,7 +232,9 @@ describe('ponte pix resolve --from', () => {
     assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
     assert.equal((await app.stored(failed.id)).status, 'FAILED');
     for (const { id } of [paid, failed]) {
-      const actions = await app.rows('select from operator_actions where target = $1', [`pix:${id}`]);
+      const actions = await app.rows('select from operator_actions where target = $1', [
+        `pix:${id}`,
+      ]);
       assert.equal(actions.length, 1);
     }
     assert.deepEqual(words(await resolve(path, ...confirm)), ['already', 'already', 'refused']);
@@ -255,12 +268,12 @@ it("an hour of a gateway's 403 ends by events, statement and the list of the ban
   for (const { end_to_end: endToEnd } of byEvent) {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
   }
-  await eventually(async () => (await open()) === 12);
+  await eventually(async () => (await open()) === 12, 'the events');
   statement(...byStatement.map(line));
   await eventually(async () => {
     await app.clock.advance(minuteMs);
     return (await open()) <= 6;
-  });
+  }, 'the statement');
   assert.equal(await open(), 6);
 
   const path = await file('ends.csv', byList.map(({ id }) => `${id},failed`).join('\n'));

@@ -105,9 +105,7 @@ const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>>
 
 for (const [title, idsOf] of Object.entries(ids)) {
   test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
-    const payments = failFirst(t, (order) =>
-      post({ ...failure, ...idsOf(order) }),
-    );
+    const payments = failFirst(t, (order) => post({ ...failure, ...idsOf(order) }));
     const anomalies = await app.anomalies();
     const sent = await send(`failed by ${title}`);
     assert.equal(payments.mock.callCount(), 1);

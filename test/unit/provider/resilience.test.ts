@@ -329,6 +329,8 @@ describe('observations', () => {
       requestId: null,
       traceId: null,
       defect: null,
+      httpStatus: null,
+      refusalCode: null,
     };
     const last = { ...common, attempt: 2, outcome: 'rejected', statusClass: '4xx', reason: 'AC03' };
     assert.deepEqual(made.attempts, [

@@ -212,7 +212,6 @@ describe('a refused token whose call is not made a second time', () => {
     assert.deepEqual([error.code, error.outcome, error.cause], ['TOKEN_REFUSED', 'not_sent', away]);
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
-
 });
 
 it('a second refusal goes on, with the cause, when the session cannot be marked', async () => {

@@ -91,7 +91,11 @@ describe('a payment is refused by a listed code in an object, with a status of r
     { status: 422, body: { error: { code: 'AB09' } }, expected: listed('AB09') },
     { status: 422, body: { Code: ' insufficient_funds ' }, expected: listed('INSUFFICIENT_FUNDS') },
     { status: 422, body: { code: 'AC07', error: { code: 'ac07' } }, expected: listed('AC07') },
-    { status: 422, body: { code: 'AC07', message: 'account already closed' }, expected: listed('AC07') },
+    {
+      status: 422,
+      body: { code: 'AC07', message: 'account already closed' },
+      expected: listed('AC07'),
+    },
     ...['ERROR', 'REJECTED', 'cancelled'].flatMap((status) =>
       [
         { endToEnd: order.endToEnd, status, code: 'AC03' },
