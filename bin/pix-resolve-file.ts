@@ -62,7 +62,11 @@ function readJsonLine(line: string): RawEnd | string {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return 'it has members other than id, end_to_end and as';
   if (id !== undefined && endToEnd !== undefined) return 'it has both id and end_to_end';
-  return { name: plainName(String(id ?? endToEnd ?? '')), as: String(as ?? '').toLowerCase() };
+  return { name: plainName(asText(id ?? endToEnd)), as: asText(as).toLowerCase() };
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** An id in any case is one transaction; an end-to-end id depends on its case. */

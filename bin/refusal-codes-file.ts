@@ -24,14 +24,13 @@ export function readCodes(text: string): CodesFile {
   if (!isMap(table) || Object.keys(table).length === 0) {
     return { codes: [], faults: ['it has no lines of the form CODE: source'] };
   }
-  const faults = Object.entries(table).flatMap(([code, source], index) => [
-    ...(restrictCode(code) === unreadableCode
-      ? [`code ${index + 1} is not 1 to 32 letters, digits, or _.-`]
-      : []),
-    ...(typeof source === 'string' && source.trim() !== ''
-      ? []
-      : [`code ${index + 1} has no source`]),
-  ]);
+  const faults: string[] = [];
+  for (const [index, [code, source]] of Object.entries(table).entries()) {
+    const isCode = restrictCode(code) !== unreadableCode;
+    if (!isCode) faults.push(`code ${index + 1} is not 1 to 32 letters, digits, or _.-`);
+    const hasSource = typeof source === 'string' && source.trim() !== '';
+    if (!hasSource) faults.push(`code ${index + 1} has no source`);
+  }
   return { codes: Object.keys(table).map(restrictCode), faults };
 }
 

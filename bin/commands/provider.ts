@@ -49,7 +49,10 @@ async function unknown(context: Context, options: UnknownOptions) {
   }
   const { terminal } = context;
   const { answers } = await context.call('provider unknown', {});
-  if (options.json) return terminal.json({ answers });
+  if (options.json) {
+    terminal.json({ answers });
+    return;
+  }
   terminal.table({ columns: answerColumns, rows: answers, none: 'No payment waits for a code.' });
   for (const { code, httpStatus, providerStatus, payments, transactionIds } of answers) {
     const more = payments - transactionIds.length;
@@ -80,7 +83,10 @@ async function tryFile(context: Context, path: string, options: TryOptions): Pro
     await context.confirm(question, options);
   }
   const payments = await tryAll(context, { codes, ...(decision && { apply: decision }) });
-  if (options.json) return terminal.json({ payments });
+  if (options.json) {
+    terminal.json({ payments });
+    return;
+  }
   terminal.table({
     columns: triedColumns,
     rows: payments,

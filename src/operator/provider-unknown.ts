@@ -29,10 +29,11 @@ export const listUnknown: Op<Readonly<Record<string, never>>, ProviderUnknown> =
   async run(context) {
     const found = await findUnknownAnswers(context, { shown: mostIds, limit: mostAnswers });
     return {
-      answers: found.map(({ oldestAt, ...answer }) => ({
-        ...answer,
-        oldestAt: oldestAt.toISOString(),
-      })),
+      answers: found.map((answer) => {
+        const { httpStatus, providerStatus, code, payments, oldestAt, transactionIds } = answer;
+        const oldest = oldestAt.toISOString();
+        return { httpStatus, providerStatus, code, payments, oldestAt: oldest, transactionIds };
+      }),
     };
   },
 };

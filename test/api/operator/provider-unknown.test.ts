@@ -197,9 +197,8 @@ describe('ponte pix resolve --from', () => {
       'ends.csv',
       `id,as\n${id},completed\n${id},failed\nMaria,paid\n1,2,3\n`,
     );
-    const { code, stderr } = await ponte(
-      ...['pix', 'resolve', '--from', path, '--reason', 'list', '--by', 'ana', '--yes'],
-    );
+    const list = ['pix', 'resolve', '--from', path, '--reason', 'list', '--by', 'ana', '--yes'];
+    const { code, stderr } = await ponte(...list);
     assert.equal(code, 2);
     for (const number of [3, 4, 5]) assert.match(stderr, new RegExp(`line ${number}:`));
     assert.ok(!stderr.includes('Maria'));
@@ -277,10 +276,9 @@ it("an hour of a gateway's 403 ends by events, statement and the list of the ban
   assert.equal(await open(), 6);
 
   const path = await file('ends.csv', byList.map(({ id }) => `${id},failed`).join('\n'));
-  const { code } = await ponte(
-    ...['pix', 'resolve', '--from', path, '--by', 'ana', '--reason', 'confirmed by the bank'],
-    ...['--yes', '--confirm', 'money may have moved'],
-  );
+  const confirmed = ['--yes', '--confirm', 'money may have moved'];
+  const by = ['--by', 'ana', '--reason', 'confirmed by the bank'];
+  const { code } = await ponte('pix', 'resolve', '--from', path, ...by, ...confirmed);
   assert.equal(code, 0);
   assert.equal(await open(), 0);
   assert.equal(await waiting(), 0);

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
-import type { PayRequest } from '../../../src/provider/provider.ts';
 import { unwatched } from '../operator/asking.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';

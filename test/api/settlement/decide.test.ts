@@ -103,9 +103,11 @@ type Case = readonly [
   payees?: readonly PayeeRow[],
 ];
 
+const refused = { status: 'ERROR', error: { code: 'AC03' } };
+
 const cases: readonly Case[] = [
   ['the end of an accepted send', sent, [send], 'move send to COMPLETED'],
-  ['a failure of an accepted send', { ...sent, status: 'ERROR' }, [send], 'move send to FAILED'],
+  ['a failure of an accepted send', { ...sent, ...refused }, [send], 'move send to FAILED'],
   [
     'the end of a send whose outcome is unknown',
     sent,
@@ -120,14 +122,26 @@ const cases: readonly Case[] = [
   ],
   [
     'a failure during PAYING',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, phase: 'PAYING' }],
     'parked still_paying send',
   ],
   [
     'a failure of a payment that was repeated',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, repeated: true }],
+    'flag send failed_after_repeat',
+  ],
+  [
+    'a failure by the end-to-end id of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
+    'move send to FAILED',
+  ],
+  [
+    'a failure by the key of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key' },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
     'flag send failed_after_repeat',
   ],
   [
@@ -139,7 +153,7 @@ const cases: readonly Case[] = [
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
   [
     'a failure of a completed send',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, ...completed }],
     'flag send contradicts_final_status',
   ],
