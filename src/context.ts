@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { LocalMetrics, Metrics } from './metrics.ts';
 import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
@@ -23,9 +23,8 @@ export interface LocalContext {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: LocalMetrics;
   readonly db: Database;
-  readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
   /** The throttles that this process knows to be exhausted. */
@@ -35,6 +34,8 @@ export interface LocalContext {
 }
 
 export interface Context extends LocalContext {
+  readonly metrics: Metrics;
+  readonly accessTokens: AccessTokens;
   readonly provider: Provider;
   readonly uploads: UploadSlots;
   /** Outcomes of payments that this process knows and the database has not stored yet. */

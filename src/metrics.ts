@@ -47,6 +47,16 @@ export interface Metrics {
   readonly defects: Counter<'kind'>;
 }
 
+/**
+ * The counters of the code that also runs in commands, which have no `/metrics` and count nothing.
+ */
+export type LocalMetrics = {
+  readonly [Name in 'databaseQueries' | 'webhookEvents' | 'pixAnomalies' | 'pixUnreadEvents']: Pick<
+    Metrics[Name],
+    'inc'
+  >;
+};
+
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

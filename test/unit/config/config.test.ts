@@ -4,7 +4,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
 import { settings } from '../../../src/config/report.ts';
-import { settingNames } from '../../../src/config/schema.ts';
+import { appEnvs } from '../../../src/config/entry.ts';
+import { entries, type SettingEntry, settingNames } from '../../../src/config/schema.ts';
 import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
 
 const encryptionKey = production.ENCRYPTION_KEY;
@@ -83,6 +84,20 @@ describe('defaults by environment', () => {
     assert.equal(config.onboardingLocalOnly, false);
     assert.equal(config.provider.email, undefined);
   });
+});
+
+describe('the default of a setting', () => {
+  for (const appEnv of appEnvs) {
+    it(`is a value that the setting accepts in ${appEnv}`, () => {
+      for (const name of settingNames) {
+        const entry: SettingEntry = entries[name];
+        const value = entry.default ?? entry.defaultIn?.[appEnv];
+        if (value === undefined) continue;
+        const faults = faultsOf({ APP_ENV: appEnv, [name]: String(value) });
+        assert.equal(faults[name], undefined, `${name}=${value}`);
+      }
+    });
+  }
 });
 
 describe('what an environment requires', () => {
