@@ -150,8 +150,9 @@ function findSchema(
 }
 
 /**
- * The schema of the settings that are given: compiling all of them would take a tenth of a command's
- * time. In an unknown environment no setting is required; the environment itself is an error.
+ * The schema of the settings that are given: compiling all of them would take a tenth of a
+ * command's time. In an unknown environment no setting is required; the environment itself is an
+ * error.
  */
 function buildSchema(
   appEnv: AppEnv | undefined,

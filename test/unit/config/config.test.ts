@@ -194,7 +194,7 @@ const accepted: Record<string, string[]> = {
   APP_EVENTS_SECRET: [signingSecret, `${signingSecret},whsec_${'B'.repeat(32)}`],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
   ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
-  JOBS: ['inline', 'off'],
+  JOBS: ['inline'],
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
   METRICS_HOST: ['0.0.0.0', '::1'],
@@ -293,6 +293,29 @@ describe('the format of a setting', () => {
 
   it('has a refused value above, for every setting', () => {
     assert.deepEqual(Object.keys(refused).sort(), settingNames.toSorted());
+  });
+});
+
+describe('JOBS=off', () => {
+  const shared = { JOBS: 'off', DATABASE_URL: 'postgres://db/ponte' };
+  const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://provider.test' };
+
+  it('needs a provider that a worker can reach: the simulated bank lives in the server', () => {
+    const fault = 'must be `inline` with PROVIDER_STUB=true: no worker reaches the simulated bank';
+    assert.deepEqual(faultsOf(shared), { JOBS: fault });
+    const staging = { ...production, ...shared, APP_ENV: 'staging', PROVIDER_STUB: 'true' };
+    assert.deepEqual(faultsOf(staging), { JOBS: fault });
+    assertFaults({ ...shared, ...provider, APP_ENV: 'local' });
+  });
+
+  it('needs a database that a worker can open', () => {
+    assert.deepEqual(faultsOf({ JOBS: 'off', ...provider, APP_ENV: 'local' }), {
+      JOBS: 'must be `inline` without DATABASE_URL: the embedded database allows one process',
+    });
+  });
+
+  it('is allowed in test, where a test runs the jobs itself', () => {
+    assertFaults({ JOBS: 'off', APP_ENV: 'test' });
   });
 });
 
