@@ -13,6 +13,7 @@ import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/sweep-repository.ts';
 import { LocalDispatch } from './jobs/queue.ts';
 import { loadSigningKeys } from './security/signing-keys.ts';
+import { RefusedWebhooks } from './settlement/refused-webhooks.ts';
 import { LargeEvents } from './settlement/large-events.ts';
 import { ClaimedKeys } from './pix/claimed-keys.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
@@ -72,9 +73,11 @@ export async function compose(
     claimedKeys: new ClaimedKeys(),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new LocalDispatch(),
+    refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },
   };
+  parts.defer(() => context.refusedWebhooks.store());
   parts.defer(() => context.outcomes.drain(longestDrainMs));
   delivery.connect(context);
   measure(context);

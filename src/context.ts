@@ -12,6 +12,7 @@ import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
 import type { LocalDispatch } from './jobs/queue.ts';
+import type { RefusedWebhooks } from './settlement/refused-webhooks.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { ClaimedKeys } from './pix/claimed-keys.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
@@ -44,6 +45,8 @@ export interface Context extends LocalContext {
   readonly claimedKeys: ClaimedKeys;
   /** The job loop of this process, if it has one. */
   readonly jobs: LocalDispatch;
+  /** Counts the webhooks that this process refuses. */
+  readonly refusedWebhooks: RefusedWebhooks;
   /** Limits the concurrent events with very many items in this process. */
   readonly largeEvents: LargeEvents;
   /** The configured port or, once the service listens, the actual port for `PORT=0`. */

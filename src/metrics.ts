@@ -34,6 +34,8 @@ export interface Metrics {
   /** One of {@link breakerStates}. */
   readonly breakerState: Gauge<'lane'>;
   readonly webhookEvents: Counter<'result'>;
+  /** Webhooks whose sender did not prove to be the provider. */
+  readonly webhookRefusals: Counter<'reason'>;
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
@@ -134,6 +136,12 @@ function workMetrics(registry: Registry): WorkMetrics {
       name: 'ponte_webhook_events_total',
       help: 'Webhook events, by result',
       labelNames: ['result'],
+      registers,
+    }),
+    webhookRefusals: new Counter({
+      name: 'ponte_webhook_refusals_total',
+      help: 'Webhooks that were refused (401), by reason',
+      labelNames: ['reason'],
       registers,
     }),
     jobs: new Counter({

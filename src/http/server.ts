@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from './operation.ts';
-import { requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
+import {
+  requireAllowedAddress,
+  requireWebhookSignature,
+  WebhookRefused,
+} from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
@@ -283,8 +287,8 @@ async function runStages(
   if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
 
   if (contract.access === 'secret') {
-    requireAllowedAddress(context.config.webhookAllowedAddresses, address);
-    const { webhookSecrets } = context.config;
+    const { webhookAllowedAddresses, webhookSecrets } = context.config;
+    countRefusal(context, () => requireAllowedAddress(webhookAllowedAddresses, address));
     await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
   }
   const authenticated = authenticate(options, operation.access, headers);
@@ -313,10 +317,20 @@ async function admitEvent(
   require: () => void,
 ): Promise<void> {
   try {
-    require();
+    countRefusal(options.context, require);
   } catch (refused) {
     await options.countAddress(options.context, 'webhook-refused', address);
     throw refused;
+  }
+}
+
+/** @throws what `require` throws. */
+function countRefusal({ refusedWebhooks }: Context, require: () => void): void {
+  try {
+    require();
+  } catch (error) {
+    if (error instanceof WebhookRefused) refusedWebhooks.count(error.reason);
+    throw error;
   }
 }
 

@@ -12,6 +12,7 @@ export const ops = {
   'user create': async () => (await import('./users.ts')).createUser,
   'user create-dev': async () => (await import('./ensure-dev-user.ts')).createDevUser,
   'user list': async () => (await import('./users.ts')).listUsers,
+  'user show': async () => (await import('./user-show.ts')).showUser,
   'user identify': async () => (await import('./users.ts')).identifyUser,
   'user disable': async () => (await import('./users.ts')).disableUser,
   'user enable': async () => (await import('./users.ts')).enableUser,

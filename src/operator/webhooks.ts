@@ -6,6 +6,7 @@ import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
+import { findNamedPixIds } from './pix-reference.ts';
 import { redacted } from './webhook-redaction.ts';
 import {
   type EventFilter,
@@ -75,6 +76,7 @@ const mostJobs = 10;
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   async run(context, { id, raw = false }) {
+    if (!isUuid(id)) throw new OpError('REFUSED', `${id} is not the id of an event`);
     const event = await findEvent(context, id);
     if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
     const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
@@ -96,7 +98,10 @@ export interface WebhookFilter {
   readonly since?: string;
   readonly until?: string;
   readonly eventIds?: readonly string[];
-  /** The events in its timeline, and those that wait for one of its ids. */
+  /**
+   * Any id of a transaction, see `pix-reference.ts`: the events in its timeline, and those that wait
+   * for one of its ids.
+   */
   readonly transactionId?: string;
 }
 
@@ -111,10 +116,8 @@ export async function readFilter(
   context: LocalContext,
   { state, since, until, eventIds, transactionId }: WebhookFilter,
 ): Promise<EventFilter> {
-  const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
-    (id) => !isUuid(id),
-  );
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not an id`);
+  const wrong = eventIds?.find((id) => !isUuid(id));
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of an event`);
   // As the database writes them.
   const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
   const ids = transactionId === undefined ? named : await findIds(context, transactionId, named);
@@ -133,6 +136,10 @@ async function findIds(
   transactionId: string,
   among: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const ids = await findEventIdsOfTransaction(context, transactionId, mostOfTransaction);
+  const transactions = await findNamedPixIds(context, transactionId);
+  const found = await Promise.all(
+    transactions.map(({ id }) => findEventIdsOfTransaction(context, id, mostOfTransaction)),
+  );
+  const ids = [...new Set(found.flat())];
   return among === null ? ids : ids.filter((id) => among.includes(id));
 }

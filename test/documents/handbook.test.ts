@@ -34,7 +34,12 @@ function chapter(): string {
 }
 
 const backlog: Backlog = {
-  jobs: ['due', 'later', 'running', 'dead'].map((state) => ({ kind: 'any', state, jobs: 1 })),
+  jobs: ['due', 'later', 'running', 'dead'].map((state) => ({
+    kind: 'any',
+    state,
+    jobs: 1,
+    failing: 1,
+  })),
   oldestDueSeconds: 1,
   events: { received: 1, parked: 1, orphaned: 1, anomaly: 1 },
   unknownPayments: 1,

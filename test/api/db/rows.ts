@@ -77,6 +77,12 @@ export const goodRow = {
     received_at: at,
   }),
   webhook_waits: (): Row => ({ id_value: uuid() }),
+  webhook_refusals: (): Row => ({
+    minute: at,
+    reason: 'wrong_secret',
+    refusals: 1,
+    last_at: at,
+  }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
   throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
   app_events: (): Row => ({

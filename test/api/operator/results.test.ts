@@ -39,6 +39,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   },
   'user create-dev': { email: 'dev@results.test', password: 'correct horse battery' },
   'user list': { limit: 100 },
+  'user show': user,
   'user identify': { user: email },
   'session list': { limit: 100 },
   'account block': reason,
