@@ -18,9 +18,9 @@ interface Sample {
 export function examineService(text: string, now: Date): Finding[] {
   const metrics = new Metrics(text);
   const seconds = now.getTime() / 1_000 - metrics.max('process_start_time_seconds');
-  const since = `since its start ${formatDuration(Math.max(0, seconds))} ago`;
+  const since = 'since its start';
   return [
-    ok('service', `runs ${since}`),
+    ok('service', `runs, and was started ${formatDuration(Math.max(0, seconds))} ago`),
     counted('internal errors', metrics.sum('ponte_http_request_seconds_count', { status: '500' }), {
       since,
       todo: 'a defect: search the log for `the request failed`',

@@ -6,12 +6,14 @@ import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
-import { findNamedPixIds } from './pix-reference.ts';
+import { requireKnownForm } from './pix-reference.ts';
+import { findPixReferences } from './pix-repository.ts';
 import { redacted } from './webhook-redaction.ts';
 import {
   type EventFilter,
   findEvent,
   findEventIdsOfTransaction,
+  findEventIdsWaitingFor,
   findEvents,
   type InspectedEvent,
 } from './webhook-repository.ts';
@@ -99,8 +101,8 @@ export interface WebhookFilter {
   readonly until?: string;
   readonly eventIds?: readonly string[];
   /**
-   * Any id of a transaction, see `pix-reference.ts`: the events in its timeline, and those that wait
-   * for one of its ids.
+   * Any id of a transaction, see `pix-reference.ts`: the events in its timeline, and those that
+   * wait for one of its ids, or for this id, if no transaction has it.
    */
   readonly transactionId?: string;
 }
@@ -136,10 +138,13 @@ async function findIds(
   transactionId: string,
   among: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const transactions = await findNamedPixIds(context, transactionId);
+  const reference = transactionId.trim();
+  const waiting = await findEventIdsWaitingFor(context, reference, mostOfTransaction);
+  const transactions = await findPixReferences(context, reference);
+  if (waiting.length + transactions.length === 0) requireKnownForm(reference);
   const found = await Promise.all(
     transactions.map(({ id }) => findEventIdsOfTransaction(context, id, mostOfTransaction)),
   );
-  const ids = [...new Set(found.flat())];
+  const ids = [...new Set([...waiting, ...found.flat()])];
   return among === null ? ids : ids.filter((id) => among.includes(id));
 }

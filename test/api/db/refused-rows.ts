@@ -256,7 +256,7 @@ export const refusedPairs: Readonly<
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
-  webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({}) }],
+  webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };
 

@@ -13,6 +13,9 @@ export function uuid(): string {
   return `00000000-0000-4000-8000-${String(made).padStart(12, '0')}`;
 }
 
+/** A minute that no other row has. */
+const minute = (): Date => new Date(at.getTime() + (made += 1) * 60_000);
+
 const dated = { created_at: at, updated_at: at };
 
 /** A good row, without the columns that point at another table. */
@@ -78,7 +81,7 @@ export const goodRow = {
   }),
   webhook_waits: (): Row => ({ id_value: uuid() }),
   webhook_refusals: (): Row => ({
-    minute: at,
+    minute: minute(),
     reason: 'wrong_secret',
     refusals: 1,
     last_at: at,
