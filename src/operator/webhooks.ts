@@ -78,7 +78,7 @@ const mostJobs = 10;
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   async run(context, { id, raw = false }) {
-    if (!isUuid(id)) throw new OpError('REFUSED', `${id} is not the id of an event`);
+    if (!isUuid(id)) throw new OpError('NOT_FOUND', `${id} is not the id of an event`);
     const event = await findEvent(context, id);
     if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
     const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });

@@ -143,7 +143,7 @@ describe('webhook show', () => {
 
   it('reports an event that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no event/, 'NOT_FOUND');
-    await refused(show('%'), /there is no event %/, 'NOT_FOUND');
+    await refused(show('%'), /% is not the id of an event/, 'NOT_FOUND');
   });
 });
 
