@@ -371,8 +371,8 @@ export const entries = {
   },
   JOBS: {
     meaning:
-      'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does, which ' +
-      'needs DATABASE_URL and PROVIDER_STUB=false',
+      'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does, ' +
+      'which needs DATABASE_URL and PROVIDER_STUB=false',
     ...oneOf(['inline', 'off']),
     default: 'inline',
   },

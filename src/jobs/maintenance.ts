@@ -53,8 +53,8 @@ const webhookRefusalDays = 30;
 
 /**
  * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
- * hold personal data, jobs that are done, app events that were delivered, security events, and counts of
- * refused webhooks.
+ * hold personal data, jobs that are done, app events that were delivered, security events, and
+ * counts of refused webhooks.
  */
 export const applyRetention: JobHandler = {
   everyMs: hourMs,

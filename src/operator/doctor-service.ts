@@ -55,7 +55,8 @@ export function examineService(text: string, now: Date): Finding[] {
 
 /** The line of a service whose metrics cannot be read: `reason` says why. */
 export function unexaminedService(where: string, reason: string): Finding {
-  const says = `its metrics at ${where} cannot be read (${reason}): what it alone knows is not checked`;
+  const problem = `its metrics at ${where} cannot be read (${reason})`;
+  const says = `${problem}: what it alone knows is not checked`;
   return doubtful('service', says, 'start it, or run this where METRICS_HOST can be reached');
 }
 

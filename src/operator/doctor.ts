@@ -187,14 +187,14 @@ function acceptedPayments({ acceptedPayments: count, ...found }: InspectedBacklo
 function webhooks(found: InspectedWebhooks, backlog: InspectedBacklog): Finding[] {
   const total = found.refusals.reduce((sum, { refusals }) => sum + refusals, 0);
   const reasons = found.refusals.map(({ reason, refusals }) => `${refusals} ${reason}`).join(', ');
+  const last = formatDuration(found.lastRefusedSeconds);
   return [
     lastWebhook(found, backlog),
     total === 0
       ? ok('refused webhooks', 'none within an hour')
       : doubtful(
           'refused webhooks',
-          `${total} within an hour, the last one ${formatDuration(found.lastRefusedSeconds)} ago: ` +
-            reasons,
+          `${total} within an hour, the last one ${last} ago: ${reasons}`,
           'see "A webhook did not arrive" in the handbook: compare WEBHOOK_SECRET with the ' +
             "provider's",
         ),

@@ -1,8 +1,9 @@
 /**
- * The counts of refused webhooks. The statement is SQL: it adds to rows that other processes add to.
+ * The counts of refused webhooks. The statement is SQL: it adds to rows that other processes add
+ * to.
  */
-import type { LocalContext } from '../context.ts';
-import type { Statement } from '../db/database.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, Statement } from '../db/database.ts';
 import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 
 const minuteMs = 60_000;
@@ -22,7 +23,7 @@ const add: Statement = {
 
 /** Adds counts to those of the current minute. */
 export async function addRefusals(
-  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
   counts: ReadonlyMap<WebhookRefusal, number>,
 ): Promise<void> {
   const now = clock.now();

@@ -1,13 +1,17 @@
 /**
- * Counts the webhooks that are refused, so that a wrong secret shows: nothing else of them is stored.
- * A process stores its counts at most once a second, because anyone can post such webhooks.
+ * Counts the webhooks that are refused, so that a wrong secret shows: nothing else of them is
+ * stored. A process stores its counts at most once a second, because anyone can post such webhooks.
  */
-import type { Context } from '../context.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
 import { webhookRefusals, type WebhookRefusal } from '../domain/webhook-refusal.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { addRefusals } from './refusal-repository.ts';
 
 const storeAfterMs = 1_000;
 
+/** The counts of one process. */
 export class RefusedWebhooks {
   readonly #parts: Parts;
   #counts = new Map<WebhookRefusal, number>();
@@ -50,4 +54,9 @@ export class RefusedWebhooks {
   }
 }
 
-type Parts = Pick<Context, 'db' | 'clock' | 'log' | 'metrics'>;
+interface Parts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, 'webhookRefusals'>;
+}

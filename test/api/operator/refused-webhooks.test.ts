@@ -1,4 +1,4 @@
-/** Webhooks that are refused show: a counter by reason, and a line of `doctor` of another process. */
+/** Webhooks that are refused show: in a counter by reason, and in `doctor`, another process. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -80,7 +80,7 @@ describe('webhook list', () => {
     const among = [settling.eventId, randomUUID()];
     assert.deepEqual(await list({ transactionId: send.id, eventIds: among }), [settling.eventId]);
     assert.deepEqual(await list({ transactionId: randomUUID() }), []);
-    const byEndToEnd = await list({ transactionId: String(send.end_to_end) });
+    const byEndToEnd = await list({ transactionId: send.end_to_end });
     assert.deepEqual(new Set(byEndToEnd), new Set(await list({ transactionId: send.id })));
   });
 
