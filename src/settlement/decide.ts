@@ -190,7 +190,10 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
 }
 
 /** Whether an item without an end-to-end id reports the payment of a charge that is paid. */
-function isPaidWithoutId({ item, status }: FinalItem, { operation, ...row }: CandidateRow): boolean {
+function isPaidWithoutId(
+  { item, status }: FinalItem,
+  { operation, ...row }: CandidateRow,
+): boolean {
   const isPaid = operation === 'CHARGE' && row.status === 'COMPLETED';
   return isPaid && status === 'COMPLETED' && item.ids.endToEnd === null;
 }

@@ -111,10 +111,7 @@ interface Round extends Omit<ItemsOfEvent, 'items' | 'candidates' | 'makesMoves'
  * later round finds the changes of the earlier items.
  * @returns the moves that remain.
  */
-async function settleRound(
-  context: LocalContext,
-  event: Round,
-): Promise<ItemMove[]> {
+async function settleRound(context: LocalContext, event: Round): Promise<ItemMove[]> {
   const { eventId, pending, settled } = event;
   const first = independent(pending, ({ item }) => idsOf(item));
   const read = await Promise.all(

@@ -351,14 +351,12 @@ const cases: readonly Case[] = [
       ['document beside its own key', { key: 'ana@example.com', payee: { cpf: '93541134780' } }],
       ['key beside its own', { key: 'ana@example.com', payee: { key: 'zoe@example.com' } }],
     ] as const
-  ).map(
-    ([what, payee]): Case => [
-      `a charge that is paid to another ${what}`,
-      { ...ofCharge, ...payee },
-      [charge],
-      'flag charge payee_disagrees',
-    ],
-  ),
+  ).map(([what, payee]): Case => [
+    `a charge that is paid to another ${what}`,
+    { ...ofCharge, ...payee },
+    [charge],
+    'flag charge payee_disagrees',
+  ]),
   [
     'a payment without a direction that names the charge and another payee',
     { ...sent, txid, amount: 10.5, event: 'PIX_PAYMENT', recebedor: { cpf: '93541134780' } },
@@ -378,18 +376,21 @@ const cases: readonly Case[] = [
       ['no id', {}, {}, 'flag charge paid_again_without_id'],
       ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
       ['an id, after a payment without one', { id: 'pay-2' }, { paid_by: ['event', null] }, again],
-      ['no id, by the event that has completed it', {}, { paid_by: [eventId, null] }, 'already charge'],
+      [
+        'no id, by the event that has completed it',
+        {},
+        { paid_by: [eventId, null] },
+        'already charge',
+      ],
       ['no id, and it is dynamic', {}, { expires_at: receivedAt }, 'already charge'],
       ['another id, and it is dynamic', { id: 'pay-2' }, { expires_at: receivedAt }, again],
     ] as const
-  ).map(
-    ([what, more, stored, expected]): Case => [
-      `a paid charge without an end-to-end id: ${what}`,
-      { ...ofCharge, endToEnd: undefined, ...more },
-      [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
-      expected,
-    ],
-  ),
+  ).map(([what, more, stored, expected]): Case => [
+    `a paid charge without an end-to-end id: ${what}`,
+    { ...ofCharge, endToEnd: undefined, ...more },
+    [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
+    expected,
+  ]),
   [
     'a second payment of a charge that is recorded without an end-to-end id',
     { ...ofCharge, endToEnd: undefined, id: 'pay-2' },
