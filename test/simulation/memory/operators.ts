@@ -126,6 +126,7 @@ export function isIn(left: Expr, items: readonly Expr[], scope: Scope): Expr {
 const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = {
   '||': concatenate,
   '@>': contains,
+  '&&': overlaps,
   '->>': fieldText,
   '~~': (pair, scope) => like(pair, scope),
   '!~~': (pair, scope) => not(like(pair, scope)),
@@ -162,6 +163,16 @@ function contains([left, right]: Pair, scope: Scope): Expr {
   return strict('bool', pair, (whole, part) =>
     (part as Value[]).every(
       (one) => one !== null && (whole as Value[]).some((other) => equal(one, other)),
+    ),
+  );
+}
+
+/** Whether two arrays have an element in common; null equals nothing. */
+function overlaps([left, right]: Pair, scope: Scope): Expr {
+  const equal = equality(elementOf(left.type));
+  return strict('bool', [left, coerced(scope, right, left.type)], (one, other) =>
+    (one as Value[]).some(
+      (own) => own !== null && (other as Value[]).some((its) => its !== null && equal(own, its)),
     ),
   );
 }

@@ -87,14 +87,14 @@ export class Receipts {
 
   /**
    * Whether an event may be an anomaly although it is true: it names a charge that it does not
-   * complete, because of the amount, or because the charge has failed.
+   * complete, because of the amount, of the payee, or because the charge has failed.
    */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
     const charge = notice?.receipt.charge;
-    if (!notice?.txid || !charge) return false;
+    if (!notice || !charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
-    const isOther = notice.receipt.amountCents !== charge.amountCents || !this.#isClear(notice);
+    const isOther = notice.receipt.amountCents !== charge.amountCents || !agrees(notice, charge);
     return isOther || row?.status === 'FAILED';
   }
 
@@ -198,11 +198,11 @@ export class Receipts {
   }
 
   /** A charge identifies the owner too, unless the event names another payee in any part. */
-  #isClear({ receipt, txid, payee }: ReceivedNotice): boolean {
+  #isClear(notice: ReceivedNotice): boolean {
+    const { receipt, txid, payee } = notice;
     const { customer, charge } = receipt;
     if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
-    const key = payee.key === charge.key ? null : payee.key;
-    return agree(customer, { ...payee, key });
+    return agrees(notice, charge);
   }
 
   #pays(notice: ReceivedNotice, charge: Charge): boolean {
@@ -218,6 +218,12 @@ export class Receipts {
     const isAcknowledged = delivery.state === 'acknowledged' && lost.failedOverAt === null;
     return isAcknowledged || this.#stored.has(hash);
   }
+}
+
+/** Whether an event names no other payee than the owner of a charge, who has its key. */
+function agrees({ receipt, payee }: ReceivedNotice, charge: Charge): boolean {
+  const key = payee.key === charge.key ? null : payee.key;
+  return agree(receipt.customer, { ...payee, key });
 }
 
 function isPayment(receipt: Receipt, charge: Charge): boolean {
