@@ -203,7 +203,7 @@ function hasRequiredWithout(
   return validate;
 }
 
-/** Requires fields, not blank, unless the `cep` is the only one of its town; see {@link isTownCep}. */
+/** Requires fields, not blank, unless the `cep` may be the only one of its town. */
 function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunction {
   const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
     const { cep } = value;
