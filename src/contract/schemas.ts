@@ -208,7 +208,10 @@ function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunctio
   const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
     const { cep } = value;
     const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, MAX_FORMAT_LENGTH));
-    const isBlank = (field: string): boolean => String(value[field] ?? '').trim() === '';
+    const isBlank = (field: string): boolean => {
+      const text = value[field] ?? '';
+      return typeof text === 'string' && text.trim() === '';
+    };
     validate.errors = fields
       .filter((field) => !isTown && isBlank(field))
       .map((missingProperty) => ({ keyword: 'required', params: { missingProperty } }));
