@@ -212,8 +212,8 @@ function fieldsOf(schema: Schema): string {
   return [...listed, ...(schema.additionalProperties === undefined ? [] : ['…'])].join(' ');
 }
 
-test('the contract is version 1.1.0 under Apache-2.0', () => {
-  assert.equal(contract.info.version, '1.1.0');
+test('the contract is version 1.2.0 under Apache-2.0', () => {
+  assert.equal(contract.info.version, '1.2.0');
   assert.equal(contract.info.license.name, 'Apache-2.0');
 });
 
