@@ -43,6 +43,10 @@ export interface Metrics {
   readonly unknownOutcomes: Counter;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
+  /** Limits of the whole service of which half, or all, was used in their window. */
+  readonly serviceLimits: Counter<'limit' | 'share'>;
+  /** E-mails whose failed logins by strangers have reached the number of an attack. */
+  readonly guessedEmails: Counter;
   /** Unhandled errors; the log has them. */
   readonly defects: Counter<'kind'>;
 }
@@ -107,6 +111,20 @@ function closedConnections(registry: Registry): Counter<'reason'> {
   return counter;
 }
 
+/** Initialises every label to zero, so that the first time counts as an increase. */
+function serviceLimits(registry: Registry): Counter<'limit' | 'share'> {
+  const counter = new Counter({
+    name: 'ponte_service_limits_reached_total',
+    help: 'Limits of the whole service (codes, uploads) of which half or the whole was used',
+    labelNames: ['limit', 'share'],
+    registers: [registry],
+  });
+  for (const limit of ['codes', 'uploads']) {
+    for (const share of ['half', 'whole']) counter.inc({ limit, share }, 0);
+  }
+  return counter;
+}
+
 type WorkMetrics = Omit<Metrics, 'registry' | keyof WireMetrics>;
 
 function workMetrics(registry: Registry): WorkMetrics {
@@ -150,6 +168,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     unknownOutcomes: new Counter({
       name: 'ponte_pix_unknown_outcomes_total',
       help: 'Payments whose outcome the answer of the provider left open',
+      registers,
+    }),
+    serviceLimits: serviceLimits(registry),
+    guessedEmails: new Counter({
+      name: 'ponte_login_guessed_emails_total',
+      help: 'E-mails with 100 failed logins by strangers in an hour',
       registers,
     }),
     defects,

@@ -29,15 +29,16 @@ type Limits = ReadonlyMap<string, Throttle>;
 /**
  * Counts one attempt against each limit.
  * @param em the unit of work of the count: a rollback undoes it.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
  * @throws AppError THROTTLED when a limit is exceeded, with `Retry-After` in seconds.
  */
 export async function countAttempt(
   context: LocalContext,
   throttles: readonly Throttle[],
   em?: EntityManager,
-): Promise<void> {
+): Promise<number[]> {
   const limits = toLimits(throttles);
-  if (limits.size === 0) return;
+  if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
   const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
@@ -52,6 +53,7 @@ export async function countAttempt(
       exceeded.map(({ endsAtMs }) => endsAtMs),
       now,
     );
+  return attemptsOf(throttles, windows);
 }
 
 /**
@@ -76,8 +78,20 @@ export async function refuseWhenUsedUp(
       usedUp.map(({ endsAtMs }) => endsAtMs),
       now,
     );
+  return attemptsOf(throttles, windows);
+}
+
+function attemptsOf(throttles: readonly Throttle[], windows: readonly Window[]): number[] {
   const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
   return throttles.map((throttle) => attempts.get(throttleKey(throttle)) ?? 0);
+}
+
+/** Whether the last attempt has brought a count to a mark, which happens once in a window. */
+export function hasReached(
+  mark: number,
+  { attempts, weight = 1 }: { readonly attempts: number; readonly weight?: number },
+): boolean {
+  return attempts >= mark && attempts - weight < mark;
 }
 
 /** The limits of an address: its own, and larger ones of the networks that contain it. */
@@ -92,9 +106,13 @@ export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: s
  * Counts an attempt from an address, and from the networks that contain it.
  * @throws AppError THROTTLED
  */
-export function countAddress(context: LocalContext, scope: string, address: string): Promise<void> {
+export async function countAddress(
+  context: LocalContext,
+  scope: string,
+  address: string,
+): Promise<void> {
   const limit = context.config.throttle.addressPerMinute;
-  return countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
+  await countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
 }
 
 function getLimit(limits: Limits, key: string): number {

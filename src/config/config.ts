@@ -87,6 +87,10 @@ export interface Config {
     readonly addressPerMinute: number;
     /** 0: no limit. */
     readonly userPerMinute: number;
+    /** Validation codes of the whole service; 0: no limit. */
+    readonly codesPerHour: number;
+    /** Documents of the whole service, in MiB; 0: no limit. */
+    readonly uploadsMibPerDay: number;
   };
   readonly trustProxyHops: number;
   /** The largest numbers of simultaneous connections. */
@@ -185,6 +189,8 @@ function buildConfig(values: Values): Config {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
       addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
       userPerMinute: values.THROTTLE_USER_PER_MINUTE,
+      codesPerHour: values.CODES_PER_HOUR,
+      uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
     },
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {

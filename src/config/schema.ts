@@ -338,10 +338,12 @@ export const entries = {
     default: 5,
   },
   THROTTLE_ADDRESS_PER_MINUTE: {
-    meaning: 'attempts per client address and minute; 0: no limit; 1 to 6000 in production',
+    meaning:
+      'cheap requests per client address and minute, and 30 logins by strangers at most; ' +
+      '0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
-    default: 30,
+    default: 600,
   },
   THROTTLE_USER_PER_MINUTE: {
     meaning:
@@ -350,6 +352,22 @@ export const entries = {
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 120,
+  },
+  CODES_PER_HOUR: {
+    meaning:
+      'validation codes that the whole service requests in an hour; ' +
+      '0: no limit; 1 to 1000000 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 1_000_000),
+    default: 1000,
+  },
+  UPLOADS_MIB_PER_DAY: {
+    meaning:
+      'MiB of documents that the whole service takes in a day; ' +
+      '0: no limit; 1 to 1000000000 in production',
+    ...integer(0, 1_000_000_000),
+    inProduction: integer(1, 1_000_000_000),
+    default: 32_768,
   },
   TRUST_PROXY_HOPS: {
     meaning: "number of trusted proxies that set the client's address",
