@@ -11,6 +11,7 @@ import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { keepPrivate } from './security/private-files.ts';
 import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
+import { Turns } from './auth/turns.ts';
 import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
@@ -72,6 +73,7 @@ export async function openLocal(
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
     usedUp: new UsedUpWindows(),
+    loginTurns: new Turns(clock),
     stopping,
   };
 }

@@ -81,6 +81,51 @@ export async function refuseWhenUsedUp(
   return attemptsOf(throttles, windows);
 }
 
+/**
+ * Reads the attempts of each limit; refuses nothing.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
+ */
+export async function readAttempts(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+): Promise<number[]> {
+  return attemptsOf(throttles, await openWindows(context, throttles.map(throttleKey)));
+}
+
+/**
+ * Counts an attempt; refuses nothing.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
+ */
+export async function countOnly(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+): Promise<number[]> {
+  const counted = throttles.map((throttle) => {
+    return {
+      key: throttleKey(throttle),
+      weight: throttle.weight ?? 1,
+      windowMs: throttle.windowMs,
+    };
+  });
+  return attemptsOf(throttles, await countAttempts(context, counted));
+}
+
+/**
+ * Takes one of the places that a window has.
+ * @returns 0 for a place; otherwise the time until the window ends, in ms.
+ */
+export async function takePlace(context: LocalContext, throttle: Throttle): Promise<number> {
+  const key = throttleKey(throttle);
+  const nowMs = context.clock.now().getTime();
+  const fullUntilMs = context.usedUp.findEnd(key, nowMs);
+  if (fullUntilMs !== null) return fullUntilMs - nowMs;
+  const { limit, windowMs } = throttle;
+  const [window] = await countAttempts(context, [{ key, weight: 1, windowMs }]);
+  if (!window) return 0;
+  if (window.attempts >= limit) remember(context, [window]);
+  return window.attempts > limit ? Math.max(1, window.endsAtMs - nowMs) : 0;
+}
+
 function attemptsOf(throttles: readonly Throttle[], windows: readonly Window[]): number[] {
   const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
   return throttles.map((throttle) => attempts.get(throttleKey(throttle)) ?? 0);
@@ -113,6 +158,21 @@ export async function countAddress(
 ): Promise<void> {
   const limit = context.config.throttle.addressPerMinute;
   await countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
+}
+
+/** A login by a stranger costs a hash: an address has this many a minute, or a twentieth of all. */
+const strangerLogins = { perMinute: 30, share: 1 / 20 } as const;
+
+/**
+ * Counts a login of a user who has not logged in from the address, or one that names no user.
+ * @throws AppError THROTTLED
+ */
+export async function countStrangerLogin(context: LocalContext, address: string): Promise<void> {
+  const { addressPerMinute } = context.config.throttle;
+  const { perMinute, share } = strangerLogins;
+  const limit = Math.max(Math.min(perMinute, addressPerMinute), addressPerMinute * share);
+  const throttle = { scope: 'login', limit, windowMs: minuteMs };
+  await countAttempt(context, addressThrottles(throttle, address));
 }
 
 function getLimit(limits: Limits, key: string): number {

@@ -12,6 +12,7 @@ export interface AnyOperation extends WithRefusalHeaders {
   readonly access: RequiredAccess;
   readonly checksSession?: boolean;
   admit?(context: Context, caller: unknown): Promise<void>;
+  countRefused?(context: Context, clientAddress: string): Promise<void>;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

@@ -178,6 +178,7 @@ describe('the alert rules and the dashboard', () => {
     status: ['500'],
     status_class: ['5xx', 'timeout', 'reset', 'connect'],
     result: ['received'],
+    share: ['half', 'whole'],
   };
 
   for (const { title, expr } of expressions()) {
