@@ -1,13 +1,12 @@
 /**
  * Limits the attempts of a subject within a window, counted in the database so that all instances
- * share the count. A window begins with its first attempt. Subjects are stored as digests, without
- * e-mails and addresses. A process caches the windows that are used up, so that refusing costs no
+ * share the count. A window begins with its first attempt. Subjects are stored as keyed digests,
+ * because e-mails, phones and addresses can be guessed; another ENCRYPTION_KEY begins new windows. A process caches the windows that are used up, so that refusing costs no
  * statement.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { sha256 } from '../security/digests.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
 
 export const minuteMs = 60_000;
@@ -37,7 +36,7 @@ export async function countAttempt(
   throttles: readonly Throttle[],
   em?: EntityManager,
 ): Promise<number[]> {
-  const limits = toLimits(throttles);
+  const limits = toLimits(context, throttles);
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
@@ -53,7 +52,7 @@ export async function countAttempt(
       exceeded.map(({ endsAtMs }) => endsAtMs),
       now,
     );
-  return attemptsOf(throttles, windows);
+  return attemptsOf(context, throttles, windows);
 }
 
 /**
@@ -66,7 +65,7 @@ export async function refuseWhenUsedUp(
   throttles: readonly Throttle[],
   em?: EntityManager,
 ): Promise<number[]> {
-  const limits = toLimits(throttles);
+  const limits = toLimits(context, throttles);
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
@@ -78,7 +77,7 @@ export async function refuseWhenUsedUp(
       usedUp.map(({ endsAtMs }) => endsAtMs),
       now,
     );
-  return attemptsOf(throttles, windows);
+  return attemptsOf(context, throttles, windows);
 }
 
 /**
@@ -89,7 +88,14 @@ export async function readAttempts(
   context: LocalContext,
   throttles: readonly Throttle[],
 ): Promise<number[]> {
-  return attemptsOf(throttles, await openWindows(context, throttles.map(throttleKey)));
+  return attemptsOf(
+    context,
+    throttles,
+    await openWindows(
+      context,
+      throttles.map((one) => throttleKey(context, one)),
+    ),
+  );
 }
 
 /**
@@ -102,12 +108,12 @@ export async function countOnly(
 ): Promise<number[]> {
   const counted = throttles.map((throttle) => {
     return {
-      key: throttleKey(throttle),
+      key: throttleKey(context, throttle),
       weight: throttle.weight ?? 1,
       windowMs: throttle.windowMs,
     };
   });
-  return attemptsOf(throttles, await countAttempts(context, counted));
+  return attemptsOf(context, throttles, await countAttempts(context, counted));
 }
 
 /**
@@ -115,7 +121,7 @@ export async function countOnly(
  * @returns 0 for a place; otherwise the time until the window ends, in ms.
  */
 export async function takePlace(context: LocalContext, throttle: Throttle): Promise<number> {
-  const key = throttleKey(throttle);
+  const key = throttleKey(context, throttle);
   const nowMs = context.clock.now().getTime();
   const fullUntilMs = context.usedUp.findEnd(key, nowMs);
   if (fullUntilMs !== null) return fullUntilMs - nowMs;
@@ -126,9 +132,13 @@ export async function takePlace(context: LocalContext, throttle: Throttle): Prom
   return window.attempts > limit ? Math.max(1, window.endsAtMs - nowMs) : 0;
 }
 
-function attemptsOf(throttles: readonly Throttle[], windows: readonly Window[]): number[] {
+function attemptsOf(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+  windows: readonly Window[],
+): number[] {
   const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
-  return throttles.map((throttle) => attempts.get(throttleKey(throttle)) ?? 0);
+  return throttles.map((throttle) => attempts.get(throttleKey(context, throttle)) ?? 0);
 }
 
 /** Whether the last attempt has brought a count to a mark, which happens once in a window. */
@@ -184,13 +194,13 @@ function findUsedUp(windows: readonly Window[], limits: Limits): Window[] {
 }
 
 /** Omits limits of 0. */
-function toLimits(throttles: readonly Throttle[]): Limits {
+function toLimits(context: LocalContext, throttles: readonly Throttle[]): Limits {
   const set = throttles.filter(({ limit }) => limit > 0);
-  return new Map(set.map((throttle) => [throttleKey(throttle), throttle]));
+  return new Map(set.map((throttle) => [throttleKey(context, throttle), throttle]));
 }
 
-function throttleKey({ scope, subject }: Throttle): string {
-  return `${scope}:${sha256(subject).toString('base64url')}`;
+function throttleKey({ sealer }: LocalContext, { scope, subject }: Throttle): string {
+  return `${scope}:${sealer.identify(subject).toString('base64url')}`;
 }
 
 function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {

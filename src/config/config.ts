@@ -2,7 +2,7 @@
  * The configuration: the environment, read once at start and validated as a whole. No other code of
  * the service reads `process.env`.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
@@ -120,20 +120,61 @@ export class ConfigError extends Error {
 /**
  * Reads the environment of the process, and the `.env` file of the working directory if there is
  * one. The environment takes precedence, even with an empty value.
- * @throws ConfigError when the file exists and cannot be read.
+ * @throws ConfigError when the file exists and cannot be read, or when others than root may write
+ *   what root would run with.
  */
 export function readEnvironment(): Environment {
   return { ...readDotEnv(), ...process.env };
 }
 
+/** The names of the settings that come from the `.env` file. */
+export function namesFromDotEnv(): ReadonlySet<string> {
+  const own = new Set(Object.keys(process.env));
+  return new Set(Object.keys(readDotEnv()).filter((name) => !own.has(name)));
+}
+
 function readDotEnv(): Environment {
+  let file: number;
   try {
-    return parseEnv(readFileSync('.env', 'utf8'));
+    file = openSync('.env', 'r');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return {};
-    const message = `cannot be read (${systemCode(error)})`;
-    throw new ConfigError([{ name: '.env', message }]);
+    throw dotEnvError(`cannot be read (${systemCode(error)})`);
   }
+  try {
+    // Of the open file: another one may have its name by now.
+    const error = dotEnvFault(fstatSync(file), process.getuid?.());
+    if (error !== null) throw dotEnvError(error);
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw dotEnvError(`cannot be read (${systemCode(error)})`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const writableByOthers = 0o022;
+
+/**
+ * Root must not run with what another user may write.
+ * @param uid the user of the process; undefined where there are no users.
+ * @returns the fault of the file, or null.
+ */
+export function dotEnvFault(
+  { mode, uid: owner }: { readonly mode: number; readonly uid: number },
+  uid: number | undefined,
+): string | null {
+  if (uid !== 0) return null;
+  const todo = 'run `chown root .env && chmod go-w .env`, or start as another user';
+  if (owner !== 0) return `belongs to another user, and root reads it: ${todo}`;
+  return (mode & writableByOthers) === 0
+    ? null
+    : `may be written by others, and root reads it: ${todo}`;
+}
+
+function dotEnvError(message: string): ConfigError {
+  return new ConfigError([{ name: '.env', message }]);
 }
 
 /**

@@ -212,7 +212,7 @@ const steps = {
   /** The event and its time stay; the digests of the e-mail and of the address do not. */
   security: `
     update security_events set identity = '${erasedToken}', address = null
-     where user_id = $1 or identity = $2`,
+     where user_id = $1 or identity = any($2::text[])`,
   documents: `
     delete from onboarding_documents
      where application_id in (select id from onboarding_applications where user_id = $1)
@@ -238,8 +238,8 @@ export interface Erasure {
   readonly values: readonly string[];
   /** The events whose payload names the person. */
   readonly eventIds: readonly string[];
-  /** The keyed digest of the e-mail. */
-  readonly identity: string;
+  /** The keyed digests that events of the e-mail may have. */
+  readonly identities: readonly string[];
 }
 
 /** What an erasure has removed and kept. */
@@ -259,7 +259,7 @@ export interface Erased {
  */
 export async function eraseSubject(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { userId, values, eventIds, identity }: Erasure,
+  { userId, values, eventIds, identities }: Erasure,
 ): Promise<Erased> {
   const now = clock.now();
   await db.query(step('person'), [userId, erasedEmail(userId), now]);
@@ -267,7 +267,7 @@ export async function eraseSubject(
   await db.query(step('addresses'), [userId]);
   await db.query(step('transactions'), [userId, values]);
   const events = await db.query(step('events'), [userId, eventIds]);
-  await db.query(step('security'), [userId, identity]);
+  await db.query(step('security'), [userId, identities]);
   const documents = await db.query(step('documents'), [userId]);
   await db.query(step('applications'), [userId]);
   const kept = await db.query<{ id: string }>(step('kept'), [userId, eventIds]);

@@ -1,5 +1,5 @@
 /** `subject export` and `subject erase`: the rights of a person under the LGPD. */
-import { digestEmail } from '../auth/security-event-repository.ts';
+import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
@@ -66,7 +66,7 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     const erasure = {
       userId: id,
       values,
-      identity: digestEmail(context, email),
+      identities: emailDigests(context, email),
       eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
     };
     const action = { operator, command: 'subject erase', reason: reason.trim() };
