@@ -35,6 +35,8 @@ export interface Metrics {
   readonly breakerState: Gauge<'lane'>;
   readonly webhookEvents: Counter<'result'>;
   readonly jobs: Counter<'kind' | 'result'>;
+  /** Runs of jobs that have taken longer than their kind may. */
+  readonly stuckJobs: Counter<'kind'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
   /** Events about an open transaction that could not be read; the log has the reason. */
@@ -148,6 +150,12 @@ function workMetrics(registry: Registry): WorkMetrics {
       name: 'ponte_jobs_total',
       help: 'Runs of jobs, by kind and result',
       labelNames: ['kind', 'result'],
+      registers,
+    }),
+    stuckJobs: new Counter({
+      name: 'ponte_jobs_stuck_total',
+      help: 'Runs of jobs that have taken longer than their kind may, by kind',
+      labelNames: ['kind'],
       registers,
     }),
     pixAnomalies: new Counter({

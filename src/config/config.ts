@@ -47,6 +47,8 @@ export interface Config {
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
+  /** Whether a PIX key of kind E_MAIL must be the user's own e-mail. */
+  readonly pixKeyOwnEmail: boolean;
   /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
   readonly pixLimits: { readonly day: number | null; readonly night: number | null };
   /** 0: the simulated bank never posts its webhook automatically. */
@@ -73,6 +75,8 @@ export interface Config {
   /** 32 bytes each. The first seals; each can unseal. Empty: a key is generated into `dataDir`. */
   readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
+  /** `host:port`, or the path of a Unix socket; undefined: documents are not scanned. */
+  readonly documentScanner: string | undefined;
   /** In days. */
   readonly retention: {
     readonly webhookPayloads: number;
@@ -198,6 +202,7 @@ function buildConfig(values: Values): Config {
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     provider: providerConfig(values),
+    pixKeyOwnEmail: values.PIX_KEY_OWN_EMAIL,
     pixLimits: {
       day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
       night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
@@ -221,6 +226,7 @@ function buildConfig(values: Values): Config {
     },
     encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+    documentScanner: values.DOCUMENT_SCANNER,
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
       finishedJobs: values.JOB_RETENTION_DAYS,

@@ -168,6 +168,11 @@ export const entries = {
     ...flag,
     default: false,
   },
+  PIX_KEY_OWN_EMAIL: {
+    meaning: "whether a Pix key of kind E_MAIL must be the user's own e-mail",
+    ...flag,
+    default: false,
+  },
   PIX_LIMIT_DAY: {
     meaning:
       'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset, as PIX_LIMIT_NIGHT: ' +
@@ -313,6 +318,12 @@ export const entries = {
     meaning: 'largest onboarding document, in bytes',
     ...integer(1, 104_857_600),
     default: 10_485_760,
+  },
+  DOCUMENT_SCANNER: {
+    meaning:
+      'address of a clamd that scans each onboarding document before it is kept; unset: none does',
+    expected: 'host:port, or the path of a Unix socket',
+    schema: { ...text, pattern: '^(?:/.+|[^\\s/]+:[0-9]{1,5})$' },
   },
   WEBHOOK_RETENTION_DAYS: {
     meaning: 'days that the payload of a settled webhook is kept',

@@ -1,6 +1,7 @@
 /** `pix show`: one transaction with its timeline, what it waits for and what can be done. */
 import { OpError, type Op } from './op.ts';
 import { nextStepOf } from './pix-next-step.ts';
+import { recordReading } from './operator-action-repository.ts';
 import { findPix, findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
@@ -28,9 +29,10 @@ export interface PixShown {
  * @throws OpError when there is none.
  */
 export const showPix: Op<{ readonly id: string }, PixShown> = {
-  async run(context, { id }) {
+  async run(context, { id }, { operator, reason }) {
     const pix = await findPix(context, id);
     if (!pix) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+    await recordReading(context, { operator, reason, command: 'pix show' }, [`pix:${id}`]);
     const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, mostRefunds);
     const timeline = await findTimeline(context, id, longestTimeline + 1);
     return {

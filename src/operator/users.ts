@@ -16,7 +16,11 @@ import type { LocalContext } from '../context.ts';
 import { newPasswordError, readPerson } from '../domain/person.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { type Op, OpError } from './op.ts';
-import { type OperatorAction, recordUnitOfWork } from './operator-action-repository.ts';
+import {
+  type OperatorAction,
+  recordReading,
+  recordUnitOfWork,
+} from './operator-action-repository.ts';
 
 interface UserReference {
   /** An id or an e-mail. */
@@ -155,7 +159,8 @@ export interface UserView {
 
 /** Lists users, newest first. */
 export const listUsers: Op<UserListInput, { readonly users: readonly UserView[] }> = {
-  async run(context, filter) {
+  async run(context, filter, { operator, reason }) {
+    await recordReading(context, { operator, reason, command: 'user list' }, ['users']);
     const users = await findUsers(context, filter);
     return { users: users.map(toUserView) };
   },

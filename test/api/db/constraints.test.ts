@@ -159,7 +159,8 @@ test('pix_transactions_facts keeps what was asked for and what was paid', async 
 });
 
 test('a charge gets its end-to-end id when it is settled', async () => {
-  const id = await put('pix_transactions', charge());
+  const done = { status: 'COMPLETED', phase: 'SETTLED', settled_at: at };
+  const id = await put('pix_transactions', { ...charge(), ...done });
   const settle = `update pix_transactions set end_to_end = $2 where id = $1`;
   await rows(settle, [id, uuid()]);
   await assert.rejects(rows(settle, [id, uuid()]), { code: '23514' });
