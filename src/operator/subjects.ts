@@ -9,6 +9,7 @@ import {
   eraseSubject,
   findEventsNaming,
   findIdentity,
+  findPaidByOthers,
   findSubject,
   lockSubject,
   type Erased,
@@ -66,6 +67,7 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     const erasure = {
       userId: id,
       values,
+      paidByOthers: await findPaidByOthers(context, { userId: id, values }),
       identities: emailDigests(context, email),
       eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
     };
