@@ -149,11 +149,18 @@ export function hasReached(
   return attempts >= mark && attempts - weight < mark;
 }
 
-/** The limits of an address: its own, and larger ones of the networks that contain it. */
-export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
+/**
+ * The limits of an address: its own, and larger ones of the networks that contain it.
+ * @param largest of these limits, by default 16 times that of an address.
+ */
+export function addressThrottles(
+  throttle: Omit<Throttle, 'subject'>,
+  address: string,
+  largest = Infinity,
+): Throttle[] {
   const { scope, limit, windowMs, weight = 1 } = throttle;
   return findNetworks(address).map(({ name, share }) => {
-    return { scope, subject: name, limit: limit * share, windowMs, weight };
+    return { scope, subject: name, limit: Math.min(largest, limit * share), windowMs, weight };
   });
 }
 

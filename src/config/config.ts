@@ -8,7 +8,8 @@ import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
 import { splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
-import type { LogLevel, Values } from './schema.ts';
+import type { LogLevel } from './schema.ts';
+import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 
 export type { AppEnv, Environment, LogLevel };

@@ -52,7 +52,7 @@ export function openScan(address: string | undefined): DocumentScan {
     async isClean() {
       socket.write(Buffer.alloc(4));
       const text = await answer;
-      if (/ FOUND$/.test(text)) return false;
+      if (text.endsWith(' FOUND')) return false;
       if (text === 'stream: OK') return true;
       return away(new Error('the scanner has not scanned a document'));
     },

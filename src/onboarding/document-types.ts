@@ -38,6 +38,14 @@ const headBytes = 4_100;
  */
 export async function detectContentType(content: Buffer): Promise<DocumentContentType | null> {
   const { fileTypeFromBuffer } = await import('file-type');
-  const type = await fileTypeFromBuffer(content.subarray(0, headBytes)).catch(() => undefined);
+  const head = withoutBlanks(content.subarray(0, headBytes));
+  const type = await fileTypeFromBuffer(head).catch(() => undefined);
   return type ? (accepted[type.mime] ?? null) : null;
+}
+
+/** Some writers put blanks or a byte order mark before a PDF, which the library does not expect. */
+function withoutBlanks(head: Buffer): Buffer {
+  const [blanks = ''] =
+    /^(?:\xef\xbb\xbf)?[\t\n\f\r ]{0,32}/.exec(head.toString('latin1', 0, 64)) ?? [];
+  return head.subarray(blanks.length);
 }

@@ -120,9 +120,9 @@ function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): 
   const { addressPerMinute, uploadsMibPerDay } = config.throttle;
   const limit = addressPerMinute === 0 ? 0 : quotaMiB;
   const window = { windowMs: dayMs, weight: Math.ceil(sizeBytes / bytesPerMiB) };
-  const quotas = addressThrottles({ scope: 'upload-mib', limit, ...window }, address);
+  const quota = { scope: 'upload-mib', limit, ...window };
   return {
-    throttles: quotas.map((quota) => ({ ...quota, limit: Math.min(quota.limit, widestQuotaMiB) })),
+    throttles: addressThrottles(quota, address, widestQuotaMiB),
     service: { name: 'uploads', limit: uploadsMibPerDay, ...window },
   };
 }

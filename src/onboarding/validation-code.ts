@@ -102,10 +102,12 @@ function sealingOwner(applicationId: string): string {
 }
 
 /** For an application, and for a phone. */
-const ownLimits: readonly Omit<Throttle, 'subject'>[] = [
-  { scope: 'code-minute', limit: 1, windowMs: minuteMs },
-  { scope: 'code-day', limit: 5, windowMs: dayMs },
-];
+function ownLimits(subject: string): Throttle[] {
+  return [
+    { scope: 'code-minute', subject, limit: 1, windowMs: minuteMs },
+    { scope: 'code-day', subject, limit: 5, windowMs: dayMs },
+  ];
+}
 
 /** An address is a crowd: thousands of customers share an IPv4 address of a carrier. */
 const addressLimit = { scope: 'code-address', limit: 500, windowMs: dayMs } as const;
@@ -165,8 +167,6 @@ function codeLimits(
   const { addressPerMinute, codesPerHour } = config.throttle;
   const service = { name: 'codes', limit: codesPerHour, windowMs: 60 * minuteMs } as const;
   if (addressPerMinute === 0) return { throttles: [], service };
-  const own = ownLimits.flatMap((limit) =>
-    [id, applicant.phone].map((subject) => ({ ...limit, subject })),
-  );
+  const own = [id, applicant.phone].flatMap(ownLimits);
   return { throttles: [...own, ...addressThrottles(addressLimit, clientAddress)], service };
 }

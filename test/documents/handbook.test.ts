@@ -98,6 +98,7 @@ describe('the alarms of the handbook', () => {
     metrics.requests.observe({ operation: 'any', status: '500' }, 1);
     metrics.providerCalls.observe({ method: 'any', status_class: '5xx' }, 1);
     metrics.webhookEvents.inc({ result: 'received' });
+    metrics.stuckJobs.inc({ kind: 'any' });
     const samples = await samplesOf(metrics);
     for (const { name, label, value } of alarms()) {
       const labelled = label === undefined ? '' : `${label}="${value}"`;

@@ -128,9 +128,9 @@ test('five hundred codes a day for an address, which may be that of a carrier', 
     `update throttle_counters set attempts = 499 where key like 'code-address:%' and attempts = 12`,
   );
   assert.equal((await ask(await idler(), { at: idle, address })).status, 202);
-  const refused = await ask(await idler(), { at: idle, address });
-  assert.equal(refused.status, 429);
-  assert.equal(refused.headers.get('retry-after'), '86400');
+  const tooMany = await ask(await idler(), { at: idle, address });
+  assert.equal(tooMany.status, 429);
+  assert.equal(tooMany.headers.get('retry-after'), '86400');
   assert.equal((await ask(await idler(), { at: idle })).status, 202, 'from another address');
 });
 
@@ -152,9 +152,9 @@ test('a limit of codes for the whole service, which raises an alarm at half', as
     assert.equal((await askAnew()).status, 202);
     assert.deepEqual([await reached('half'), await reached('whole')], [half, whole]);
   }
-  const refused = await askAnew();
-  assert.equal(refused.status, 429);
-  assert.equal(refused.headers.get('retry-after'), '3600');
+  const tooMany = await askAnew();
+  assert.equal(tooMany.status, 429);
+  assert.equal(tooMany.headers.get('retry-after'), '3600');
   await few.clock.advance(60 * minuteMs);
   assert.equal((await askAnew()).status, 202);
 });

@@ -9,9 +9,13 @@ import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
 import { afterFile } from '../../support/suite.ts';
 import { register } from './applicants.ts';
 
-/** What the fake clamd answers to a document. */
-let answerTo = (content: Buffer): string | null =>
-  content.includes('EICAR') ? 'stream: Eicar-Test FOUND' : 'stream: OK';
+/** What the fake clamd answers in place of its finding; null: it closes the connection. */
+const scripted: (string | null)[] = [];
+
+function answerTo(content: Buffer): string | null {
+  if (scripted.length > 0) return scripted.pop() ?? null;
+  return content.includes('EICAR') ? 'stream: Eicar-Test FOUND' : 'stream: OK';
+}
 
 const scanned: Buffer[] = [];
 
@@ -85,10 +89,8 @@ for (const [what, answer] of [
   ['says something else', 'PONG'],
   ['closes the connection', null],
 ] as const) {
-  test(`503 and nothing kept when the scanner ${what}`, async (t) => {
-    const before = answerTo;
-    answerTo = () => answer;
-    t.after(() => (answerTo = before));
+  test(`503 and nothing kept when the scanner ${what}`, async () => {
+    scripted.push(answer);
     const { id } = await register(app);
     const { status, headers } = await upload(id, pdfOfSize(200_000));
     assert.equal(status, 503);

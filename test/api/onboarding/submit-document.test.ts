@@ -329,16 +329,16 @@ test('a place is taken before a byte of the form comes', async (t) => {
 
 test('a limit of documents for the whole service, which raises an alarm at half', async () => {
   const small = await startTestApp({ environment: { JOBS: 'off', UPLOADS_MIB_PER_DAY: '3' } });
-  const send = async () => {
+  const sendAnew = async () => {
     const { id } = await register(small);
     const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
     const headers = { 'content-type': FORM_TYPE };
     return small.call(`/onboarding/${id}/documents`, { body: form, headers });
   };
-  for (let nth = 0; nth < 3; nth += 1) assert.equal((await send()).status, 201);
-  const refused = await send();
-  assert.equal(refused.status, 429);
-  assert.equal(refused.headers.get('retry-after'), '86400');
+  for (let nth = 0; nth < 3; nth += 1) assert.equal((await sendAnew()).status, 201);
+  const tooMuch = await sendAnew();
+  assert.equal(tooMuch.status, 429);
+  assert.equal(tooMuch.headers.get('retry-after'), '86400');
   const text = await small.context.metrics.registry.metrics();
   const reached = (share: string) =>
     text.includes(`ponte_service_limits_reached_total{limit="uploads",share="${share}"} 1`);

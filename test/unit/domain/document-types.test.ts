@@ -9,6 +9,8 @@ import { jpeg, pdfOfSize, png } from '../../support/documents.ts';
 const contents: [content: string | Buffer, type: DocumentContentType | null][] = [
   ['%PDF-1.7\n%âãÏÓ', 'application/pdf'],
   ['%PDF-2.0', 'application/pdf'],
+  ['\ufeff%PDF-1.4', 'application/pdf'],
+  [' \r\n\t%PDF-1.4', 'application/pdf'],
   [pdfOfSize(200_000), 'application/pdf'],
   [jpeg, 'image/jpeg'],
   [Buffer.from([0xff, 0xd8, 0xff, 0xdb]), 'image/jpeg'],
