@@ -6,6 +6,7 @@ import { ownAddress } from '../src/config/own-address.ts';
 import {
   ConfigError,
   loadConfig,
+  namesFromDotEnv,
   readEnvironment,
   type Config,
   type Environment,
@@ -33,6 +34,8 @@ export interface Context {
   readonly clock: Clock;
   /** The environment with `.env`, for a command that reports its errors. */
   environment(): Environment;
+  /** The names of the settings that come from `.env`. */
+  fromDotEnv(): ReadonlySet<string>;
   /** @throws ConfigError with all errors: exit 2. */
   config(): Config;
   /**
@@ -96,6 +99,7 @@ export async function runCommand(
 
 function createContext(options: CommandOptions, { by, reason }: ChangeOptions): Context {
   const { streams, environment = readEnvironment, clock = systemClock } = options;
+  const fromDotEnv = options.environment ? () => new Set<string>() : namesFromDotEnv;
   const terminal = createTerminal(streams);
   let loaded: Config | null = null;
   let client: OperatorClient | null = null;
@@ -105,6 +109,7 @@ function createContext(options: CommandOptions, { by, reason }: ChangeOptions): 
     terminal,
     clock,
     environment,
+    fromDotEnv,
     config,
     close,
     async call(name, input) {

@@ -2,6 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import type { SingleBar as SingleBarType } from 'cli-progress';
+import { escapeControls } from '../src/domain/text.ts';
 import type { Progress } from '../src/operator/op.ts';
 import type { JsonOption, ListOptions } from './options.ts';
 import { formatDetails, formatTable, type CellValue, type Colour, type Column } from './table.ts';
@@ -96,8 +97,9 @@ export function createTerminal(streams: Streams): Terminal {
   };
 }
 
+/** A stored value cannot control the terminal, wherever it is printed. */
 function joinLines(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
+  return lines.map((line) => `${escapeControls(line)}\n`).join('');
 }
 
 /** Formats an ISO time for people: UTC, to the second. */

@@ -17,6 +17,7 @@ import type { LargeEvents } from './settlement/large-events.ts';
 import type { ClaimedKeys } from './pix/claimed-keys.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
+import type { Turns } from './auth/turns.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
 
 /** The context without a provider, for code that must not call one. */
@@ -30,6 +31,8 @@ export interface LocalContext {
   readonly sealer: Sealer;
   /** The throttles that this process knows to be exhausted. */
   readonly usedUp: UsedUpWindows;
+  /** The logins of each e-mail that this process works on. */
+  readonly loginTurns: Turns;
   /** Aborts when the service begins to stop, which ends all waits. */
   readonly stopping: AbortSignal;
 }

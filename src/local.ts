@@ -10,6 +10,7 @@ import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { keepPrivate } from './security/private-files.ts';
 import { loadEncryptionKeys } from './security/signing-keys.ts';
+import { Turns } from './auth/turns.ts';
 import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
@@ -70,6 +71,7 @@ export async function openLocal(
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
     usedUp: new UsedUpWindows(),
+    loginTurns: new Turns(clock),
     stopping,
   };
 }

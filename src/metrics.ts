@@ -37,6 +37,8 @@ export interface Metrics {
   /** Webhooks whose sender did not prove to be the provider. */
   readonly webhookRefusals: Counter<'reason'>;
   readonly jobs: Counter<'kind' | 'result'>;
+  /** Runs of jobs that have taken longer than their kind may. */
+  readonly stuckJobs: Counter<'kind'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
   /** FAILED transactions that were paid and are COMPLETED now. */
@@ -49,6 +51,10 @@ export interface Metrics {
   readonly unknownAnswers: Counter<'status' | 'code'>;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
+  /** Limits of the whole service of which half, or all, was used in their window. */
+  readonly serviceLimits: Counter<'limit' | 'share'>;
+  /** E-mails whose failed logins by strangers have reached the number of an attack. */
+  readonly guessedEmails: Counter;
   /** Unhandled errors; the log has them. */
   readonly defects: Counter<'kind'>;
 }
@@ -57,12 +63,16 @@ export interface Metrics {
  * The counters of the code that also runs in commands, which have no `/metrics` and count nothing.
  */
 export type LocalMetrics = {
-  readonly [Name in
-    | 'databaseQueries'
-    | 'webhookEvents'
-    | 'pixAnomalies'
-    | 'pixCorrections'
-    | 'pixUnreadEvents']: Pick<Metrics[Name], 'inc'>;
+  readonly [
+    Name in
+      | 'databaseQueries'
+      | 'guessedEmails'
+      | 'serviceLimits'
+      | 'webhookEvents'
+      | 'pixAnomalies'
+      | 'pixCorrections'
+      | 'pixUnreadEvents'
+  ]: Pick<Metrics[Name], 'inc'>;
 };
 
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
@@ -125,6 +135,20 @@ function closedConnections(registry: Registry): Counter<'reason'> {
   return counter;
 }
 
+/** Initialises every label to zero, so that the first time counts as an increase. */
+function serviceLimits(registry: Registry): Counter<'limit' | 'share'> {
+  const counter = new Counter({
+    name: 'ponte_service_limits_reached_total',
+    help: 'Limits of the whole service (codes, uploads) of which half or the whole was used',
+    labelNames: ['limit', 'share'],
+    registers: [registry],
+  });
+  for (const limit of ['codes', 'uploads']) {
+    for (const share of ['half', 'whole']) counter.inc({ limit, share }, 0);
+  }
+  return counter;
+}
+
 type WorkMetrics = Omit<Metrics, 'registry' | keyof WireMetrics>;
 
 function workMetrics(registry: Registry): WorkMetrics {
@@ -156,6 +180,12 @@ function workMetrics(registry: Registry): WorkMetrics {
       labelNames: ['kind', 'result'],
       registers,
     }),
+    stuckJobs: new Counter({
+      name: 'ponte_jobs_stuck_total',
+      help: 'Runs of jobs that have taken longer than their kind may, by kind',
+      labelNames: ['kind'],
+      registers,
+    }),
     pixAnomalies: new Counter({
       name: 'ponte_pix_anomalies_total',
       help: 'Events that contradict a settled transaction',
@@ -185,6 +215,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     unknownOutcomes: new Counter({
       name: 'ponte_pix_unknown_outcomes_total',
       help: 'Payments whose outcome the answer of the provider left open',
+      registers,
+    }),
+    serviceLimits: serviceLimits(registry),
+    guessedEmails: new Counter({
+      name: 'ponte_login_guessed_emails_total',
+      help: 'E-mails with 100 failed logins by strangers in an hour',
       registers,
     }),
     defects,

@@ -23,9 +23,9 @@ const columns: readonly Column<SettingReport>[] = [
   { head: 'FROM', cell: ({ from }) => from, isWhole: true },
 ];
 
-async function checkConfig({ environment, terminal }: Context, { json }: JsonOption) {
+async function checkConfig({ environment, fromDotEnv, terminal }: Context, { json }: JsonOption) {
   const { reportConfig } = await import('../../src/config/report.ts');
-  const report = reportConfig(environment());
+  const report = reportConfig(environment(), fromDotEnv());
   if (json) terminal.json(report);
   else terminal.table({ columns, rows: report.settings, none: '' });
   if (report.valid) return exitCodes.ok;

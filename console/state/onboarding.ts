@@ -99,6 +99,7 @@ const errors: Readonly<Record<string, string>> = {
   PROVIDER_NOT_FOUND: 'the bank does not offer it',
   EARLIER_STEP_FAILED: 'waits for a failed step',
   CONTENT_MISSING: 'no longer stored: submit it again',
+  DOCUMENT_IN_USE: 'the CPF has an account',
   WRONG_CODE: 'wrong code',
   CODE_LOCKED: 'too many wrong codes: wait ten minutes',
 };

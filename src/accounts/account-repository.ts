@@ -11,6 +11,13 @@ import { decimalFromCents } from '../domain/money.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
+/** An SQL condition: the account of another user that is in use has a CPF. */
+function isCpfHeld(document: string, userId: string): string {
+  return `exists (select from accounts other
+                    where length(other.document) = 11 and other.document = ${document}
+                      and other.status in ('ACTIVE', 'BLOCKED') and other.user_id <> ${userId})`;
+}
+
 /**
  * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
  * only an approved applicant has an account at the provider. An applicant's account keeps the
@@ -19,6 +26,9 @@ type Store = Pick<LocalContext, 'db' | 'clock'>;
  * A local account has a number that this service generated. The simulated bank does not know the
  * number, so the account stays unchanged. The complete account of a real provider replaces it; an
  * incomplete one does not, because the rest would remain generated.
+ *
+ * A CPF that another account has is left out: that account was first, and one without a document
+ * cannot pay.
  */
 const keepOfLogin: Statement = {
   name: 'provider-account-keep',
@@ -31,8 +41,9 @@ const keepOfLogin: Statement = {
     ), kept as (
       insert into accounts as a (user_id, provider, agency, account_number, document, status,
              provider_company_id, provider_client_token, created_at, updated_at)
-      select $1, 'provider', $2, $3, coalesce((select document from applicant), $4), 'ACTIVE',
-             $5, $6, $7::timestamptz, $7::timestamptz
+      select $1, 'provider', $2, $3,
+             coalesce((select document from applicant), case when not ${isCpfHeld('$4', '$1')} then $4 end),
+             'ACTIVE', $5, $6, $7::timestamptz, $7::timestamptz
        where not exists (select from applicant where status <> 'APPROVED')
           on conflict (user_id) do update
          set provider = 'provider',
@@ -99,6 +110,37 @@ export async function keepAccountOfLogin(
     account.mayReplaceLocal,
   ]);
   return application ?? null;
+}
+
+/** Decisions on one CPF wait for each other; the rows are locked in one order. */
+const lockCpf: Statement = {
+  name: 'account-lock-cpf',
+  text: `select id from users where document = $1 order by id for update`,
+};
+
+/** An approved application may still wait for the number of its account. */
+const findHeldCpf: Statement = {
+  name: 'account-held-cpf',
+  text: `
+    select ${isCpfHeld('$1', '$2')}
+           or exists (select from onboarding_applications o join users u on u.id = o.user_id
+                       where u.document = $1 and o.user_id <> $2::int and o.status = 'APPROVED'
+                         and not exists (select from accounts where user_id = o.user_id))
+           as held`,
+};
+
+/**
+ * Whether another person has, or will have, an account with a CPF. Until the end of the transaction
+ * no other application with it is decided.
+ * @param transaction the context of the transaction that decides.
+ */
+export async function isCpfTaken(
+  { db }: Pick<LocalContext, 'db'>,
+  { userId, document }: Pick<NewAccount, 'userId' | 'document'>,
+): Promise<boolean> {
+  await db.query(lockCpf, [document]);
+  const [found] = await db.query<{ held: boolean }>(findHeldCpf, [document, userId]);
+  return found?.held ?? false;
 }
 
 export interface NewAccount {

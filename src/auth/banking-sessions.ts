@@ -46,7 +46,7 @@ export async function keepProviderLogin(
     sealedToken: context.sealer.seal(login.token, sealingOwner(user.id)),
     tokenExpiresAt: login.expiresAt,
     passwordHash: user.passwordHash,
-    addressDigest: context.sealer.digest(user.clientAddress),
+    addressDigest: context.sealer.identify(user.clientAddress),
   });
 }
 

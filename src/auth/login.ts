@@ -1,13 +1,13 @@
-import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { countAttempt, minuteMs, refuseWhenUsedUp, clientSite, type Throttle } from './throttle.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { keepProviderLogin } from './banking-sessions.ts';
 import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
+import { countFailure, refuseGuesser, verifyInTurn, type LoginAttempt } from './login-pace.ts';
 import { toAppError } from './provider-failure.ts';
 import { noteSecurityEvent } from './security-event-repository.ts';
+import { countStrangerLogin } from './throttle.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from './user-repository.ts';
 import type { PublicOperation } from '../http/operation.ts';
 
@@ -19,35 +19,32 @@ import type { PublicOperation } from '../http/operation.ts';
  */
 export const login: PublicOperation<'login'> = {
   access: 'public',
+  countRefused: countStrangerLogin,
   async run(context, { input, request }) {
     const { password } = input.body;
     const { clientAddress } = request;
     const email = input.body.email.trim().toLowerCase();
     const user = await findLoginUser(context, email, clientAddress);
-    const throttles = failedLogins(context, { email, clientAddress, user });
-    const [, failuresOfEmail = 0] = await refuseWhenUsedUp(context, throttles);
-    const waitMs = delayMs(context, failuresOfEmail);
-    if (waitMs > 0) await pause(context.clock, waitMs, request.signal);
-
-    const refuse = (): Promise<never> =>
-      refuseLogin(context, throttles, { email, clientAddress, user });
-    // A customer at a known address does not wait behind the guesses of others.
     const isKnown = user?.knowsAddress ?? false;
-    const known = await context.passwords.verify(password, user?.passwordHash ?? null, { isKnown });
-    if (!user || !known) return refuse();
+    // A customer at a known address is not refused for what others do there.
+    if (!isKnown) await countStrangerLogin(context, clientAddress);
+    const signal = AbortSignal.any([request.signal, context.stopping]);
+    const attempt = { email, clientAddress, user, signal };
+    const isRight = await verifyInTurn(context, attempt, password);
+    if (!user || !isRight) return refuseLogin(context, attempt);
 
     const credentials = { email: user.email, password };
     const bank = await loginAtProvider(context, credentials, request.callOptions);
-    if (!bank) return refuse();
+    if (!bank) return refuseAfterHash(context, attempt);
     if (!isHeldByUser(context, user, bank.account)) {
       const facts = { userId: user.id };
       request.log.warn(facts, 'a login was refused: the provider names another holder');
-      return refuse();
+      return refuseAfterHash(context, attempt);
     }
-    await refuseWhenUsedUp(context, throttles);
+    await refuseGuesser(context, attempt);
 
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
-    if (sessionId === null) return refuse();
+    if (sessionId === null) return refuseAfterHash(context, attempt);
     await keepProviderAccount(context, user.id, bank.account);
     const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
     await noteSecurityEvent(context, event);
@@ -61,57 +58,16 @@ const wrongCredentials: Text = {
   pt: 'E-mail ou senha incorretos.',
 };
 
-/** The hourly limit of an e-mail, as a multiple of the limit of a network per minute. */
-const emailShare = 10;
-
-/** The longest delay of a login, when the failures of its e-mail reach their limit. */
-const longestDelayMs = 10_000;
-
-/** The part of that limit that causes no delay. */
-const undelayedShare = 0.2;
-
-interface Attempt {
-  readonly email: string;
-  readonly clientAddress: string;
-  readonly user: LoginUser | null;
+/** Refuses a login whose password was right here: the failure is not counted yet. */
+async function refuseAfterHash(context: Context, attempt: LoginAttempt): Promise<never> {
+  await countFailure(context, attempt);
+  return refuseLogin(context, attempt);
 }
 
-/**
- * The throttles of failed logins. Failures from an address that the user has logged in from count
- * separately, so that an attacker elsewhere cannot use up the customer's attempts. All others count
- * for the e-mail with its network, and for the e-mail alone.
- */
-function failedLogins({ config }: Context, { email, clientAddress, user }: Attempt): Throttle[] {
-  const limit = config.throttle.loginPerMinute;
-  if (user?.knowsAddress) {
-    const subject = `${email} ${clientAddress}`;
-    return [{ scope: 'login-known', subject, limit, windowMs: minuteMs }];
-  }
-  const subject = `${email} ${clientSite(clientAddress)}`;
-  return [
-    { scope: 'login-network', subject, limit, windowMs: minuteMs },
-    { scope: 'login-email', subject: email, limit: emailShare * limit, windowMs: 60 * minuteMs },
-  ];
-}
-
-/** @returns the delay of an attempt after some failures of its e-mail, in milliseconds. */
-function delayMs({ config }: Context, failures: number): number {
-  const limit = emailShare * config.throttle.loginPerMinute;
-  const delayed = failures - undelayedShare * limit;
-  if (delayed < 0 || limit === 0) return 0;
-  return Math.ceil((longestDelayMs * (delayed + 1)) / ((1 - undelayedShare) * limit));
-}
-
-/**
- * Counts the failure before the response. Concurrent attempts have all passed the first check, so
- * the count decides again: attempts over the limit get 429 and reveal nothing.
- */
 async function refuseLogin(
   context: Context,
-  throttles: readonly Throttle[],
-  { email, clientAddress, user }: Attempt,
+  { email, clientAddress, user }: LoginAttempt,
 ): Promise<never> {
-  await countAttempt(context, throttles);
   const userId = user?.id ?? null;
   await noteSecurityEvent(context, { kind: 'login_refused', userId, email, clientAddress });
   throw new AppError('VALIDATION_FAILED', { fields: { email: [wrongCredentials] } });

@@ -3,16 +3,18 @@
  * A storm of logins fills its queue and gets BUSY; it does not occupy the pool, which also serves
  * files and name look-ups, and it does not exhaust the memory.
  *
- * Anyone can send guesses and registrations: they share one lane with one slot, so that a flood
- * uses at most one processor core. Logins from a known address have a lane of their own.
+ * Anyone can send guesses and registrations: they have a lane with a share of the places, and never
+ * all of them. Logins from a known address have a lane of their own, which goes first.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
-  /** Concurrent logins of known customers. libuv's pool has four threads. */
+  /** The places of all lanes together. libuv's pool has four threads. */
   readonly concurrency?: number;
+  /** The most places of one lane. */
+  readonly share?: number;
   /** The logins that may wait in each lane; each takes about 15 ms. */
   readonly queueLimit?: number;
   /** The new passwords that may wait. */
@@ -75,9 +77,10 @@ const dummy: Hash = {
 
 /** Creates the lanes of one process. */
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
-  const { concurrency = 2, queueLimit = 64, hashQueueLimit = 32 } = options;
-  const customers = createLane(concurrency);
-  const anonymous = createLane(1);
+  const { concurrency = 3, share = 2, queueLimit = 256, hashQueueLimit = 64 } = options;
+  const pool = createPool(concurrency);
+  const customers = pool.addLane(share);
+  const anonymous = pool.addLane(share);
   const customerLogins = customers.addQueue(queueLimit);
   const strangerLogins = anonymous.addQueue(queueLimit);
   const newPasswords = anonymous.addQueue(hashQueueLimit);
@@ -95,10 +98,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
       }),
-    load: () => ({
-      running: customers.load().running + anonymous.load().running,
-      waiting: customers.load().waiting + anonymous.load().waiting,
-    }),
+    load: () => pool.load(),
     isOld(stored) {
       const cost = readPhcString(stored)?.cost;
       return cost !== undefined && !isDeepStrictEqual(cost, currentCost);
@@ -164,44 +164,67 @@ type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 interface Lane {
   /** @param limit the largest number of waiting items. */
   addQueue(limit: number): Queue;
+}
+
+interface Pool {
+  /** @param share the most places that the lane uses at once. */
+  addLane(share: number): Lane;
   readonly load: Passwords['load'];
 }
 
-/** Runs the work of several queues concurrently. Queues take turns; each is first in, first out. */
-function createLane(concurrency: number): Lane {
-  const queues: (() => void)[][] = [];
-  let running = 0;
+interface LaneState {
+  readonly share: number;
+  running: number;
+  /** Queues take turns; each is first in, first out. */
+  readonly queues: (() => void)[][];
+}
 
-  const next = (): (() => void) | undefined => {
-    const queue = queues.find((waiting) => waiting.length > 0);
-    if (!queue) return undefined;
-    queues.push(...queues.splice(queues.indexOf(queue), 1));
-    return queue.shift();
+/** Runs the work of several lanes concurrently; a free place goes to the first lane that waits. */
+function createPool(concurrency: number): Pool {
+  const lanes: LaneState[] = [];
+  const running = (): number => lanes.reduce((sum, lane) => sum + lane.running, 0);
+
+  const mayRun = (lane: LaneState): boolean => lane.running < lane.share && running() < concurrency;
+
+  const startNext = (): void => {
+    for (const lane of lanes) {
+      const queue = lane.queues.find((waiting) => waiting.length > 0);
+      if (!queue || !mayRun(lane)) continue;
+      lane.queues.push(...lane.queues.splice(lane.queues.indexOf(queue), 1));
+      lane.running += 1;
+      queue.shift()?.();
+      return;
+    }
   };
 
-  const addQueue = (limit: number): Queue => {
-    const waiting: (() => void)[] = [];
-    queues.push(waiting);
-    return async (work) => {
-      if (running < concurrency) {
-        running += 1;
-      } else if (waiting.length < limit) {
-        // Work that ends passes on its slot, so `running` does not change.
-        await new Promise<void>((resolve) => waiting.push(resolve));
-      } else {
-        throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
-      }
-      try {
-        return await work();
-      } finally {
-        const start = next();
-        if (start) start();
-        else running -= 1;
-      }
+  const addLane = (share: number): Lane => {
+    const lane: LaneState = { share, running: 0, queues: [] };
+    lanes.push(lane);
+    const addQueue = (limit: number): Queue => {
+      const waiting: (() => void)[] = [];
+      lane.queues.push(waiting);
+      return async (work) => {
+        if (mayRun(lane)) {
+          lane.running += 1;
+        } else if (waiting.length < limit) {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+        } else {
+          throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+        }
+        try {
+          return await work();
+        } finally {
+          lane.running -= 1;
+          startNext();
+        }
+      };
     };
+    return { addQueue };
   };
-  const load = (): ReturnType<Lane['load']> => {
-    return { running, waiting: queues.reduce((sum, waiting) => sum + waiting.length, 0) };
+
+  const load = (): ReturnType<Pool['load']> => {
+    const waiting = lanes.flatMap(({ queues }) => queues).map(({ length }) => length);
+    return { running: running(), waiting: waiting.reduce((sum, length) => sum + length, 0) };
   };
-  return { addQueue, load };
+  return { addLane, load };
 }

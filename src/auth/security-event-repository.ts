@@ -39,19 +39,23 @@ export interface StoredSecurityEvent extends SecurityEventRecord {
 /** Which events to list; an absent field matches every event. */
 interface SecurityEventFilter {
   readonly userId?: number | undefined;
-  readonly identity?: string | undefined;
+  /** Every digest of the identity. */
+  readonly identities?: readonly string[] | undefined;
   readonly limit: number;
 }
 
 /** Lists events, newest first. */
 export async function findSecurityEvents(
   { db }: Pick<LocalContext, 'db'>,
-  { userId, identity, limit }: SecurityEventFilter,
+  { userId, identities, limit }: SecurityEventFilter,
 ): Promise<StoredSecurityEvent[]> {
   const { em, SecurityEvent } = await openUnit(db);
   const events = await em.find(
     SecurityEvent,
-    { ...(userId !== undefined && { userId }), ...(identity !== undefined && { identity }) },
+    {
+      ...(userId !== undefined && { userId }),
+      ...(identities && { identity: { $in: [...identities] } }),
+    },
     { orderBy: { id: 'desc' }, limit },
   );
   return events.map((event) => ({
@@ -81,7 +85,7 @@ export async function recordSecurityEvent(
     at: context.clock.now(),
     kind,
     userId,
-    identity: digestEmail(context, email),
+    identity: digestText(context, email.trim().toLowerCase()),
     address: clientAddress === null ? null : digestText(context, clientAddress),
   });
 }
@@ -98,11 +102,16 @@ export async function noteSecurityEvent(
   }
 }
 
-/** The digest that identifies the events of an e-mail. */
-export function digestEmail(context: Pick<LocalContext, 'sealer'>, email: string): string {
-  return digestText(context, email.trim().toLowerCase());
+/** The digests that the events of an e-mail may have, by each key of the ring. */
+export function emailDigests(
+  { sealer }: Pick<LocalContext, 'sealer'>,
+  email: string,
+): readonly string[] {
+  return sealer
+    .identities(email.trim().toLowerCase())
+    .map((digest) => digest.toString('base64url'));
 }
 
 function digestText({ sealer }: Pick<LocalContext, 'sealer'>, text: string): string {
-  return sealer.digest(text).toString('base64url');
+  return sealer.identify(text).toString('base64url');
 }

@@ -1,13 +1,12 @@
 /**
  * Limits the attempts of a subject within a window, counted in the database so that all instances
- * share the count. A window begins with its first attempt. Subjects are stored as digests, without
- * e-mails and addresses. A process caches the windows that are used up, so that refusing costs no
+ * share the count. A window begins with its first attempt. Subjects are stored as keyed digests,
+ * because e-mails, phones and addresses can be guessed; another ENCRYPTION_KEY begins new windows. A process caches the windows that are used up, so that refusing costs no
  * statement.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { sha256 } from '../security/digests.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
 
 export const minuteMs = 60_000;
@@ -29,15 +28,16 @@ type Limits = ReadonlyMap<string, Throttle>;
 /**
  * Counts one attempt against each limit.
  * @param em the unit of work of the count: a rollback undoes it.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
  * @throws AppError THROTTLED when a limit is exceeded, with `Retry-After` in seconds.
  */
 export async function countAttempt(
   context: LocalContext,
   throttles: readonly Throttle[],
   em?: EntityManager,
-): Promise<void> {
-  const limits = toLimits(throttles);
-  if (limits.size === 0) return;
+): Promise<number[]> {
+  const limits = toLimits(context, throttles);
+  if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
   const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
@@ -52,6 +52,7 @@ export async function countAttempt(
       exceeded.map(({ endsAtMs }) => endsAtMs),
       now,
     );
+  return attemptsOf(context, throttles, windows);
 }
 
 /**
@@ -64,7 +65,7 @@ export async function refuseWhenUsedUp(
   throttles: readonly Throttle[],
   em?: EntityManager,
 ): Promise<number[]> {
-  const limits = toLimits(throttles);
+  const limits = toLimits(context, throttles);
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
@@ -76,15 +77,90 @@ export async function refuseWhenUsedUp(
       usedUp.map(({ endsAtMs }) => endsAtMs),
       now,
     );
-  const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
-  return throttles.map((throttle) => attempts.get(throttleKey(throttle)) ?? 0);
+  return attemptsOf(context, throttles, windows);
 }
 
-/** The limits of an address: its own, and larger ones of the networks that contain it. */
-export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: string): Throttle[] {
+/**
+ * Reads the attempts of each limit; refuses nothing.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
+ */
+export async function readAttempts(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+): Promise<number[]> {
+  return attemptsOf(
+    context,
+    throttles,
+    await openWindows(
+      context,
+      throttles.map((one) => throttleKey(context, one)),
+    ),
+  );
+}
+
+/**
+ * Counts an attempt; refuses nothing.
+ * @returns the attempts in the current window of each limit, in the order of the limits.
+ */
+export async function countOnly(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+): Promise<number[]> {
+  const counted = throttles.map((throttle) => {
+    return {
+      key: throttleKey(context, throttle),
+      weight: throttle.weight ?? 1,
+      windowMs: throttle.windowMs,
+    };
+  });
+  return attemptsOf(context, throttles, await countAttempts(context, counted));
+}
+
+/**
+ * Takes one of the places that a window has.
+ * @returns 0 for a place; otherwise the time until the window ends, in ms.
+ */
+export async function takePlace(context: LocalContext, throttle: Throttle): Promise<number> {
+  const key = throttleKey(context, throttle);
+  const nowMs = context.clock.now().getTime();
+  const fullUntilMs = context.usedUp.findEnd(key, nowMs);
+  if (fullUntilMs !== null) return fullUntilMs - nowMs;
+  const { limit, windowMs } = throttle;
+  const [window] = await countAttempts(context, [{ key, weight: 1, windowMs }]);
+  if (!window) return 0;
+  if (window.attempts >= limit) remember(context, [window]);
+  return window.attempts > limit ? Math.max(1, window.endsAtMs - nowMs) : 0;
+}
+
+function attemptsOf(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+  windows: readonly Window[],
+): number[] {
+  const attempts = new Map(windows.map((window) => [window.key, window.attempts]));
+  return throttles.map((throttle) => attempts.get(throttleKey(context, throttle)) ?? 0);
+}
+
+/** Whether the last attempt has brought a count to a mark, which happens once in a window. */
+export function hasReached(
+  mark: number,
+  { attempts, weight = 1 }: { readonly attempts: number; readonly weight?: number },
+): boolean {
+  return attempts >= mark && attempts - weight < mark;
+}
+
+/**
+ * The limits of an address: its own, and larger ones of the networks that contain it.
+ * @param largest of these limits, by default 16 times that of an address.
+ */
+export function addressThrottles(
+  throttle: Omit<Throttle, 'subject'>,
+  address: string,
+  largest = Infinity,
+): Throttle[] {
   const { scope, limit, windowMs, weight = 1 } = throttle;
   return findNetworks(address).map(({ name, share }) => {
-    return { scope, subject: name, limit: limit * share, windowMs, weight };
+    return { scope, subject: name, limit: Math.min(largest, limit * share), windowMs, weight };
   });
 }
 
@@ -92,9 +168,28 @@ export function addressThrottles(throttle: Omit<Throttle, 'subject'>, address: s
  * Counts an attempt from an address, and from the networks that contain it.
  * @throws AppError THROTTLED
  */
-export function countAddress(context: LocalContext, scope: string, address: string): Promise<void> {
+export async function countAddress(
+  context: LocalContext,
+  scope: string,
+  address: string,
+): Promise<void> {
   const limit = context.config.throttle.addressPerMinute;
-  return countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
+  await countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
+}
+
+/** A login by a stranger costs a hash: an address has this many a minute, or a twentieth of all. */
+const strangerLogins = { perMinute: 30, share: 1 / 20 } as const;
+
+/**
+ * Counts a login of a user who has not logged in from the address, or one that names no user.
+ * @throws AppError THROTTLED
+ */
+export async function countStrangerLogin(context: LocalContext, address: string): Promise<void> {
+  const { addressPerMinute } = context.config.throttle;
+  const { perMinute, share } = strangerLogins;
+  const limit = Math.max(Math.min(perMinute, addressPerMinute), addressPerMinute * share);
+  const throttle = { scope: 'login', limit, windowMs: minuteMs };
+  await countAttempt(context, addressThrottles(throttle, address));
 }
 
 function getLimit(limits: Limits, key: string): number {
@@ -106,13 +201,13 @@ function findUsedUp(windows: readonly Window[], limits: Limits): Window[] {
 }
 
 /** Omits limits of 0. */
-function toLimits(throttles: readonly Throttle[]): Limits {
+function toLimits(context: LocalContext, throttles: readonly Throttle[]): Limits {
   const set = throttles.filter(({ limit }) => limit > 0);
-  return new Map(set.map((throttle) => [throttleKey(throttle), throttle]));
+  return new Map(set.map((throttle) => [throttleKey(context, throttle), throttle]));
 }
 
-function throttleKey({ scope, subject }: Throttle): string {
-  return `${scope}:${sha256(subject).toString('base64url')}`;
+function throttleKey({ sealer }: LocalContext, { scope, subject }: Throttle): string {
+  return `${scope}:${sealer.identify(subject).toString('base64url')}`;
 }
 
 function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {

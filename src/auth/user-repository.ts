@@ -28,7 +28,7 @@ const byEmail: Statement = {
   text: `
     select id, email, password_hash as "passwordHash", document,
            exists (select from login_addresses
-                    where user_id = users.id and address_digest = $2
+                    where user_id = users.id and address_digest = any($2::bytea[])
                       and last_login_at > $3) as "knowsAddress"
       from users
      where lower(email) = lower($1) and status = 'ACTIVE'`,
@@ -44,7 +44,8 @@ export async function findLoginUser(
   clientAddress = '',
 ): Promise<LoginUser | null> {
   const since = new Date(clock.now().getTime() - knownAddressDays * dayMs);
-  const [user] = await db.query<LoginUser>(byEmail, [email, sealer.digest(clientAddress), since]);
+  const parameters = [email, sealer.identities(clientAddress), since];
+  const [user] = await db.query<LoginUser>(byEmail, parameters);
   return user ?? null;
 }
 
@@ -89,7 +90,7 @@ const insert: Statement = {
     returning id`,
 };
 
-/** @returns the new user's id, or null when the e-mail or the document is taken. */
+/** @returns the new user's id, or null when the e-mail is taken. */
 export async function createUser(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { name, email, document, personType, phone, passwordHash }: NewUser,
@@ -124,23 +125,6 @@ export async function findUserByReference(
   const isId = /^[1-9]\d{0,8}$/.test(reference);
   const parameters = isId ? [Number(reference), null] : [null, reference];
   const [user] = await db.query<FoundUser>(byReference, parameters);
-  return user ?? null;
-}
-
-const taking: Statement = {
-  name: 'user-taking',
-  text: `
-    select id, lower(email) = lower($1) as "hasEmail" from users
-     where lower(email) = lower($1) or document = $2 order by id limit 1`,
-};
-
-/** Finds a user with the e-mail or the document. */
-export async function findUserWith(
-  { db }: Pick<LocalContext, 'db'>,
-  { email, document }: { readonly email: string; readonly document: string },
-): Promise<{ readonly id: number; readonly hasEmail: boolean } | null> {
-  const parameters = [email, document];
-  const [user] = await db.query<{ id: number; hasEmail: boolean }>(taking, parameters);
   return user ?? null;
 }
 

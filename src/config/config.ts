@@ -2,13 +2,14 @@
  * The configuration: the environment, read once at start and validated as a whole. No other code of
  * the service reads `process.env`.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
 import { splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
-import type { LogLevel, Values } from './schema.ts';
+import type { LogLevel } from './schema.ts';
+import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 
 export type { AppEnv, Environment, LogLevel };
@@ -47,6 +48,8 @@ export interface Config {
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
   };
+  /** Whether a PIX key of kind E_MAIL must be the user's own e-mail. */
+  readonly pixKeyOwnEmail: boolean;
   /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
   readonly pixLimits: { readonly day: number | null; readonly night: number | null };
   /** 0: the simulated bank never posts its webhook automatically. */
@@ -73,6 +76,8 @@ export interface Config {
   /** 32 bytes each. The first seals; each can unseal. Empty: a key is generated into `dataDir`. */
   readonly encryptionKeys: readonly Buffer[];
   readonly uploadMaxBytes: number;
+  /** `host:port`, or the path of a Unix socket; undefined: documents are not scanned. */
+  readonly documentScanner: string | undefined;
   /** In days. */
   readonly retention: {
     readonly webhookPayloads: number;
@@ -87,6 +92,10 @@ export interface Config {
     readonly addressPerMinute: number;
     /** 0: no limit. */
     readonly userPerMinute: number;
+    /** Validation codes of the whole service; 0: no limit. */
+    readonly codesPerHour: number;
+    /** Documents of the whole service, in MiB; 0: no limit. */
+    readonly uploadsMibPerDay: number;
   };
   readonly trustProxyHops: number;
   /** The largest numbers of simultaneous connections. */
@@ -116,20 +125,61 @@ export class ConfigError extends Error {
 /**
  * Reads the environment of the process, and the `.env` file of the working directory if there is
  * one. The environment takes precedence, even with an empty value.
- * @throws ConfigError when the file exists and cannot be read.
+ * @throws ConfigError when the file exists and cannot be read, or when others than root may write
+ *   what root would run with.
  */
 export function readEnvironment(): Environment {
   return { ...readDotEnv(), ...process.env };
 }
 
+/** The names of the settings that come from the `.env` file. */
+export function namesFromDotEnv(): ReadonlySet<string> {
+  const own = new Set(Object.keys(process.env));
+  return new Set(Object.keys(readDotEnv()).filter((name) => !own.has(name)));
+}
+
 function readDotEnv(): Environment {
+  let file: number;
   try {
-    return parseEnv(readFileSync('.env', 'utf8'));
+    file = openSync('.env', 'r');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return {};
-    const message = `cannot be read (${systemCode(error)})`;
-    throw new ConfigError([{ name: '.env', message }]);
+    throw dotEnvError(`cannot be read (${systemCode(error)})`);
   }
+  try {
+    // Of the open file: another one may have its name by now.
+    const error = dotEnvFault(fstatSync(file), process.getuid?.());
+    if (error !== null) throw dotEnvError(error);
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw dotEnvError(`cannot be read (${systemCode(error)})`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const writableByOthers = 0o022;
+
+/**
+ * Root must not run with what another user may write.
+ * @param uid the user of the process; undefined where there are no users.
+ * @returns the fault of the file, or null.
+ */
+export function dotEnvFault(
+  { mode, uid: owner }: { readonly mode: number; readonly uid: number },
+  uid: number | undefined,
+): string | null {
+  if (uid !== 0) return null;
+  const todo = 'run `chown root .env && chmod go-w .env`, or start as another user';
+  if (owner !== 0) return `belongs to another user, and root reads it: ${todo}`;
+  return (mode & writableByOthers) === 0
+    ? null
+    : `may be written by others, and root reads it: ${todo}`;
+}
+
+function dotEnvError(message: string): ConfigError {
+  return new ConfigError([{ name: '.env', message }]);
 }
 
 /**
@@ -153,6 +203,7 @@ function buildConfig(values: Values): Config {
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     provider: providerConfig(values),
+    pixKeyOwnEmail: values.PIX_KEY_OWN_EMAIL,
     pixLimits: {
       day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
       night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
@@ -176,6 +227,7 @@ function buildConfig(values: Values): Config {
     },
     encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
+    documentScanner: values.DOCUMENT_SCANNER,
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
       finishedJobs: values.JOB_RETENTION_DAYS,
@@ -185,6 +237,8 @@ function buildConfig(values: Values): Config {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
       addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
       userPerMinute: values.THROTTLE_USER_PER_MINUTE,
+      codesPerHour: values.CODES_PER_HOUR,
+      uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
     },
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {

@@ -150,7 +150,9 @@ function isAmount(value: string): boolean {
 
 /** Registered with AJV under these names. */
 export const formats = {
-  'postgres-url': (value: string) => isUrl(value, ['postgres:', 'postgresql:']),
+  // Without the slashes, a URL has neither user nor host: its password would be part of its path.
+  'postgres-url': (value: string) =>
+    /^postgres(?:ql)?:\/\/(?![\\/]{2})/i.test(value) && isUrl(value, ['postgres:', 'postgresql:']),
   'base-url': isBaseUrl,
   'https-base-url': (value: string) => isBaseUrl(value) && isUrl(value, ['https:']),
   'keys-of-32-bytes': (value: string) => areKeys(value, isKeyOf32Bytes),

@@ -7,13 +7,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { appEnvs, type AppEnv, type Value, type ValueFormat } from './entry.ts';
 import { formats } from './formats.ts';
 import { findBreaches, isLocal, type Breach } from './rules.ts';
-import {
-  entries,
-  settingNames,
-  type SettingEntry,
-  type SettingName,
-  type Values,
-} from './schema.ts';
+import { entries, settingNames, type SettingEntry, type SettingName } from './schema.ts';
+import type { Values } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

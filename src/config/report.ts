@@ -10,7 +10,7 @@ export interface SettingReport {
   readonly name: SettingName;
   /** The effective value; `(set)` for a secret; null when it is unset or invalid. */
   readonly value: Value | null;
-  readonly from: 'environment' | 'default' | 'unset';
+  readonly from: 'environment' | '.env' | 'default' | 'unset';
   /** The error, which continues the name: "must be …". */
   readonly fault: string | null;
 }
@@ -22,22 +22,29 @@ export interface ConfigReport {
   readonly faults: readonly ConfigFault[];
 }
 
-/** Reports every setting of an environment, valid or not. */
-export function reportConfig(environment: Environment): ConfigReport {
+/**
+ * Reports every setting of an environment, valid or not.
+ * @param fromDotEnv the names whose value comes from the `.env` file.
+ */
+export function reportConfig(
+  environment: Environment,
+  fromDotEnv: ReadonlySet<string> = new Set(),
+): ConfigReport {
   const { values, given, faults } = readSettings(environment);
+  const sourceOf = (name: SettingName) => (fromDotEnv.has(name) ? '.env' : 'environment');
   const messageByName = new Map(faults.map(({ name, message }) => [name, message]));
   const settings = settingNames.map((name): SettingReport => {
     const fault = messageByName.get(name) ?? null;
     const value = fault === null ? shown(name, values[name] as Value | undefined) : null;
     const otherwise = value === null ? 'unset' : 'default';
-    return { name, value, from: given.has(name) ? 'environment' : otherwise, fault };
+    return { name, value, from: given.has(name) ? sourceOf(name) : otherwise, fault };
   });
   return { valid: faults.length === 0, settings, faults };
 }
 
 function shown(name: SettingName, value: Value | undefined): SettingReport['value'] {
   if (value === undefined) return null;
-  if (name === 'DATABASE_URL') return withoutSecrets(String(value));
+  if (name === 'DATABASE_URL') return withoutSecrets(String(value)) ?? '(set)';
   const { isSecret }: SettingEntry = entries[name];
   if (isSecret) return '(set)';
   if (name === 'JWT_PUBLIC_KEYS')
@@ -49,9 +56,13 @@ function formatKeyCount(keys: number): string {
   return keys === 1 ? '1 key' : `${keys} keys`;
 }
 
-/** Removes the password. It may also be in the query, of which only `sslmode` is kept. */
-function withoutSecrets(databaseUrl: string): string {
+/**
+ * Shows only the parts that hold no password, which may also be in the query.
+ * @returns null for an address whose parts are not where they belong.
+ */
+function withoutSecrets(databaseUrl: string): string | null {
   const { protocol, username, host, pathname, searchParams } = new URL(databaseUrl);
+  if (/[@:]/.test(pathname)) return null;
   const user = username === '' ? '' : `${username}@`;
   const mode = searchParams.get('sslmode');
   return `${protocol}//${user}${host}${pathname}${mode === null ? '' : `?sslmode=${mode}`}`;

@@ -3,7 +3,8 @@ import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
-import { entries, type SettingName, type Values } from './schema.ts';
+import { entries, type SettingName } from './schema.ts';
+import type { Values } from './values.ts';
 import { longestAllowedCallMs, longestCallMs } from '../domain/call-duration.ts';
 
 /** A setting that is missing or invalid. */

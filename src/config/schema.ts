@@ -11,7 +11,6 @@ import {
   mustBeFalse,
   oneOf,
   text,
-  type AppEnv,
   type Entry,
 } from './entry.ts';
 
@@ -168,6 +167,11 @@ export const entries = {
     ...flag,
     default: false,
   },
+  PIX_KEY_OWN_EMAIL: {
+    meaning: "whether a Pix key of kind E_MAIL must be the user's own e-mail",
+    ...flag,
+    default: false,
+  },
   PIX_LIMIT_DAY: {
     meaning:
       'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset, as PIX_LIMIT_NIGHT: ' +
@@ -314,6 +318,12 @@ export const entries = {
     ...integer(1, 104_857_600),
     default: 10_485_760,
   },
+  DOCUMENT_SCANNER: {
+    meaning:
+      'address of a clamd that scans each onboarding document before it is kept; unset: none does',
+    expected: 'host:port, or the path of a Unix socket',
+    schema: { ...text, pattern: '^(?:/.+|[^\\s/]+:[0-9]{1,5})$' },
+  },
   WEBHOOK_RETENTION_DAYS: {
     meaning: 'days that the payload of a settled webhook is kept',
     ...integer(1, 36_500),
@@ -338,10 +348,12 @@ export const entries = {
     default: 5,
   },
   THROTTLE_ADDRESS_PER_MINUTE: {
-    meaning: 'attempts per client address and minute; 0: no limit; 1 to 6000 in production',
+    meaning:
+      'cheap requests per client address and minute, and 30 logins by strangers at most; ' +
+      '0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
-    default: 30,
+    default: 600,
   },
   THROTTLE_USER_PER_MINUTE: {
     meaning:
@@ -350,6 +362,22 @@ export const entries = {
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 120,
+  },
+  CODES_PER_HOUR: {
+    meaning:
+      'validation codes that the whole service requests in an hour; ' +
+      '0: no limit; 1 to 1000000 in production',
+    ...integer(0, 1_000_000),
+    inProduction: integer(1, 1_000_000),
+    default: 1000,
+  },
+  UPLOADS_MIB_PER_DAY: {
+    meaning:
+      'MiB of documents that the whole service takes in a day; ' +
+      '0: no limit; 1 to 1000000000 in production',
+    ...integer(0, 1_000_000_000),
+    inProduction: integer(1, 1_000_000_000),
+    default: 32_768,
   },
   TRUST_PROXY_HOPS: {
     meaning: "number of trusted proxies that set the client's address",
@@ -402,38 +430,10 @@ export const entries = {
   },
 } as const satisfies Record<string, Entry>;
 
-type Entries = typeof entries;
+export type Entries = typeof entries;
 
 export type SettingName = keyof Entries;
 
 export type SettingEntry = Entry<SettingName>;
 
 export const settingNames = Object.keys(entries) as SettingName[];
-
-/** A setting that has a value in every environment: a default, or the environment requires it. */
-type SetName = {
-  [Name in SettingName]: Entries[Name] extends { default: unknown }
-    ? Name
-    : AppEnv extends DefaultEnvs<Entries[Name]> | RequiredEnvs<Entries[Name]>
-      ? Name
-      : never;
-}[SettingName];
-
-type DefaultEnvs<Setting> = Setting extends { defaultIn: infer Defaults } ? keyof Defaults : never;
-
-type RequiredEnvs<Setting> = Setting extends { requiredIn: readonly (infer Env)[] } ? Env : never;
-
-type Converted<Schema> = Schema extends { enum: readonly (infer Word)[] }
-  ? Word
-  : Schema extends { type: 'integer' }
-    ? number
-    : Schema extends { type: 'boolean' }
-      ? boolean
-      : string;
-
-type Value<Name extends SettingName> = Converted<Entries[Name]['schema']>;
-
-/** The settings after conversion and defaults; `rules.ts` requires APP_ENV. */
-export type Values = { readonly [Name in SetName | 'APP_ENV']: Value<Name> } & {
-  readonly [Name in Exclude<SettingName, SetName | 'APP_ENV'>]?: Value<Name>;
-};

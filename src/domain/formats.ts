@@ -10,7 +10,7 @@ import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { cleanPasted, tidyLine } from './text.ts';
+import { cleanPasted, hasControls, tidyLine } from './text.ts';
 
 const NO_LETTER: Text = {
   en: 'The name must contain a letter.',
@@ -83,12 +83,18 @@ const NOT_A_CURSOR: Text = {
  */
 const IDEMPOTENCY_KEY = /^[\x21\x23-\x2b\x2d-\x7e]{1,128}$/;
 
+const HAS_CONTROLS: Text = {
+  en: 'The text must have no control characters but tabs and line ends.',
+  pt: 'O texto não pode ter caracteres de controle, a não ser tabulações e fins de linha.',
+};
+
 const CONTROL_CHARACTER = /\p{C}/u;
 const LETTER = /\p{L}/u;
 
 const formats = {
   line: lineError,
   'optional-line': (text) => (tidyLine(text) === '' ? null : lineError(text)),
+  text: (text) => (hasControls(text) ? HAS_CONTROLS : null),
   name: (text) => lineError(text) ?? (LETTER.test(tidyLine(text)) ? null : NO_LETTER),
   cep: (text) => (normaliseCep(text) === null ? NOT_A_CEP : null),
   'cep-digits': (text) => (/^\d{8}$/.test(text) ? null : NOT_BARE_DIGITS),

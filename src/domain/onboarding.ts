@@ -53,7 +53,9 @@ export type StepError =
   /** The submitted content is missing or unreadable and must be submitted again. */
   | 'CONTENT_MISSING'
   /** A step that it waits for has failed: this one did not run. */
-  | 'EARLIER_STEP_FAILED';
+  | 'EARLIER_STEP_FAILED'
+  /** The CPF has an account, or an application that was approved first. */
+  | 'DOCUMENT_IN_USE';
 
 export interface Step {
   readonly name: StepName;
@@ -217,6 +219,12 @@ export function decide<T extends Progress>(
   const status = decision === 'APPROVED' ? 'queued' : 'not_required';
   const decided = endStep(endStep(progress, 'kyc', { now }), 'account', { status, now });
   return { ...decided, status: decision, kycStatus: decision };
+}
+
+/** Ends the analysis of an application whose CPF has an account by now. */
+export function rejectForDocument<T extends Progress>(progress: T, now: Date): T {
+  if (progress.status !== 'UNDER_ANALYSIS') return progress;
+  return failStep(decide(progress, 'REJECTED', now), 'kyc', { error: 'DOCUMENT_IN_USE', now });
 }
 
 /** Records that the account of an approved application is open. */

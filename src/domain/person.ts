@@ -83,6 +83,14 @@ export function passwordError(password: string): Text | null {
 }
 
 /**
+ * @param email of the user whose password it will be.
+ * @returns the error of a new password, which must also be hard to guess, or null.
+ */
+export function newPasswordError(password: string, email: string): Text | null {
+  return passwordError(password) ?? weakness(password, email);
+}
+
+/**
  * Reads an address in Brazil.
  *
  * @param at the prefix of the field names where the address is part of a form: `address.`.
@@ -108,19 +116,22 @@ function personErrors(form: PersonForm): Record<string, Text | null> {
   return {
     name: textError(form.name, { form: 'name', max: MAX_NAME_LENGTH }),
     email: emailError(form.email.trim()),
-    password: passwordError(form.password) ?? weakness(form.password, form.email.trim()),
+    password: newPasswordError(form.password, form.email.trim()),
     password_confirmation: form.password_confirmation === form.password ? null : PASSWORDS_DIFFER,
     document: formatError('cpf', form.document),
     phone: formatError('phone', form.phone),
   };
 }
 
-/** Refuses the e-mail, one repeated character and common passwords, in any case. */
+/** The form of an e-mail, which a password with an `@` rarely has. */
+const emailForm = /^[^\s@]+@(?:[^\s@.]+\.)+[a-z]{2,}$/;
+
+/** Refuses e-mails, one repeated character and common passwords, in any case. */
 function weakness(password: string, email: string): Text | null {
-  const plain = normalised(password, 'NFKC').toLowerCase();
+  const plain = normalised(password, 'NFKC').trim().toLowerCase();
   const isRepeated = new Set(plain).size === 1;
-  const isWeak = isRepeated || plain === email.toLowerCase() || guessedPasswords.has(plain);
-  return isWeak ? WEAK_PASSWORD : null;
+  const isEmailLike = plain === email.toLowerCase() || emailForm.test(plain);
+  return isRepeated || isEmailLike || guessedPasswords.has(plain) ? WEAK_PASSWORD : null;
 }
 
 /** The form must be valid: an unreadable document or phone would become empty. */

@@ -62,6 +62,25 @@ export function tidyLine(text: string): string {
   return normalised(visible, 'NFC').replace(/\s+/g, ' ').trim();
 }
 
+/** C0 but tab and line ends, DEL and C1, and what changes the direction of the text after it. */
+const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}]/u;
+
+/** Whether a text has characters that control a terminal, or the order in which it is shown. */
+export function hasControls(text: string): boolean {
+  return CONTROLS.test(text);
+}
+
+/** The same characters, and line separators; a colour (`ESC [ 31 m`) stays. */
+const UNPRINTABLE = /(?!\x1b\[[\d;]*m)(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/gu;
+
+/** Escapes characters that would control a terminal, as in JSON: `\u202e`. */
+export function escapeControls(text: string): string {
+  return text.replaceAll(
+    UNPRINTABLE,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /**
  * Draws characters of `[A-Za-z0-9]` from the operating system's random source, all equally likely.
  *

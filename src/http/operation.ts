@@ -103,6 +103,11 @@ export interface PublicOperation<Id extends OperationId> extends WithRefusalHead
   readonly access: 'public';
   /** Refuses a request before its body is read. */
   admit?(context: Context, caller: PathCaller<Id>): Promise<void>;
+  /**
+   * Counts a request that is refused before it runs. Such an operation counts the others itself,
+   * because it tells its customers from strangers at the same address.
+   */
+  countRefused?(context: Context, clientAddress: string): Promise<void>;
   run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
 }
 

@@ -13,6 +13,7 @@ export interface AnyOperation extends WithRefusalHeaders {
   readonly checksSession?: boolean;
   admit?(context: Context, caller: unknown): Promise<void>;
   completeRefusal?(context: Context, call: unknown): Promise<AppError>;
+  countRefused?(context: Context, clientAddress: string): Promise<void>;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

@@ -284,7 +284,9 @@ async function runStages(
 
   options.watchForProxy(exchange.request);
   const address = clientAddress(exchange.request, context.config.trustProxyHops);
-  if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
+  if (contract.throttle !== null && !operation.countRefused) {
+    await options.countAddress(context, contract.throttle, address);
+  }
 
   if (contract.access === 'secret') {
     const { webhookAllowedAddresses, webhookSecrets } = context.config;
@@ -396,6 +398,7 @@ async function readCall(
     return { body, input: readInput(contract, { params, query, headers, body }) };
   } catch (error) {
     const isRefused = error instanceof AppError;
+    if (isRefused) await operation.countRefused?.(options.context, address);
     if (isRefused && operation.checksSession && caller.token) {
       await requireSession(options, caller.token);
     }

@@ -17,11 +17,19 @@ export interface JobHandler {
    * of other kinds do not count.
    */
   readonly concurrency?: number;
+  /**
+   * The longest that a run may take, in milliseconds; by default {@link longestRunMs}. A longer one
+   * is stuck: it is counted, and its lease is not renewed, so that another process runs the job.
+   */
+  readonly longestMs?: number;
   /** The failed runs after which a job is dead; by default 8, which takes about two minutes. */
   readonly maxAttempts?: number;
   /** One run. Handlers are idempotent: a process may die after the work, and the job runs again. */
   run(context: Context, job: LeasedJob): Promise<JobResult>;
 }
+
+/** Longer than the documents of an application take at a slow provider. */
+export const longestRunMs = 30 * 60_000;
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
 

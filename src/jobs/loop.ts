@@ -18,7 +18,7 @@ import {
   type Lease,
 } from './job-repository.ts';
 import type { JobPlace, LeasedJob } from './queue.ts';
-import type { JobTable } from './job.ts';
+import { longestRunMs, type JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
 
 export interface LoopOptions {
@@ -36,6 +36,12 @@ export interface LoopOptions {
   readonly random?: () => number;
 }
 
+interface Begun {
+  readonly kind: string;
+  readonly beganAtMs: number;
+  readonly isStuck: boolean;
+}
+
 /** The loop of one process; any number of processes may have one on the same database. */
 export class JobLoop {
   readonly #context: Context;
@@ -47,6 +53,8 @@ export class JobLoop {
   readonly #runs: JobRuns;
   readonly #worker = randomUUID();
   readonly #running = new Map<string, Promise<void>>();
+  /** When each of them began, and whether it is stuck. */
+  readonly #begun = new Map<string, Begun>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
   /** The kinds of which the last claim found as many as there was room for: more may be due. */
@@ -246,20 +254,38 @@ export class JobLoop {
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return;
     try {
-      await renewLeases(this.#context, this.#newLease(), [...this.#running.keys()]);
+      await renewLeases(this.#context, this.#newLease(), this.#renewable());
     } catch (error) {
       this.#context.log.error({ error }, 'the leases of running jobs could not be renewed');
     }
+  }
+
+  /** The running jobs whose run is not stuck. */
+  #renewable(): string[] {
+    const nowMs = this.#context.clock.now().getTime();
+    for (const [id, { kind, beganAtMs, isStuck }] of this.#begun) {
+      const longestMs = this.#jobs[kind]?.longestMs ?? longestRunMs;
+      if (isStuck || nowMs - beganAtMs <= longestMs) continue;
+      this.#begun.set(id, { kind, beganAtMs, isStuck: true });
+      this.#context.metrics.stuckJobs.inc({ kind });
+      this.#context.log.error({ jobId: id, kind, longestMs }, 'a job is stuck: its lease runs out');
+    }
+    return [...this.#running.keys()].filter((id) => !this.#begun.get(id)?.isStuck);
   }
 
   /** @param run resolves to whether the job may be back in the queue. */
   #watch(job: LeasedJob, run: Promise<boolean>, release: () => void): void {
     const watched = run.then((mayBeQueued) => {
       // A job that lost its lease may run here a second time by now.
-      if (this.#running.get(job.id) === watched) this.#running.delete(job.id);
+      if (this.#running.get(job.id) === watched) {
+        this.#running.delete(job.id);
+        this.#begun.delete(job.id);
+      }
       release();
       if (mayBeQueued || this.#full.has(job.kind)) this.wake();
     });
     this.#running.set(job.id, watched);
+    const beganAtMs = this.#context.clock.now().getTime();
+    this.#begun.set(job.id, { kind: job.kind, beganAtMs, isStuck: false });
   }
 }

@@ -14,7 +14,10 @@ export interface ApplicationCaller {
 /** The limit of unknown ids per address: ids cannot be guessed. */
 const missesPerMinute = 60;
 
-/** The limit of an address as a multiple of an application's: several people may share it. */
+/** The steps of an application per minute. */
+const stepsPerMinute = 30;
+
+/** Several people may share an address: it has this many times THROTTLE_ADDRESS_PER_MINUTE. */
 const applicationsPerAddress = 10;
 
 /**
@@ -47,8 +50,8 @@ export async function findApplication(
 }
 
 /**
- * Finds the application of a step, and throttles the step: THROTTLE_ADDRESS_PER_MINUTE for the
- * application, and ten times as many for the address.
+ * Finds the application of a step, and throttles the step: 30 a minute for the application, and
+ * ten times THROTTLE_ADDRESS_PER_MINUTE for the address.
  * @throws AppError NOT_FOUND or THROTTLED.
  */
 export async function findApplicant(
@@ -62,8 +65,9 @@ export async function findApplicant(
     limit: applicationsPerAddress * limit,
     windowMs: minuteMs,
   };
+  const ofApplication = { scope: 'onboarding-step', limit: Math.min(stepsPerMinute, limit) };
   await countAttempt(context, [
-    { scope: 'onboarding-step', subject: application.id, limit, windowMs: minuteMs },
+    { ...ofApplication, subject: application.id, windowMs: minuteMs },
     ...addressThrottles(ofAddress, caller.clientAddress),
   ]);
   return application;

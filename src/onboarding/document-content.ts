@@ -5,20 +5,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
+import { openScan } from './document-scanner.ts';
 import {
-  BROKEN_FILE,
   detectContentType,
   type DocumentContentType,
   EMPTY_FILE,
-  type FileStructure,
-  JpegStructure,
   NOT_A_DOCUMENT,
-  PngStructure,
+  REFUSED_BY_SCANNER,
 } from './document-types.ts';
 import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import { findChunk, insertChunk } from './document-repository.ts';
-import { PdfStructure } from './pdf-structure.ts';
 
 /** Each concurrent upload holds one chunk in memory; each chunk costs one round trip. */
 const CHUNK_BYTES = 128 * 1024;
@@ -45,17 +42,12 @@ export class DamagedDocument extends Error {
   }
 }
 
-const structures: Readonly<Record<DocumentContentType, () => FileStructure>> = {
-  'application/pdf': () => new PdfStructure(),
-  'image/jpeg': () => new JpegStructure(),
-  'image/png': () => new PngStructure(),
-};
-
 /**
- * Stores content while it arrives, with one committed statement for each chunk.
+ * Stores content while it arrives, with one committed statement for each chunk, and has it scanned.
  *
  * @param begin is called before the first chunk is stored, once the type is known to be accepted.
- * @throws AppError VALIDATION_FAILED for content that is not an accepted document.
+ * @throws AppError VALIDATION_FAILED for content that is not an accepted document; BUSY when the
+ *   scanner is away.
  */
 export async function storeContent(
   context: Context,
@@ -63,27 +55,31 @@ export async function storeContent(
   { key, begin }: { readonly key: DocumentKey; begin(): Promise<void> },
 ): Promise<DocumentContent> {
   const hash = createHash('sha256');
+  const scan = openScan(context.config.documentScanner);
   let contentType: DocumentContentType | null = null;
-  let structure: FileStructure | null = null;
   let sizeBytes = 0;
   let chunkCount = 0;
-  for await (const chunk of inChunks(content)) {
-    if (structure === null) {
-      contentType = detectContentType(chunk);
+  try {
+    for await (const chunk of inChunks(content)) {
+      contentType ??= await detectContentType(chunk);
       if (contentType === null) throw invalidField('arquivo', NOT_A_DOCUMENT);
-      structure = structures[contentType]();
+      if (chunkCount === 0) await begin();
+      await scan.take(chunk);
+      hash.update(chunk);
+      const sealed = context.sealer.seal(chunk, sealingOwner(key, chunkCount));
+      const chunkKey = { documentId: key.id, place: chunkCount };
+      await context.uploads.write(() => insertChunk(context, chunkKey, sealed));
+      sizeBytes += chunk.length;
+      chunkCount += 1;
     }
-    if (!(await structure.take(chunk))) throw invalidField('arquivo', BROKEN_FILE);
-    if (chunkCount === 0) await begin();
-    hash.update(chunk);
-    const sealed = context.sealer.seal(chunk, sealingOwner(key, chunkCount));
-    const chunkKey = { documentId: key.id, place: chunkCount };
-    await context.uploads.write(() => insertChunk(context, chunkKey, sealed));
-    sizeBytes += chunk.length;
-    chunkCount += 1;
+    if (contentType === null) throw invalidField('arquivo', EMPTY_FILE);
+    if (!(await scan.isClean())) {
+      context.log.warn({ sizeBytes }, 'the scanner has refused a document');
+      throw invalidField('arquivo', REFUSED_BY_SCANNER);
+    }
+  } finally {
+    scan.close();
   }
-  if (contentType === null || structure === null) throw invalidField('arquivo', EMPTY_FILE);
-  if (!structure.isWhole()) throw invalidField('arquivo', BROKEN_FILE);
   return { contentType, sizeBytes, chunkCount, contentHash: hash.digest() };
 }
 

@@ -1,6 +1,8 @@
 /** The decision on an application, and the resulting account. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { isCpfTaken } from '../accounts/account-repository.ts';
 import type { Context, LocalContext } from '../context.ts';
+import { inUnit } from '../db/unit-of-work.ts';
 import {
   beginStep,
   decide,
@@ -8,6 +10,7 @@ import {
   failStep,
   decisionWithoutProvider,
   getStep,
+  rejectForDocument,
   stepsBeforeKyc,
   type StepName,
 } from '../domain/onboarding.ts';
@@ -54,16 +57,31 @@ async function decideLocally(
   application: Application,
 ): Promise<Application> {
   if (application.status !== 'UNDER_ANALYSIS') return application;
-  return changeApplication(context, application.id, (stored, em) => {
+  return changeApplication(context, application.id, async (stored, em) => {
     if (stored.status !== 'UNDER_ANALYSIS') return stored;
-    const now = context.clock.now();
-    const decided = decide(
-      beginStep(stored, 'kyc', now),
-      decisionWithoutProvider(stored.applicant.phone),
-      now,
-    );
+    const begun = beginStep(stored, 'kyc', context.clock.now());
+    const decision = decisionWithoutProvider(stored.applicant.phone);
+    const decided = await decideOnce(context, em, { application: begun, decision });
     return decided.status === 'APPROVED' ? openLocalAccount(context, em, decided) : decided;
   });
+}
+
+interface Decided {
+  readonly application: Application;
+  readonly decision: 'APPROVED' | 'REJECTED';
+}
+
+/** The first application of a CPF to be approved has it; the others are rejected. */
+async function decideOnce(
+  context: LocalContext,
+  em: EntityManager,
+  { application, decision }: Decided,
+): Promise<Application> {
+  const now = context.clock.now();
+  const { id: userId, document } = application.applicant;
+  const isDue = application.status === 'UNDER_ANALYSIS' && decision === 'APPROVED';
+  const isTaken = isDue && (await isCpfTaken(inUnit(context, em), { userId, document }));
+  return isTaken ? rejectForDocument(application, now) : decide(application, decision, now);
 }
 
 async function askProvider(
@@ -100,16 +118,19 @@ function reportGap(context: LocalContext, stored: Application): Application {
   return failStep(stored, 'kyc', { error, now: context.clock.now() });
 }
 
-function applyDecision(
+async function applyDecision(
   context: LocalContext,
   em: EntityManager,
   { stored, decision }: { readonly stored: Application; readonly decision: KycDecision },
-): Application | Promise<Application> {
+): Promise<Application> {
   const end = openEnd(stored);
   if (end === null) return stored;
   const counted = countKycAttempt(context, stored, end);
   if (decision.status === 'PENDING') return counted;
-  const decided = decide(counted, decision.status, context.clock.now());
+  const decided = await decideOnce(context, em, {
+    application: counted,
+    decision: decision.status,
+  });
   if (openEnd(decided) !== 'account' || decision.status !== 'APPROVED') return decided;
   const clientToken = sealClientToken(context, stored.applicant.id, decision.clientToken);
   const approved = { ...decided, clientToken: clientToken ?? decided.clientToken };

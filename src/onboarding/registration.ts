@@ -9,16 +9,16 @@ import { emptyContent } from './application-row.ts';
 import { markSubmitted, insertApplication, type Application } from './application.ts';
 import { createUser } from '../auth/user-repository.ts';
 
-/** The same message for both, so that it does not reveal which of the two is known. */
 const taken: Text = {
-  en: 'This e-mail or document cannot be used.',
-  pt: 'Não é possível usar este e-mail ou documento.',
+  en: 'This e-mail cannot be used.',
+  pt: 'Não é possível usar este e-mail.',
 };
 
 /**
  * Registers a person and starts the application, in one commit. The password is always hashed
- * first, so that the response time does not reveal whether the e-mail or the document is known.
- * @throws AppError VALIDATION_FAILED naming `email` and `document` when either is in use.
+ * first, so that the response time does not reveal whether the e-mail is known. Nothing tells
+ * whether the document is: the first application with it to be approved has it.
+ * @throws AppError VALIDATION_FAILED naming `email` when it is in use.
  */
 export async function registerPerson(
   context: LocalContext,
@@ -32,7 +32,7 @@ export async function registerPerson(
     const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
     const id = await createUser(inUnit(context, em), user);
     if (id === null) {
-      throw new AppError('VALIDATION_FAILED', { fields: { email: [taken], document: [taken] } });
+      throw new AppError('VALIDATION_FAILED', { fields: { email: [taken] } });
     }
     const application: Application = {
       ...newProgress(),

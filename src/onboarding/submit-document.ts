@@ -5,11 +5,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
-  addressThrottles,
-  countAttempt,
-  refuseWhenUsedUp,
-  type Throttle,
-} from '../auth/throttle.ts';
+  countWithinLimits,
+  refuseOverLimits,
+  type LimitedAttempt,
+} from '../auth/service-limits.ts';
+import { addressThrottles } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import { loadEntities } from '../db/unit-of-work.ts';
@@ -102,7 +102,7 @@ export async function storeDocument(
 ): Promise<Application> {
   // A repeat is detected only after reading; a decided application does not accept even a repeat.
   refuseWhenFinal(application);
-  await refuseWhenUsedUp(context, uploadQuota(context, clientAddress));
+  await refuseOverLimits(context, uploadQuota(context, clientAddress));
   const sender = { application, clientAddress };
   return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
 }
@@ -112,11 +112,19 @@ const quotaMiB = 1_024;
 
 const bytesPerMiB = 1_024 * 1_024;
 
-/** No quota applies when the throttles of addresses are off. */
-function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): Throttle[] {
-  const limit = config.throttle.addressPerMinute === 0 ? 0 : quotaMiB;
-  const weight = Math.ceil(sizeBytes / bytesPerMiB);
-  return addressThrottles({ scope: 'upload-mib', limit, windowMs: dayMs, weight }, address);
+/** A /48 has no more than this, so that a network alone cannot use up the limit of the service. */
+const widestQuotaMiB = 4 * quotaMiB;
+
+/** Only the limit of the service applies when the throttles of addresses are off. */
+function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): LimitedAttempt {
+  const { addressPerMinute, uploadsMibPerDay } = config.throttle;
+  const limit = addressPerMinute === 0 ? 0 : quotaMiB;
+  const window = { windowMs: dayMs, weight: Math.ceil(sizeBytes / bytesPerMiB) };
+  const quota = { scope: 'upload-mib', limit, ...window };
+  return {
+    throttles: addressThrottles(quota, address, widestQuotaMiB),
+    service: { name: 'uploads', limit: uploadsMibPerDay, ...window },
+  };
 }
 
 async function receiveContent(
@@ -134,7 +142,7 @@ async function receiveContent(
     const { tipoDocumento, file } = await receive((content) =>
       storeContent(context, content, { key, begin }),
     );
-    await countAttempt(context, uploadQuota(context, clientAddress, file.sizeBytes));
+    await countWithinLimits(context, uploadQuota(context, clientAddress, file.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...file };
     return await changeApplication(context, application.id, completeDocument(context, document));
   } catch (error) {

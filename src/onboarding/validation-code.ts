@@ -5,12 +5,11 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
-  addressThrottles,
-  countAttempt,
-  minuteMs,
-  refuseWhenUsedUp,
-  type Throttle,
-} from '../auth/throttle.ts';
+  countWithinLimits,
+  refuseOverLimits,
+  type LimitedAttempt,
+} from '../auth/service-limits.ts';
+import { addressThrottles, minuteMs, type Throttle } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { getStep } from '../domain/onboarding.ts';
@@ -102,10 +101,16 @@ function sealingOwner(applicationId: string): string {
   return `onboarding:${applicationId}`;
 }
 
-const limits: readonly Omit<Throttle, 'subject'>[] = [
-  { scope: 'code-minute', limit: 1, windowMs: minuteMs },
-  { scope: 'code-day', limit: 5, windowMs: dayMs },
-];
+/** For an application, and for a phone. */
+function ownLimits(subject: string): Throttle[] {
+  return [
+    { scope: 'code-minute', subject, limit: 1, windowMs: minuteMs },
+    { scope: 'code-day', subject, limit: 5, windowMs: dayMs },
+  ];
+}
+
+/** An address is a crowd: thousands of customers share an IPv4 address of a carrier. */
+const addressLimit = { scope: 'code-address', limit: 500, windowMs: dayMs } as const;
 
 const brazilOnly: Text = {
   en: 'A code can be sent to a Brazilian number (+55) only.',
@@ -119,8 +124,8 @@ interface CodeRequest {
 }
 
 /**
- * Counts a request for a code by application, phone and address, if a change has made one. With
- * local onboarding no code is sent and nothing is counted.
+ * Counts a request for a code by application, phone, address and service, if a change has made one.
+ * With local onboarding no code is sent and nothing is counted.
  * @param em the transaction of the change.
  * @throws AppError THROTTLED, or VALIDATION_FAILED naming `phone` for a foreign number.
  */
@@ -132,9 +137,9 @@ export async function countCodeRequest(
   const [was, is] = [before, after].map((one) => getStep(one, 'electronic_validation').revision);
   if (context.config.onboardingLocalOnly || was === is) return;
   if (!after.applicant.phone.startsWith('+55')) throw invalidField('phone', brazilOnly);
-  const throttles = codeThrottles(context, after, clientAddress);
-  await refuseWhenUsedUp(context, throttles, em);
-  await countAttempt(context, throttles, em);
+  const attempt = codeLimits(context, after, clientAddress);
+  await refuseOverLimits(context, attempt, em);
+  await countWithinLimits(context, attempt, em);
 }
 
 /** Whether a request for a code would be accepted now. */
@@ -145,7 +150,7 @@ export async function mayRequestCode(
 ): Promise<boolean> {
   if (!application.applicant.phone.startsWith('+55')) return false;
   try {
-    await refuseWhenUsedUp(context, codeThrottles(context, application, clientAddress), em);
+    await refuseOverLimits(context, codeLimits(context, application, clientAddress), em);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'THROTTLED') return false;
@@ -153,15 +158,15 @@ export async function mayRequestCode(
   }
 }
 
-/** No throttle applies when the throttles of addresses are off. */
-function codeThrottles(
+/** Only the limit of the service applies when the throttles of addresses are off. */
+function codeLimits(
   { config }: LocalContext,
   { id, applicant }: Application,
   clientAddress: string,
-): Throttle[] {
-  if (config.throttle.addressPerMinute === 0) return [];
-  return limits.flatMap(({ scope, limit, windowMs }) => {
-    const own = [id, applicant.phone].map((subject) => ({ scope, subject, limit, windowMs }));
-    return own.concat(addressThrottles({ scope, limit, windowMs }, clientAddress));
-  });
+): LimitedAttempt {
+  const { addressPerMinute, codesPerHour } = config.throttle;
+  const service = { name: 'codes', limit: codesPerHour, windowMs: 60 * minuteMs } as const;
+  if (addressPerMinute === 0) return { throttles: [], service };
+  const own = [id, applicant.phone].flatMap(ownLimits);
+  return { throttles: [...own, ...addressThrottles(addressLimit, clientAddress)], service };
 }

@@ -4,7 +4,7 @@
  */
 import {
   findSecurityEvents,
-  digestEmail,
+  emailDigests,
   type StoredSecurityEvent,
 } from '../auth/security-event-repository.ts';
 import type { LocalContext } from '../context.ts';
@@ -61,7 +61,8 @@ function toSecurityEventView({ at, ...event }: StoredSecurityEvent): SecurityEve
 
 function subject(context: LocalContext, user: string | undefined) {
   if (user === undefined) return {};
-  return user.includes('@') ? { identity: digestEmail(context, user) } : { userId: Number(user) };
+  if (!user.includes('@')) return { userId: Number(user) };
+  return { identities: emailDigests(context, user) };
 }
 
 /** Computes the digest of a request id or a trace id. */

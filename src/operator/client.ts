@@ -149,6 +149,8 @@ const metrics: LocalMetrics = {
   webhookEvents: uncounted,
   pixAnomalies: uncounted,
   pixCorrections: uncounted,
+  guessedEmails: uncounted,
+  serviceLimits: uncounted,
   pixUnreadEvents: uncounted,
 };
 

@@ -46,8 +46,20 @@ export function examineService(text: string, now: Date): Finding[] {
       todo: 'statements wait for a connection: look for slow ones, or add an instance',
     }),
     waiting('password hashes', metrics.sum('ponte_password_hashes', { state: 'waiting' }), {
-      most: 32,
+      most: 128,
       todo: 'a storm of logins: `ponte audit events`',
+    }),
+    counted('guessed passwords', metrics.sum('ponte_login_guessed_emails_total'), {
+      since,
+      todo: 'search the log for `strangers guess the password of an e-mail`',
+    }),
+    counted('limits of the service', metrics.sum('ponte_service_limits_reached_total'), {
+      since,
+      todo: 'CODES_PER_HOUR or UPLOADS_MIB_PER_DAY: a crowd of applicants, or an attack',
+    }),
+    counted('stuck jobs', metrics.sum('ponte_jobs_stuck_total'), {
+      since,
+      todo: 'search the log for `a job is stuck`',
     }),
     eventLoop(metrics),
   ];

@@ -1,4 +1,7 @@
-/** Records the actions of operators in the commit of each change: who, when, what, why. */
+/**
+ * Records the actions of operators in the commit of each change: who, when, what, why. The database
+ * sets the time and the role, so that no writer can state another.
+ */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { containing, inUnit, openUnit } from '../db/unit-of-work.ts';
@@ -51,6 +54,20 @@ export async function recordUnitOfWork<Result>(
   return unit.transactional((em) => record(inUnit(context, em), action, change));
 }
 
+/**
+ * Records that an operator has read personal data, before it is shown.
+ * @param targets what was read, such as `pix:…`.
+ */
+export async function recordReading(
+  context: LocalContext,
+  action: OperatorAction,
+  targets: readonly string[],
+): Promise<void> {
+  await recordAction(context, action, () =>
+    Promise.resolve({ result: undefined, targets, outcome: 'read' }),
+  );
+}
+
 const insert: Statement = {
   name: 'ops-operator-actions-insert',
   text: `
@@ -88,6 +105,8 @@ export interface RecordedAction {
   readonly target: string;
   readonly reason: string | null;
   readonly outcome: string;
+  /** The role that has written the record; null for one of a release before it was recorded. */
+  readonly databaseUser: string | null;
 }
 
 /** Lists the actions of operators, newest first. */
@@ -104,15 +123,18 @@ export async function findActions(
     },
     { orderBy: { id: 'desc' }, limit },
   );
-  return actions.map(({ id, at, operator: by, command, target: of, reason, outcome }) => {
-    return {
-      id: String(id),
-      at,
-      operator: by,
-      command,
-      target: of,
-      reason: reason ?? null,
-      outcome,
-    };
-  });
+  return actions.map(
+    ({ id, at, operator: by, command, target: of, reason, outcome, databaseUser }) => {
+      return {
+        id: String(id),
+        at,
+        operator: by,
+        command,
+        target: of,
+        reason: reason ?? null,
+        outcome,
+        databaseUser: databaseUser ?? null,
+      };
+    },
+  );
 }

@@ -3,6 +3,7 @@ import type { ShownOwner } from '../domain/key-owner.ts';
 import { maskName } from '../domain/text.ts';
 import type { Op } from './op.ts';
 import { nextStepOf } from './pix-next-step.ts';
+import { recordReading } from './operator-action-repository.ts';
 import { findNamedPix } from './pix-reference.ts';
 import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
@@ -44,9 +45,10 @@ export interface PixShown {
  * @throws OpError when there is none, or when the id is one of several.
  */
 export const showPix: Op<{ readonly id: string }, PixShown> = {
-  async run(context, { id: reference }) {
+  async run(context, { id: reference }, { operator, reason }) {
     const pix = await findNamedPix(context, reference);
     const { id, payee } = pix;
+    await recordReading(context, { operator, reason, command: 'pix show' }, [`pix:${id}`]);
     const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, mostRefunds);
     const timeline = await findTimeline(context, id, longestTimeline + 1);
     return {

@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { nilUuid } from '../domain/text.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -27,7 +28,7 @@ const exported = {
   securityEvents: `select at, kind from security_events where user_id = $1 order by id`,
   transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
-           pix_key, description, end_to_end, transaction_identification, provider_txid, qr_code,
+           pix_key, payee, description, end_to_end, transaction_identification, provider_txid, qr_code,
            copy_paste, created_at, updated_at, settled_at
       from pix_transactions where user_id = $1 order by created_at, id`,
   timeline: `
@@ -147,6 +148,47 @@ export async function findEventsNaming(
   return named;
 }
 
+const pageOfTransactions = 10_000;
+
+const readTransactions: Statement = {
+  name: 'ops-subject-paid-by-others',
+  text: `
+    with page as (
+      select id, user_id, pix_key from pix_transactions
+       where id > $1::uuid order by id limit ${pageOfTransactions}
+    )
+    select max(id::text) as last, count(*)::int as rows,
+           coalesce(array_agg(id::text) filter (where pix_key = any($2::text[]) and user_id <> $3),
+                    '{}') as named
+      from page`,
+};
+
+/**
+ * Reads the key of every transaction, a page at a time.
+ * @returns the ids of other users' transactions whose key is one of the values.
+ */
+export async function findPaidByOthers(
+  { db, stopping }: Pick<LocalContext, 'db' | 'stopping'>,
+  { userId, values }: Pick<Erasure, 'userId' | 'values'>,
+): Promise<string[]> {
+  const found: string[] = [];
+  let after = nilUuid;
+  while (!stopping.aborted) {
+    const parameters = [after, values, userId];
+    const [page] = await db.query<TransactionPage>(readTransactions, parameters);
+    found.push(...(page?.named ?? []));
+    if (!page?.last || page.rows < pageOfTransactions) break;
+    after = page.last;
+  }
+  return found;
+}
+
+interface TransactionPage {
+  readonly last: string | null;
+  readonly rows: number;
+  readonly named: readonly string[];
+}
+
 /** Locks the user's row: a login, a registration and a new transaction of the user wait for it. */
 const lock: Statement = {
   name: 'ops-subject-lock',
@@ -201,9 +243,18 @@ const steps = {
            pix_key = case when operation <> 'SEND' or pix_key = any($2::text[])
                           then case when pix_key is not null then '${erasedToken}' end
                           else pix_key end,
+           payee = case when operation <> 'SEND' or pix_key = any($2::text[])
+                        then null else payee end,
            qr_code = case when qr_code is not null then '${erasedToken}' end,
            copy_paste = case when copy_paste is not null then '${erasedToken}' end
      where user_id = $1`,
+  /**
+   * Other customers have paid the person: the key goes, as the end-to-end id is enough to find the
+   * payment; the name of the payee stays, as the payer's proof. An open payment needs the key.
+   */
+  paidByOthers: `
+    update pix_transactions set pix_key = '${erasedToken}'
+     where id = any($1::uuid[]) and status <> 'PROCESSING'`,
   events: `
     update webhook_events set payload = null
      where status in ('processed', 'ignored') and payload is not null
@@ -214,7 +265,7 @@ const steps = {
   /** The event and its time stay; the digests of the e-mail and of the address do not. */
   security: `
     update security_events set identity = '${erasedToken}', address = null
-     where user_id = $1 or identity = $2`,
+     where user_id = $1 or identity = any($2::text[])`,
   documents: `
     delete from onboarding_documents
      where application_id in (select id from onboarding_applications where user_id = $1)
@@ -240,8 +291,10 @@ export interface Erasure {
   readonly values: readonly string[];
   /** The events whose payload names the person. */
   readonly eventIds: readonly string[];
-  /** The keyed digest of the e-mail. */
-  readonly identity: string;
+  /** The transactions of other users that have one of the values as their key. */
+  readonly paidByOthers: readonly string[];
+  /** The keyed digests that events of the e-mail may have. */
+  readonly identities: readonly string[];
 }
 
 /** What an erasure has removed and kept. */
@@ -261,15 +314,16 @@ export interface Erased {
  */
 export async function eraseSubject(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { userId, values, eventIds, identity }: Erasure,
+  { userId, values, eventIds, paidByOthers, identities }: Erasure,
 ): Promise<Erased> {
   const now = clock.now();
   await db.query(step('person'), [userId, erasedEmail(userId), now]);
   await db.query(step('account'), [userId, now]);
   await db.query(step('addresses'), [userId]);
   await db.query(step('transactions'), [userId, values]);
+  await db.query(step('paidByOthers'), [paidByOthers]);
   const events = await db.query(step('events'), [userId, eventIds]);
-  await db.query(step('security'), [userId, identity]);
+  await db.query(step('security'), [userId, identities]);
   const documents = await db.query(step('documents'), [userId]);
   await db.query(step('applications'), [userId]);
   const kept = await db.query<{ id: string }>(step('kept'), [userId, eventIds]);

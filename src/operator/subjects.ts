@@ -1,5 +1,5 @@
 /** `subject export` and `subject erase`: the rights of a person under the LGPD. */
-import { digestEmail } from '../auth/security-event-repository.ts';
+import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
@@ -9,6 +9,7 @@ import {
   eraseSubject,
   findEventsNaming,
   findIdentity,
+  findPaidByOthers,
   findSubject,
   lockSubject,
   type Erased,
@@ -66,7 +67,8 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     const erasure = {
       userId: id,
       values,
-      identity: digestEmail(context, email),
+      paidByOthers: await findPaidByOthers(context, { userId: id, values }),
+      identities: emailDigests(context, email),
       eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
     };
     const action = { operator, command: 'subject erase', reason: reason.trim() };

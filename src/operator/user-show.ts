@@ -1,4 +1,5 @@
 /** `user show`: one user with account, onboarding, session and open payments. */
+import { recordReading } from './operator-action-repository.ts';
 import { OpError, type Op } from './op.ts';
 import { findInspectedUser, type InspectedUser } from './user-inspection-repository.ts';
 import { findUser } from './users.ts';
@@ -18,10 +19,11 @@ export interface UserShown extends Omit<
  * @throws OpError when there is no such user.
  */
 export const showUser: Op<{ readonly user: string }, UserShown> = {
-  async run(context, { user: reference }) {
+  async run(context, { user: reference }, { operator, reason }) {
     const { id } = await findUser(context, reference);
     const user = await findInspectedUser(context, id);
     if (!user) throw new OpError('NOT_FOUND', `there is no user ${reference}`);
+    await recordReading(context, { operator, reason, command: 'user show' }, [`user:${id}`]);
     return {
       ...user,
       document: masked(user.document),

@@ -1,11 +1,11 @@
 /** `user create`, `list`, `disable`, `enable` and `reset-password`. */
+import { isCpfTaken } from '../accounts/account-repository.ts';
 import { recordSecurityEvent } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import {
   createUser as insertUser,
   findUserByReference,
   findUsers,
-  findUserWith,
   type FoundUser,
   type ListedUser,
   setPasswordHash,
@@ -13,10 +13,14 @@ import {
   type UserStatus,
 } from '../auth/user-repository.ts';
 import type { LocalContext } from '../context.ts';
-import { readPerson } from '../domain/person.ts';
+import { newPasswordError, readPerson } from '../domain/person.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { type Op, OpError } from './op.ts';
-import { type OperatorAction, recordUnitOfWork } from './operator-action-repository.ts';
+import {
+  type OperatorAction,
+  recordReading,
+  recordUnitOfWork,
+} from './operator-action-repository.ts';
 
 interface UserReference {
   /** An id or an e-mail. */
@@ -102,7 +106,7 @@ interface UserCreated {
 
 /**
  * Creates a user by the rules of a registration, without an onboarding.
- * @throws OpError when a field is invalid, or another user has the e-mail or the document.
+ * @throws OpError when a field is invalid, another user has the e-mail, or an account the document.
  */
 export const createUser: Op<UserCreateInput, UserCreated> = {
   async run(context, input, { operator, reason }) {
@@ -116,23 +120,20 @@ export const createUser: Op<UserCreateInput, UserCreated> = {
     const action = { operator, reason, command: 'user create' };
     const id = await recordUnitOfWork(context, action, async (transaction) => {
       const created = await insertUser(transaction, { ...person, passwordHash, personType: 'PF' });
-      if (created === null) throw await findConflict(transaction, person);
+      if (created === null) throw await emailConflict(transaction, person.email);
+      if (await isCpfTaken(transaction, { userId: created, document: person.document })) {
+        throw new OpError('REFUSED', 'the document already belongs to an account');
+      }
       return { result: created, targets: [`user:${created}`], outcome: 'made' };
     });
     return { id, email: person.email };
   },
 };
 
-async function findConflict(
-  context: LocalContext,
-  person: { readonly email: string; readonly document: string },
-): Promise<OpError> {
-  const other = await findUserWith(context, person);
-  const what = other?.hasEmail ? 'the e-mail' : 'the document';
-  return new OpError(
-    'REFUSED',
-    `${what} already belongs to user ${other?.id ?? '(deleted since)'}`,
-  );
+async function emailConflict(context: LocalContext, email: string): Promise<OpError> {
+  const other = await findUserByReference(context, email);
+  const whose = `user ${other?.id ?? '(deleted since)'}`;
+  return new OpError('REFUSED', `the e-mail already belongs to ${whose}`);
 }
 
 export interface UserListInput {
@@ -158,7 +159,8 @@ export interface UserView {
 
 /** Lists users, newest first. */
 export const listUsers: Op<UserListInput, { readonly users: readonly UserView[] }> = {
-  async run(context, filter) {
+  async run(context, filter, { operator, reason }) {
+    await recordReading(context, { operator, reason, command: 'user list' }, ['users']);
     const users = await findUsers(context, filter);
     return { users: users.map(toUserView) };
   },
@@ -183,11 +185,13 @@ interface PasswordReset {
 /**
  * Sets a password and ends the banking session. The old password is invalid at once, even for a
  * login in progress.
- * @throws OpError when there is no such user.
+ * @throws OpError when there is no such user, or the password is refused at a registration, too.
  */
 export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
   async run(context, { user, password }, { operator, reason }) {
     const { id, email } = await findUser(context, user);
+    const error = newPasswordError(password, email);
+    if (error) throw new OpError('REFUSED', `the password is refused: ${error.en}`);
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
       operator,

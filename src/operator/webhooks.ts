@@ -7,6 +7,7 @@ import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
+import { recordReading } from './operator-action-repository.ts';
 import { requireKnownForm } from './pix-reference.ts';
 import { findPixReferences } from './pix-repository.ts';
 import { redacted } from './webhook-redaction.ts';
@@ -78,10 +79,14 @@ const mostJobs = 10;
 
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
-  async run(context, { id, raw = false }) {
+  async run(context, { id, raw = false }, { operator, reason }) {
     if (!isUuid(id)) throw new OpError('NOT_FOUND', `${id} is not the id of an event`);
     const event = await findEvent(context, id);
     if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
+    if (raw) {
+      const action = { operator, reason, command: 'webhook show --raw' };
+      await recordReading(context, action, [`event:${event.id}`]);
+    }
     const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
     const now = context.clock.now();
     const text = event.payload && new TextDecoder().decode(event.payload);

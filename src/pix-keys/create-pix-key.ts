@@ -7,7 +7,8 @@ import { callerSession } from '../auth/banking-sessions.ts';
 import { addPixKeys } from '../accounts/account-repository.ts';
 import { createdKeys } from '../provider/listed-keys.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { PrincipalUser } from '../auth/principal.ts';
+import type { Context } from '../context.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
@@ -19,7 +20,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const account = accountForPix(context, principal);
-    const key = keyOf(input.body, principal, account);
+    const key = keyOf(context, input.body, { ...principal, account });
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
     const data = await changeAtProvider(
@@ -48,7 +49,11 @@ const refusalCodes: ReadonlyMap<string, ProviderErrorCode> = new Map([
  * The key's value: the directory accepts only values of the holder.
  * @returns null for a random key, which the directory generates.
  */
-function keyOf(body: CreatePixKeyRequest, { user }: Principal, account: AccountRef): string | null {
+function keyOf(
+  context: Context,
+  body: CreatePixKeyRequest,
+  { user, account }: { readonly user: PrincipalUser; readonly account: AccountRef },
+): string | null {
   switch (body.key_type) {
     case 'CPF':
     case 'CNPJ':
@@ -56,7 +61,7 @@ function keyOf(body: CreatePixKeyRequest, { user }: Principal, account: AccountR
     case 'CELULAR':
       return ownPhone(user.phone);
     case 'E_MAIL':
-      return (body.email ?? user.email).trim().toLowerCase();
+      return allowedEmail(context, body.email, user.email);
     case 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO':
       return null;
   }
@@ -68,6 +73,18 @@ function ownDocument(document: string, kind: TaxIdKind): string {
     en: `The account's document is not a ${kind}.`,
     pt: `O documento da conta não é um ${kind}.`,
   });
+}
+
+const otherEmail: Text = {
+  en: 'The key must be the e-mail of your login.',
+  pt: 'A chave deve ser o e-mail do seu acesso.',
+};
+
+/** The provider verifies who receives mail at another address (BACEN's DICT manual requires it). */
+function allowedEmail({ config }: Context, typed: string | undefined, own: string): string {
+  const [key, login] = [typed ?? own, own].map((email) => email.trim().toLowerCase());
+  if (config.pixKeyOwnEmail && key !== login) throw invalidField('email', otherEmail);
+  return key ?? own;
 }
 
 const noPhone: Text = {

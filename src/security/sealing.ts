@@ -50,6 +50,16 @@ export interface Sealer {
    * guesses cannot be verified.
    */
   digest(text: string): Buffer;
+  /**
+   * The keyed digest of an identity, such as an e-mail or an address, as it is stored: the id of the
+   * first key of the ring (4 bytes), and the digest.
+   */
+  identify(text: string): Buffer;
+  /**
+   * Every digest of an identity that may be stored, to search for it: by each key of the ring, with
+   * the key's id and, as releases up to 1.1.0 stored it, without. The current one is the first.
+   */
+  identities(text: string): readonly Buffer[];
 }
 
 /**
@@ -88,9 +98,14 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
   if (!current) throw new RangeError('a sealer needs a key');
   const keys = [...plain, ...identified];
   const opened = new Map<string, OpenedText>();
-  const digestKey = Buffer.from(hkdfSync('sha256', current.key, '', 'ponte digests', 32));
+  const digesters = ring.map((key) => ({ keyId: keyId(key), digest: digester(key) }));
+  const plainDigests = (text: string) => digesters.map(({ digest }) => digest(text));
+  const identities = (text: string) =>
+    digesters.map(({ keyId: id, digest }) => Buffer.concat([id, digest(text)]));
   return {
-    digest: (text) => createHmac('sha256', digestKey).update(text).digest().subarray(0, 16),
+    digest: digester(current.key),
+    identify: (text) => identities(text)[0] ?? Buffer.alloc(0),
+    identities: (text) => [...identities(text), ...plainDigests(text)],
     currentPrefix: ring.length === 1 ? null : current.prefix,
     seal: (value, owner) => seal(current, value, owner),
     open: (sealed, owner) => open(keys, sealed, owner),
@@ -111,8 +126,17 @@ const plainPrefix = Buffer.of(1);
 
 /** Version 2, and the first bytes of the key's digest. */
 function identifiedPrefix(key: Buffer): Buffer {
-  const id = createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
-  return Buffer.concat([Buffer.of(2), id]);
+  return Buffer.concat([Buffer.of(2), keyId(key)]);
+}
+
+function keyId(key: Buffer): Buffer {
+  return createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
+}
+
+/** Derives the key of the digests, so that they tell nothing about what it seals. */
+function digester(key: Buffer): (text: string) => Buffer {
+  const derived = Buffer.from(hkdfSync('sha256', key, '', 'ponte digests', 32));
+  return (text) => createHmac('sha256', derived).update(text).digest().subarray(0, 16);
 }
 
 function seal({ key, prefix }: SealingKey, plain: Buffer | string, owner: string): Buffer {

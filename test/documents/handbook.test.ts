@@ -104,6 +104,7 @@ describe('the alarms of the handbook', () => {
     metrics.providerCalls.observe({ method: 'any', status_class: '5xx' }, 1);
     metrics.webhookEvents.inc({ result: 'received' });
     metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
+    metrics.stuckJobs.inc({ kind: 'any' });
     const samples = await samplesOf(metrics);
     for (const { name, label, value } of alarms()) {
       const labelled = label === undefined ? '' : `${label}="${value}"`;
@@ -184,6 +185,7 @@ describe('the alert rules and the dashboard', () => {
     status: ['500'],
     status_class: ['5xx', 'timeout', 'reset', 'connect'],
     result: ['received'],
+    share: ['half', 'whole'],
   };
 
   for (const { title, expr } of expressions()) {

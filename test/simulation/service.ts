@@ -16,6 +16,7 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
+import { Turns } from '../../src/auth/turns.ts';
 import { UsedUpWindows } from '../../src/auth/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
@@ -153,6 +154,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
     usedUp: new UsedUpWindows(),
+    loginTurns: new Turns(clock),
     sealer,
     stopping,
   };

@@ -44,6 +44,12 @@ export const Account = defineEntity({
         'create index "accounts_document_lookup" on "accounts" ("document") where "document" is not null',
     },
     {
+      // A person has one account here; a company may have several users.
+      name: 'accounts_cpf_unique',
+      expression:
+        'create unique index "accounts_cpf_unique" on "accounts" ("document") where length("document") = 11 and "status" in (\'ACTIVE\', \'BLOCKED\')',
+    },
+    {
       name: 'accounts_pix_keys_lookup',
       expression:
         'create index "accounts_pix_keys_lookup" on "accounts" using gin ("pix_keys") where "pix_keys" is not null',

@@ -17,9 +17,17 @@ export const OperatorAction = defineEntity({
     reason: p.text().nullable(),
     /** How it ended, in a word or two. */
     outcome: p.text(),
+    /** The role that has written it; as the time, by the database and not by the writer. */
+    databaseUser: p.text().nullable(),
   },
   indexes: [{ name: 'operator_actions_target', properties: ['target'] }],
   triggers: [
+    {
+      name: 'operator_actions_stamped',
+      timing: 'before',
+      events: ['insert'],
+      body: 'new.at := clock_timestamp(); new.database_user := session_user; return new;',
+    },
     {
       name: 'operator_actions_append_only',
       timing: 'before',

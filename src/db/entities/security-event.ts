@@ -19,5 +19,21 @@ export const SecurityEvent = defineEntity({
     { name: 'security_events_identity', properties: ['identity'] },
     { name: 'security_events_at', properties: ['at'] },
   ],
+  triggers: [
+    {
+      // An erasure takes the digests out; retention takes what is a year old by the database's clock.
+      name: 'security_events_unchanged',
+      timing: 'before',
+      events: ['update'],
+      when: `old.id <> new.id or old.at <> new.at or old.kind <> new.kind or old.user_id is distinct from new.user_id or (old.identity <> new.identity and new.identity <> 'erased') or (old.address is distinct from new.address and new.address is not null)`,
+      body: "raise exception 'security events do not change' using errcode = 'check_violation';",
+    },
+    {
+      name: 'security_events_kept',
+      timing: 'before',
+      events: ['delete'],
+      body: "if old.at > clock_timestamp() - interval '364 days' then raise exception 'security events are kept for a year' using errcode = 'check_violation'; end if; return old;",
+    },
+  ],
   checks: [{ name: 'security_events_kind_known', expression: oneOf('kind', securityEventKinds) }],
 });

@@ -25,9 +25,10 @@ export const User = defineEntity({
       expression: 'create unique index "users_email_unique" on "users" (lower("email"))',
     },
     {
-      name: 'users_document_unique',
+      // Not unique: an application that is not approved keeps nobody else out.
+      name: 'users_document_lookup',
       expression:
-        'create unique index "users_document_unique" on "users" ("document") where "document" is not null',
+        'create index "users_document_lookup" on "users" ("document") where "document" is not null',
     },
   ],
   checks: [

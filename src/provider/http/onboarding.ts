@@ -105,13 +105,13 @@ function readPerson(json: unknown): RegisteredPerson {
 /** Longer URLs are refused. */
 const maxUrlLength = 2_048;
 
-/** Reads a liveness session. The app opens the URL, so it must be a web page. */
+/** Reads a liveness session. The app opens the URL and films the person: it must be a secure page. */
 function readLiveness(json: unknown): LivenessSession {
   const places = payloadPlaces(json);
   const text = textAt(places, ['urliframe', 'iframeurl', 'url']);
   const url = text === null ? null : URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > maxUrlLength) {
-    throw notUnderstood(new Error('a liveness session without the address of a web page'));
+  if (url === null || url.protocol !== 'https:' || url.href.length > maxUrlLength) {
+    throw notUnderstood(new Error('a liveness session without the address of a secure web page'));
   }
   return { sessionId: firstId(findValues(['sessionid'], places)), urlIframe: url.href };
 }

@@ -175,22 +175,39 @@ test('a right password among many wrong ones is not revealed either', async (t) 
 
 // By address.
 
-test('429 at the thirty-first attempt from one address, whatever the results of the others', async () => {
+test('429 at the thirty-first login of strangers from one address, faulty ones included', async () => {
   const address = newAddress();
-  const { email } = await givenUser(app);
+  const [{ email }, stranger] = [await givenUser(app), await givenUser(app)];
   const attempts = [
     () => attempt({ email, password, address }),
-    () => attempt({ email, address }),
+    () => attempt({ email: 'nobody-here@example.com', address }),
     ...times(28, () => attempt({ email: 'no e-mail at all', address })),
   ];
   assert.deepEqual(await statuses(attempts), [200, ...times(29, 422)]);
-  const answer = await attempt({ email, password, address });
+  const answer = await attempt({ email: stranger.email, password, address });
   assert.equal(answer.status, 429);
   assert.equal(answer.headers.get('retry-after'), '60');
   assert.equal((await attempt({ email: 'no e-mail at all', address })).status, 429);
-  assert.equal((await attempt({ email, password })).status, 200, 'from another address');
+  assert.equal((await attempt({ email, password, address })).status, 200, 'is known there');
+  assert.equal((await attempt({ email: stranger.email, password })).status, 200, 'elsewhere');
   await app.clock.advance(60_000);
-  assert.equal((await attempt({ email, password, address })).status, 200, 'a minute later');
+  const later = await attempt({ email: stranger.email, password, address });
+  assert.equal(later.status, 200, 'a minute later');
+});
+
+test('a customer at a known address is let in, whatever others do there', async () => {
+  const wide = await startTestApp({
+    environment: { ...environment, THROTTLE_ADDRESS_PER_MINUTE: '600' },
+  });
+  const { email } = await givenUser(wide);
+  const address = newAddress();
+  assert.equal((await attempt({ email, password, address }, wide)).status, 200);
+  const junk = await Promise.all(
+    times(700, 0).map((_, nth) => attempt({ email: `nobody${nth}@example.com`, address }, wide)),
+  );
+  assert.equal(junk.filter(({ status }) => status === 422).length, 29, 'thirty with that login');
+  assert.equal(junk.filter(({ status }) => status === 429).length, 671);
+  assert.equal((await attempt({ email, password, address }, wide)).status, 200);
 });
 
 // Where it is counted.
@@ -200,7 +217,8 @@ test('the counters contain neither e-mail nor address', async () => {
   await attempt({ email: 'counted@example.com', address });
   const rows = await app.rows<{ key: string }>('select key from throttle_counters');
   assert.ok(rows.length > 0);
-  for (const { key } of rows) assert.match(key, /^login(?:-email|-network|-known)?:[\w-]{43}$/);
+  for (const { key } of rows)
+    assert.match(key, /^login(?:-email|-network(?:-hour)?|-known(?:-pace)?|-pace)?:[\w-]+$/);
 });
 
 test('instances count together', onlyOnServer, async () => {

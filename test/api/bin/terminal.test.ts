@@ -55,4 +55,16 @@ describe('a terminal', () => {
       ['NAME\nMaria Apare…\nname  Maria\n{\n  "name": "Maria"\n}\n', 'No users.\nlook\n'],
     );
   });
+
+  it('escapes what would control it, in every output, and JSON stays JSON', async () => {
+    const { terminal, stdout, stderr } = open({});
+    const stored = 'a\u009b2J\u202eb\u0007';
+    terminal.json({ stored });
+    terminal.note(stored);
+    const written = await textOf(stdout);
+    assert.deepEqual(JSON.parse(written), { stored });
+    for (const text of [written, await textOf(stderr)]) {
+      assert.doesNotMatch(text, /[\u007f-\u009f\u202e\u0007]/);
+    }
+  });
 });

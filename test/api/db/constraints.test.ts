@@ -151,6 +151,63 @@ test('pix_transactions_kept refuses to remove a transaction, with a timeline or 
   await assert.rejects(remove(), refusal);
 });
 
+test('pix_transactions_facts keeps what was asked for and what was paid', async () => {
+  const settled = { status: 'COMPLETED', phase: 'SETTLED', settled_at: at, pix_key: 'a@b.test' };
+  const id = await put('pix_transactions', { ...settled, end_to_end: uuid() });
+  const other = await put('users');
+  const change = (assignment: string, ...values: readonly unknown[]) =>
+    rows(`update pix_transactions set ${assignment} where id = $1`, [id, ...values]);
+  const refusal = { message: 'the facts of a transaction do not change', code: '23514' };
+  for (const [assignment, ...values] of [
+    ['amount = amount + 1'],
+    ['user_id = $2', other],
+    [`pix_key = 'c@d.test'`],
+    ['pix_key = null'],
+    [`idempotency_key = 'another'`],
+    [`fingerprint = '\\x00'`],
+    ['end_to_end = $2', uuid()],
+    ['end_to_end = null'],
+    [`created_at = created_at - interval '1 day'`],
+    [`settled_at = settled_at - interval '1 day'`],
+  ] as const) {
+    await assert.rejects(change(assignment, ...values), refusal, assignment);
+  }
+  await change(`pix_key = 'erased', description = null, updated_at = now()`);
+});
+
+test('a charge gets its end-to-end id when it is settled', async () => {
+  const done = { status: 'COMPLETED', phase: 'SETTLED', settled_at: at };
+  const id = await put('pix_transactions', { ...charge(), ...done });
+  const settle = `update pix_transactions set end_to_end = $2 where id = $1`;
+  await rows(settle, [id, uuid()]);
+  await assert.rejects(rows(settle, [id, uuid()]), { code: '23514' });
+});
+
+test('security events do not change and are kept for a year, but for the digests of an erasure', async () => {
+  const id = await put('security_events', { at: new Date() });
+  const unchanged = { message: 'security events do not change', code: '23514' };
+  for (const assignment of [`at = at - interval '2 years'`, `kind = 'user_enabled'`, `identity = 'x'`]) {
+    const changed = rows(`update security_events set ${assignment} where id = $1`, [id]);
+    await assert.rejects(changed, unchanged, assignment);
+  }
+  await rows(`update security_events set identity = 'erased', address = null where id = $1`, [id]);
+  const kept = { message: 'security events are kept for a year', code: '23514' };
+  const remove = 'delete from security_events where id = $1';
+  await assert.rejects(rows(remove, [id]), kept);
+  const old = await put('security_events', { at: new Date(Date.now() - 366 * 24 * 3_600_000) });
+  await rows(remove, [old]);
+});
+
+test('the database says when an operator has acted, and by which role', async () => {
+  const id = await put('operator_actions', { at: '2020-01-01T00:00:00Z', database_user: 'eve' });
+  const [action] = await rows<{ at: Date; database_user: string; role: string }>(
+    'select at, database_user, session_user::text as role from operator_actions where id = $1',
+    [id],
+  );
+  assert.ok(action && action.at.getUTCFullYear() > 2020);
+  assert.equal(action.database_user, action.role);
+});
+
 /** Rows that are similar to a repeat and valid. */
 const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
   'two users may be without a document': () => both('users', same({ document: null })),
@@ -161,6 +218,14 @@ const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
     await both('banking_sessions', same({ ...parent, ...ended }));
     await put('banking_sessions', parent);
   },
+  'two users may have one document': () => both('users', same({ document: '39053344705' })),
+  'a rejected account keeps no CPF': () =>
+    both('accounts', [
+      { document: '39053344705', status: 'REJECTED' },
+      { document: '39053344705', status: 'ACTIVE' },
+    ]),
+  'two users may have the account of one company': () =>
+    both('accounts', same({ document: '12345678000195', status: 'ACTIVE' })),
   'two users may use one idempotency key': () =>
     both('pix_transactions', same({ idempotency_key: 'shared' })),
   'a user may use one idempotency key for a send and for a charge': async () => {
@@ -204,7 +269,11 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'pix_transactions_status_and_phase',
     'pix_transactions_final_status',
     'pix_transactions_kept',
+    'pix_transactions_facts',
     'operator_actions_append_only',
+    'operator_actions_stamped',
+    'security_events_unchanged',
+    'security_events_kept',
     'pix_timeline_append_only',
     'onboarding_applications_moves_forward',
     // They write: jobs/deliver-app-event.test.ts.

@@ -200,7 +200,16 @@ export const refusedPairs: Readonly<
   users_email_unique: [
     { table: 'users', pair: () => [{ email: 'a@x.test' }, { email: 'A@X.TEST' }] },
   ],
-  users_document_unique: [{ table: 'users', pair: () => same({ document: '52998224725' }) }],
+  accounts_cpf_unique: [
+    { table: 'accounts', pair: () => same({ document: '52998224725', status: 'ACTIVE' }) },
+    {
+      table: 'accounts',
+      pair: () => [
+        { document: '11144477735', status: 'BLOCKED' },
+        { document: '11144477735', status: 'ACTIVE' },
+      ],
+    },
+  ],
   accounts_local_number_unique: [
     {
       table: 'accounts',

@@ -54,6 +54,32 @@ test('a job that takes longer than its lease is not run twice while its process 
   assert.deepEqual([work.runs.length, second.runs.length], [1, 0]);
 });
 
+test('a run that takes longer than its kind may is stuck: counted, and taken over', async (t) => {
+  const work = held(t);
+  const second = recorder();
+  const [first, other] = [watched(app), watched(app)];
+  const id = await queueJob(app, 'work');
+  const jobs = { work: { ...work, longestMs: 60_000 } };
+  await startLoop(t, first, { jobs, leaseMs: 30_000 });
+  await first.rest();
+  await startLoop(t, other, { jobs: { work: second }, leaseMs: 30_000, pollMs: 5_000 });
+  const stuck = async (): Promise<number> => {
+    const { values } = await app.context.metrics.stuckJobs.get();
+    return values.find(({ labels }) => labels.kind === 'work')?.value ?? 0;
+  };
+  const before = await stuck();
+  for (let passed = 0; passed < 60; passed += 5) await first.pass(5_000, 5_000);
+  assert.deepEqual([await stuck(), second.runs.length], [before, 0]);
+  for (let passed = 0; passed < 60; passed += 5) {
+    await first.pass(5_000, 5_000);
+    await other.rest();
+  }
+  assert.equal(await stuck(), before + 1, 'once');
+  assert.deepEqual([work.runs.length, second.runs.length], [1, 1]);
+  work.release();
+  await isDone(id);
+});
+
 test('a process that was suspended does not run its own job a second time', async (t) => {
   const work = held(t);
   const process = watched(app);

@@ -97,10 +97,7 @@ test('a repeat that sends no code is not counted and not refused', async () => {
 const shared: readonly (readonly [
   what: string,
   next: (common: ReturnType<typeof unused>) => Promise<readonly [Shown, CodeRequest]>,
-])[] = [
-  ['phone', async ({ phone }) => [await idler(phone), { at: idle }]],
-  ['address', async ({ address }) => [await idler(), { at: idle, address }]],
-];
+])[] = [['phone', async ({ phone }) => [await idler(phone), { at: idle }]]];
 
 for (const [what, next] of shared) {
   test(`one code a minute and five a day for a ${what}, over all applications`, async () => {
@@ -121,6 +118,46 @@ for (const [what, next] of shared) {
     assert.equal((await ask(...(await next(common)))).status, 202);
   });
 }
+
+test('five hundred codes a day for an address, which may be that of a carrier', async () => {
+  const { address } = unused();
+  for (let nth = 0; nth < 12; nth += 1) {
+    assert.equal((await ask(await idler(), { at: idle, address })).status, 202);
+  }
+  await idle.rows(
+    `update throttle_counters set attempts = 499 where key like 'code-address:%' and attempts = 12`,
+  );
+  assert.equal((await ask(await idler(), { at: idle, address })).status, 202);
+  const tooMany = await ask(await idler(), { at: idle, address });
+  assert.equal(tooMany.status, 429);
+  assert.equal(tooMany.headers.get('retry-after'), '86400');
+  assert.equal((await ask(await idler(), { at: idle })).status, 202, 'from another address');
+});
+
+test('a limit of codes for the whole service, which raises an alarm at half', async () => {
+  const few = await startTestApp({
+    environment: { ...environment, JOBS: 'off', CODES_PER_HOUR: '4' },
+  });
+  const reached = async (share: string): Promise<number | undefined> => {
+    const { values } = await few.context.metrics.serviceLimits.get();
+    return values.find(({ labels }) => labels.limit === 'codes' && labels.share === share)?.value;
+  };
+  const askAnew = async () => ask(await register(few, newPerson(unused())), { at: few });
+  for (const [half, whole] of [
+    [0, 0],
+    [1, 0],
+    [1, 0],
+    [1, 1],
+  ]) {
+    assert.equal((await askAnew()).status, 202);
+    assert.deepEqual([await reached('half'), await reached('whole')], [half, whole]);
+  }
+  const tooMany = await askAnew();
+  assert.equal(tooMany.status, 429);
+  assert.equal(tooMany.headers.get('retry-after'), '3600');
+  await few.clock.advance(60 * minuteMs);
+  assert.equal((await askAnew()).status, 202);
+});
 
 test('five codes a day for an application', async () => {
   const application = await idler();

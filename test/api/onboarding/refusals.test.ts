@@ -263,6 +263,16 @@ for (const [path, request] of steps) {
   });
 }
 
+test('an application takes thirty steps a minute, however wide the limit of an address', async () => {
+  const wide = await startTestApp({
+    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '600' },
+  });
+  const { body } = await wide.call('/onboarding/pf', { body: newPerson() });
+  const give = () => wide.call(`/onboarding/${body.id}/proposal`, post);
+  for (let nth = 0; nth < 30; nth += 1) assert.equal((await give()).status, 202);
+  assert.equal((await give()).status, 429);
+});
+
 test('an address takes the steps of ten applications, and misses do not count', async () => {
   const headers = from('203.0.113.78');
   const others = await Promise.all(Array.from({ length: 10 }, applicant));

@@ -9,7 +9,7 @@ const app = await startTestApp({ environment: { JOBS: 'off' }, hashesInFull: tru
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-const taken = 'This e-mail or document cannot be used.';
+const taken = 'This e-mail cannot be used.';
 
 async function counts() {
   const [row] = await app.rows<{ users: number; applications: number }>(
@@ -202,33 +202,34 @@ describe('POST /onboarding/pf', () => {
     }
   });
 
-  test('422 in one wording for a known e-mail and a known document, on both fields', async () => {
+  test('422 for a known e-mail', async () => {
     const known = newPerson();
     await register(app, known);
     const { email: plain } = await givenUser(app);
     const before = await counts();
     const answers = await Promise.all(
-      [
-        { email: known.email },
-        { email: known.email.toUpperCase() },
-        { email: plain },
-        { document: known.document },
-        { email: known.email, document: known.document },
-      ].map((changes) => app.call('/onboarding/pf', { body: newPerson(changes) })),
+      [{ email: known.email }, { email: known.email.toUpperCase() }, { email: plain }].map(
+        (changes) => app.call('/onboarding/pf', { body: newPerson(changes) }),
+      ),
     );
     for (const answer of answers) {
       assert.equal(answer.status, 422);
-      assert.deepEqual(answer.body.errors, { email: [taken], document: [taken] });
+      assert.deepEqual(answer.body.errors, { email: [taken] });
     }
     const portuguese = await app.call('/accounts/pf', {
       body: newPerson({ email: known.email }),
       headers: { 'accept-language': 'pt-BR' },
     });
-    assert.deepEqual(portuguese.body.errors, {
-      email: ['Não é possível usar este e-mail ou documento.'],
-      document: ['Não é possível usar este e-mail ou documento.'],
-    });
+    assert.deepEqual(portuguese.body.errors, { email: ['Não é possível usar este e-mail.'] });
     assert.deepEqual(await counts(), before);
+  });
+
+  test('a known document is not told: its registration is answered like any other', async () => {
+    const known = newPerson();
+    const [first, second] = [await register(app, known), newPerson({ document: known.document })];
+    const { status, body } = await app.call('/onboarding/pf', { body: second });
+    assert.equal(status, 201);
+    assert.deepEqual(Object.keys(body), Object.keys(first));
   });
 
   test('a known e-mail, a known document and a new person cost one password hash each', async (t) => {
@@ -247,7 +248,7 @@ describe('POST /onboarding/pf', () => {
     let isStorm = true;
     // As many as are hashed at once and may wait. The login takes one turn; the hash that then
     // finds no place ends its loop.
-    const storm = Array.from({ length: 1 + 32 }, async () => {
+    const storm = Array.from({ length: 2 + 64 }, async () => {
       try {
         while (isStorm) await passwords.hash('storm');
       } catch {

@@ -110,6 +110,12 @@ test('an export has all that is stored, and no secret', async () => {
   }
   assert.equal(subject.applications[0].address.logradouro, addressBody.logradouro);
   assert.equal(subject.transactions[0].amount, '10.00');
+  const [stored] = await app.rows<{ payee: unknown }>(
+    `select payee from pix_transactions where user_id = $1 and operation = 'SEND'`,
+    [user.id],
+  );
+  assert.ok(stored?.payee);
+  assert.deepEqual(subject.transactions[0].payee, stored.payee);
   const secrets = await app.rows<{ password_hash: string }>(
     'select password_hash from users where id = $1',
     [user.id],
@@ -163,6 +169,22 @@ test('an erasure leaves no value of the person in any table, and every payment',
     [`user:${user.id}`],
   );
   assert.deepEqual(action, { command: 'subject erase', reason, outcome: 'erased' });
+});
+
+test('an erasure masks the key in the payments that others have made, and keeps the payee', async () => {
+  const [payer, payee] = [await givenPerson(), await givenPerson()];
+  const id = await givenPayment(payer, payee.email);
+  const { body } = await app.send(payer, { pix_key: payee.person.document, amount: 1 });
+  const payeeOf = async () =>
+    app.rows('select pix_key, payee from pix_transactions where id = $1', [id]);
+  const [before] = await payeeOf();
+  await eraseUser.run(app.context, { user: payee.email, reason }, unwatched);
+  assert.deepEqual(await payeeOf(), [{ ...before, pix_key: 'erased' }]);
+  const [open] = await app.rows<{ pix_key: string }>(
+    'select pix_key from pix_transactions where id = $1',
+    [body.transaction_id],
+  );
+  assert.equal(open?.pix_key, payee.person.document, 'an open payment needs it');
 });
 
 test('an erased user cannot log in, and may register again', async () => {

@@ -80,7 +80,7 @@ describe('ponte user create', () => {
     );
   });
 
-  it('names the user of the e-mail or the document: exit 1', async () => {
+  it('refuses a taken e-mail, and the document of an account: exit 1', async () => {
     const typed = { stdin: `${password}\n` };
     const [one = ''] = (await app.rows<{ id: string }>(`select id::text from users limit 1`)).map(
       ({ id }) => id,
@@ -89,9 +89,15 @@ describe('ponte user create', () => {
     const email = await type(['user', 'create', ...sameEmail, '--password-stdin'], typed);
     assert.equal(email.code, 1);
     assert.equal(email.stderr, `ponte: the e-mail already belongs to user ${one}\n`);
+    await app.rows(
+      `insert into accounts (user_id, provider, document, status, created_at, updated_at)
+       select id, 'local', document, 'BLOCKED', now(), now() from users where id = $1
+           on conflict (user_id) do update set document = excluded.document`,
+      [one],
+    );
     const sameDocument = [...maria.slice(0, 2), '--email', 'm@example.com', ...maria.slice(4)];
     const document = await type(['user', 'create', ...sameDocument, '--password-stdin'], typed);
-    assert.equal(document.stderr, `ponte: the document already belongs to user ${one}\n`);
+    assert.equal(document.stderr, 'ponte: the document already belongs to an account\n');
   });
 
   for (const [what, stdin, says] of [
@@ -230,6 +236,21 @@ describe('ponte user disable and enable', () => {
 });
 
 describe('ponte user reset-password', () => {
+  for (const weak of ['password', '12345678', 'aaaaaaaaaa', 'somebody.else@example.com']) {
+    it(`refuses what a registration refuses: ${weak}`, async () => {
+      const { id, email } = await givenUser(app);
+      const before = await app.rows('select password_hash from users where id = $1', [id]);
+      const argv = ['user', 'reset-password', email, '--password-stdin', '--yes'];
+      const { code, stderr } = await type(argv, { stdin: `${weak}\n` });
+      assert.equal(code, 1);
+      assert.match(stderr, /too easy to guess/);
+      assert.deepEqual(
+        await app.rows('select password_hash from users where id = $1', [id]),
+        before,
+      );
+    });
+  }
+
   const newPassword = 'a new pass phrase';
 
   it('asks twice without an echo, refuses a short one, and ends the session', async () => {

@@ -90,6 +90,17 @@ test('an e-mail key is the requested e-mail, in lower case', async () => {
   assert.equal(created.body.data.keyType, 'E_MAIL');
 });
 
+test('with PIX_KEY_OWN_EMAIL an e-mail key is the e-mail of the login only', async () => {
+  const own = await startTestApp({ environment: { JOBS: 'off', PIX_KEY_OWN_EMAIL: 'true' } });
+  const { token, email } = await givenCustomer(own);
+  const ask = (typed: string) =>
+    own.call('/pix/keys', { token, body: { key_type: 'E_MAIL', email: typed } });
+  const refused = await ask('somebody.else@example.com');
+  assert.equal(refused.status, 422);
+  assert.deepEqual(Object.keys(refused.body.errors), ['email']);
+  assert.equal((await ask(email.toUpperCase())).status, 201);
+});
+
 test('a random key is made by the directory, each time another', async (t) => {
   const user = await givenCustomer(app);
   const creations = t.mock.method(app.bank, 'createKey');

@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parseEnv } from 'node:util';
-import { ConfigError, loadConfig, readEnvironment } from '../../../src/config/config.ts';
-import { settings } from '../../../src/config/report.ts';
+import {
+  ConfigError,
+  dotEnvFault,
+  loadConfig,
+  namesFromDotEnv,
+  readEnvironment,
+} from '../../../src/config/config.ts';
+import { reportConfig, settings } from '../../../src/config/report.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ponte-env-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -52,9 +58,56 @@ describe('the list of settings', () => {
   });
 });
 
+describe('the report of the settings', () => {
+  const shownUrl = (url: string) => {
+    const { settings: all } = reportConfig({ APP_ENV: 'local', DATABASE_URL: url });
+    return all.find(({ name }) => name === 'DATABASE_URL');
+  };
+
+  it('never shows a password, whatever is wrong with the address', () => {
+    for (const url of [
+      'postgres://ponte:s3cret@host/db',
+      'postgres:ponte:s3cret@host/db',
+      'postgres:/ponte:s3cret@host:5432/db',
+      'postgres:////ponte:s3cret@host/db',
+      'postgres:\\\\ponte:s3cret@host/db',
+      'postgres://ponte:s3/cret@host/db',
+      'postgres://host/ponte:s3cret@other/db',
+      'postgres://host/db?user=ponte&password=s3cret',
+    ]) {
+      assert.doesNotMatch(JSON.stringify(shownUrl(url)), /s3/, url);
+    }
+    assert.equal(shownUrl('postgres:ponte:s3cret@host/db')?.value, null);
+    assert.equal(shownUrl('postgres://ponte:s3cret@host/db')?.value, 'postgres://ponte@host/db');
+  });
+
+  it('tells a value of .env from one of the environment', () => {
+    const report = reportConfig({ PORT: '1', HOST: '127.0.0.1' }, new Set(['PORT']));
+    const from = Object.fromEntries(report.settings.map((one) => [one.name, one.from]));
+    assert.deepEqual([from['PORT'], from['HOST']], ['.env', 'environment']);
+  });
+});
+
+describe('a .env that root reads', () => {
+  it('belongs to root, and nobody else may write it', () => {
+    const modes = [0o600, 0o644, 0o664, 0o646];
+    const faults = modes.map((mode) => dotEnvFault({ mode: 0o100000 + mode, uid: 0 }, 0) === null);
+    assert.deepEqual(faults, [true, true, false, false]);
+    assert.match(dotEnvFault({ mode: 0o600, uid: 1000 }, 0) ?? '', /belongs to another user/);
+    assert.equal(dotEnvFault({ mode: 0o666, uid: 1000 }, 1000), null);
+  });
+});
+
 describe('reading the environment', () => {
   const workingDirectory = process.cwd();
   after(() => process.chdir(workingDirectory));
+
+  it('knows which names come from .env', () => {
+    process.chdir(folder);
+    writeFileSync('.env', 'PONTE_FROM_FILE=1\nPATH=/nowhere\n', { mode: 0o600 });
+    assert.deepEqual([...namesFromDotEnv()], ['PONTE_FROM_FILE']);
+    rmSync('.env');
+  });
 
   it('takes a .env file, over which the real environment wins', () => {
     process.chdir(folder);

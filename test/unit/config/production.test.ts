@@ -186,11 +186,15 @@ const cases: readonly Case[] = [
       THROTTLE_LOGIN_PER_MINUTE: '0',
       THROTTLE_ADDRESS_PER_MINUTE: '0',
       THROTTLE_USER_PER_MINUTE: '0',
+      CODES_PER_HOUR: '0',
+      UPLOADS_MIB_PER_DAY: '0',
     },
     faults: {
       THROTTLE_LOGIN_PER_MINUTE: /^must be an integer from 1 to 60 in production$/,
       THROTTLE_ADDRESS_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
       THROTTLE_USER_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
+      CODES_PER_HOUR: /^must be an integer from 1 to 1000000 in production$/,
+      UPLOADS_MIB_PER_DAY: /^must be an integer from 1 to 1000000000 in production$/,
     },
   },
   {

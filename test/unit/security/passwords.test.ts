@@ -81,7 +81,7 @@ describe('the queue of a hashing storm', () => {
   };
 
   it('answers BUSY beyond its limit, and serves those who wait', async () => {
-    const small = createPasswords({ concurrency: 1, queueLimit: 1 });
+    const small = createPasswords({ concurrency: 1, share: 1, queueLimit: 1 });
     const running = small.verify('a', null);
     const waiting = small.verify('b', null);
     await assert.rejects(small.verify('c', null), isBusy);
@@ -89,34 +89,52 @@ describe('the queue of a hashing storm', () => {
   });
 
   it('does not let customers wait for strangers', async () => {
-    const small = createPasswords({ concurrency: 1, queueLimit: 1 });
-    const strangers = [small.verify('a', null), small.verify('b', null)];
-    await assert.rejects(small.verify('c', null), isBusy);
-    const customer = small.verify('d', null, { isKnown: true });
-    assert.deepEqual(small.load(), { running: 2, waiting: 1 });
+    const small = createPasswords({ queueLimit: 1 });
+    const strangers = [small.verify('a', null), small.verify('b', null), small.verify('c', null)];
+    await assert.rejects(small.verify('d', null), isBusy);
+    const customer = small.verify('e', null, { isKnown: true });
+    assert.deepEqual(small.load(), { running: 3, waiting: 1 });
     await Promise.all([...strangers, customer]);
   });
 
-  it('hashes for strangers and registrations one at a time, in turns', async () => {
+  it('gives strangers and registrations a share of the places, in turns', async () => {
     const small = createPasswords({ queueLimit: 2, hashQueueLimit: 2 });
+    const all = [
+      small.verify('a', null),
+      small.verify('b', null),
+      small.verify('c', null),
+      small.verify('d', null),
+      small.hash('e'),
+      small.hash('f'),
+    ];
+    assert.deepEqual(small.load(), { running: 2, waiting: 4 });
+    await assert.rejects(small.verify('g', null), isBusy);
+    await assert.rejects(small.hash('h'), isBusy);
+    await Promise.all(all);
+    assert.deepEqual(small.load(), { running: 0, waiting: 0 });
+  });
+
+  it('has room for more than a hundred strangers at once', async () => {
+    const strangers = Array.from({ length: 120 }, () => passwords.verify('a', 'no hash'));
+    assert.equal((await Promise.all(strangers)).length, 120);
+  });
+
+  it('gives a free place to customers first, and keeps the share of strangers', async () => {
+    const small = createPasswords();
     const ended: string[] = [];
     const note = (name: string) => () => void ended.push(name);
-    const all = [
-      small.verify('a', null).then(note('login 1')),
-      small.verify('b', null).then(note('login 2')),
-      small.verify('c', null).then(note('login 3')),
-      small.hash('d').then(note('registration 1')),
-      small.hash('e').then(note('registration 2')),
-    ];
-    assert.deepEqual(small.load(), { running: 1, waiting: 4 });
-    await assert.rejects(small.verify('f', null), isBusy);
-    await assert.rejects(small.hash('g'), isBusy);
-    await Promise.all(all);
-    assert.deepEqual(ended, ['login 1', 'login 2', 'registration 1', 'login 3', 'registration 2']);
+    const strangers = Array.from({ length: 6 }, () =>
+      small.verify('a', null).then(note('stranger')),
+    );
+    const customers = Array.from({ length: 3 }, () =>
+      small.verify('b', null, { isKnown: true }).then(note('customer')),
+    );
+    await Promise.all([...strangers, ...customers]);
+    assert.ok(ended.lastIndexOf('customer') < 7, ended.join(' '));
   });
 
   it('takes new work once the storm is over', async () => {
-    const small = createPasswords({ concurrency: 1, queueLimit: 0 });
+    const small = createPasswords({ concurrency: 1, share: 1, queueLimit: 0 });
     await small.verify('a', null);
     assert.equal(await small.verify('b', null), false);
   });

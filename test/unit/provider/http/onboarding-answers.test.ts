@@ -62,8 +62,8 @@ reads('a liveness session:', startLiveness, [
     { sessionId: 's-1', urlIframe: 'https://live.example/s-1?a=b#c' },
   ],
   [
-    { sessionId: 7, urlIframe: 'http://live.example' },
-    { sessionId: '7', urlIframe: 'http://live.example/' },
+    { sessionId: 7, urlIframe: 'https://live.example' },
+    { sessionId: '7', urlIframe: 'https://live.example/' },
   ],
   [
     { data: { URL_IFRAME: 'https://live.example/' } },
@@ -76,6 +76,7 @@ understandsNone('a liveness session', startLiveness, [
   { session_id: 's-1' },
   { url_iframe: '' },
   { url_iframe: '/s-1' },
+  { url_iframe: 'http://live.example/s-1' },
   { url_iframe: 7 },
   { url_iframe: 'javascript:alert(1)' },
   { url_iframe: 'data:text/html,x' },
