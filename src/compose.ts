@@ -54,6 +54,7 @@ export async function compose(
     log,
     metrics,
     shutdown: stopping,
+    dialects: local.dialects,
     deliver: delivery.deliver,
   });
   parts.defer(close);

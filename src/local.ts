@@ -1,10 +1,13 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
 import { nextTurn, systemClock, type Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
+import { ConfigError, type Config } from './config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import type { Dialects } from './provider/dialect/dialects.ts';
+import { DialectError } from './provider/dialect/load.ts';
+import { openDialects } from './provider/dialect/open.ts';
 import { createAccessTokens } from './auth/access-tokens.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
@@ -35,6 +38,7 @@ export async function openLocal(
     options.log ??
     createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
   const metrics = createMetrics();
+  const dialects = loadDialects(config);
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const keys = loadKeys(config);
   // Awaited below, and on failure before that, so that no file is written afterwards.
@@ -68,12 +72,28 @@ export async function openLocal(
     log,
     metrics,
     db,
+    dialects,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
     usedUp: new UsedUpWindows(),
     stopping,
   };
+}
+
+/** @throws ConfigError with every fault of the active dialects. */
+function loadDialects({ provider }: Config): Dialects {
+  try {
+    return openDialects(provider.dialects);
+  } catch (error) {
+    if (!(error instanceof DialectError)) throw error;
+    throw new ConfigError(
+      error.faults.map((fault) => ({
+        name: 'PROVIDER_DIALECTS',
+        message: `cannot be used: ${fault}`,
+      })),
+    );
+  }
 }
 
 async function loadKeys({ jwt, dataDir, encryptionKeys }: Config) {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { LogLevel, Values } from './schema.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -46,6 +46,8 @@ export interface Config {
     readonly retries: number;
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
+    /** The dialects that are read: names of this project's, and absolute paths of further files. */
+    readonly dialects: { readonly names: readonly string[]; readonly files: readonly string[] };
   };
   /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
   readonly pixLimits: { readonly day: number | null; readonly night: number | null };
@@ -218,6 +220,10 @@ function providerConfig(values: Values): Config['provider'] {
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
+    dialects: {
+      names: splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
+      files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
+    },
   };
 }
 

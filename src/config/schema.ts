@@ -14,6 +14,9 @@ import {
   type AppEnv,
   type Entry,
 } from './entry.ts';
+import { dialectNames } from './formats.ts';
+
+const allDialects = dialectNames.join();
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -161,6 +164,20 @@ export const entries = {
     meaning: 'further attempts after the first one',
     ...integer(0, 10),
     default: 2,
+  },
+  PROVIDER_DIALECTS: {
+    meaning:
+      "dialects of the provider's messages that are read, separated by commas; unset: all; " +
+      'required in production and, with the stub off, in staging',
+    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
+    schema: formatted('dialects'),
+    defaultIn: { local: allDialects, test: allDialects },
+    requiredIn: ['production'],
+  },
+  PROVIDER_DIALECT_FILES: {
+    meaning: 'further dialects: paths of YAML files, separated by commas (src/provider/README.md)',
+    expected: 'paths of .yaml files, separated by commas',
+    schema: formatted('yaml-files'),
   },
   PROVIDER_STATEMENT_SETTLED_ONLY: {
     meaning:

@@ -18,7 +18,6 @@ import type {
   AccountRef,
   PaymentOrder,
   ProviderPayload,
-  ProviderStatement,
 } from '../provider.ts';
 import {
   endToEndNames,
@@ -70,19 +69,6 @@ function signedCents(reais: unknown): number | null {
 
 /** The tolerance in reais: far below a tenth of a centavo, far above floating point errors. */
 const noise = 1e-6;
-
-/** Reads a statement without interpreting its lines. */
-export function readStatement(json: unknown): ProviderStatement {
-  return { items: findList(json).filter(isObject) };
-}
-
-function findList(json: unknown): readonly unknown[] {
-  if (Array.isArray(json)) return json;
-  const places = payloadPlaces(json);
-  const list = findValues(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
-  if (list === undefined) throw notUnderstood(new Error('a statement without a list'));
-  return list as readonly unknown[];
-}
 
 /**
  * Reads the response to a look-up of a key. A response with another key belongs to another look-up,

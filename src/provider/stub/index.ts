@@ -1,8 +1,9 @@
 /** The provider port over the simulated bank, in process: `PROVIDER_STUB` switches it on. */
-import { ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
+import { notUnderstood, ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
+import type { Dialects } from '../dialect/dialects.ts';
 import type { Bank } from './bank.ts';
 import { digestContent, type Onboarding } from './onboarding.ts';
 
@@ -41,16 +42,20 @@ type MaybeLater<T> = T | Promise<T>;
  * Creates the provider over the simulated bank. A call takes no time, and its signal ends it when
  * the bank hangs; the wrappers add time-outs, retries and token refresh.
  */
-export function createStubProvider(bank: Bank): Provider {
+export function createStubProvider(bank: Bank, dialects: Dialects): Provider {
   return {
     login: async (request) => {
       const { email, password } = request;
       return readLogin(await send(request, () => bank.login({ email, password })));
     },
     balance: (request) => send(request, () => bank.balance(request.session.token)),
-    statement: (request) => {
+    statement: async (request) => {
       const { session, start, end } = request;
-      return send(request, () => bank.statement(session.token, { start, end }));
+      const { items } = await send(request, () => bank.statement(session.token, { start, end }));
+      const statement = dialects.readStatement(items, false);
+      if (statement === null)
+        throw notUnderstood(new Error('the dialect of the bank is not active'));
+      return statement;
     },
     lookUpKey: (request) => {
       const { session, payerId, key } = request;

@@ -130,9 +130,10 @@ function withStatement(
 ) {
   const { provider } = app.context;
   const statement: typeof provider.statement = async (request) => {
-    const { items } = await provider.statement(request);
+    const { items, ...rest } = await provider.statement(request);
     const { start, end } = request;
-    return { items: request.session.userId === user.id ? change(items, { start, end }) : items };
+    const isOfUser = request.session.userId === user.id;
+    return { ...rest, items: isOfUser ? change(items, { start, end }) : items };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }

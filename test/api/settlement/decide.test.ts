@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { decide, needsFacts } from '../../../src/settlement/decide.ts';
 import type { Decision } from '../../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/settlement/transaction-repository.ts';
-import { readWebhookEvents, type WebhookItem } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const eventId = '019d0000-0000-7000-8000-000000000001';
 const endToEnd = 'E11165756202605241200aaaaaaaaaaa';
@@ -64,7 +65,7 @@ const ofCharge = { ...received, txid };
 type Payload = Readonly<Record<string, unknown>>;
 
 function itemOf(payload: Payload): WebhookItem {
-  const [item] = readWebhookEvents(payload);
+  const [item] = dialects.readEvents(payload);
   assert.ok(item);
   return item;
 }

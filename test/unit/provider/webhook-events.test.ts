@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type WebhookItem, readWebhookEvents } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
 import { endToEnd, expected, flat, ids, noPayee, shapes, twice, txid } from './webhook-shapes.ts';
+import { dialects } from '../../support/dialects.ts';
 
 function readOne(item: unknown): WebhookItem {
-  const events = readWebhookEvents(item);
+  const events = dialects.readEvents(item);
   assert.equal(events.length, 1);
   return events[0] as WebhookItem;
 }
@@ -15,7 +16,7 @@ describe('the shapes of a webhook payload', () => {
     it(`reads ${title}`, () => assert.deepEqual(readOne(payload), event));
 
     it(`reads ${title}, in an array`, () => {
-      assert.deepEqual(readWebhookEvents([flat(), payload])[1], { ...event, index: 1 });
+      assert.deepEqual(dialects.readEvents([flat(), payload])[1], { ...event, index: 1 });
     });
   }
 
@@ -31,7 +32,7 @@ describe('the shapes of a webhook payload', () => {
 
   it('reads a list beside single items and numbers them through', () => {
     const one = { endToEndId: endToEnd, valor: '10.50' };
-    const events = readWebhookEvents([flat(), { PIX: [one, one] }, flat()]);
+    const events = dialects.readEvents([flat(), { PIX: [one, one] }, flat()]);
     assert.deepEqual(
       events.map(({ index, kind }) => [index, kind]),
       [
@@ -44,13 +45,13 @@ describe('the shapes of a webhook payload', () => {
   });
 
   it('reads nothing out of an empty array', () => {
-    assert.deepEqual(readWebhookEvents([]), []);
-    assert.deepEqual(readWebhookEvents({ pix: [] }), []);
+    assert.deepEqual(dialects.readEvents([]), []);
+    assert.deepEqual(dialects.readEvents({ pix: [] }), []);
   });
 
   it('reads every item that a payload has room for', () => {
     const items = Array.from({ length: 12_000 }, (_, nth) => ({ id: nth, status: 'PAID' }));
-    const events = readWebhookEvents(items);
+    const events = dialects.readEvents(items);
     assert.equal(events.length, 12_000);
     assert.deepEqual(readOne(items.at(-1)), { ...events.at(-1), index: 0 });
   });
@@ -58,7 +59,7 @@ describe('the shapes of a webhook payload', () => {
   it('skips empty items, up to a limit, and keeps the positions', () => {
     for (const nothing of [0, null, 'text', {}]) {
       const many = Array.from({ length: 5_000 }, () => nothing);
-      const events = readWebhookEvents([...many, flat(), ...many, flat()]);
+      const events = dialects.readEvents([...many, flat(), ...many, flat()]);
       assert.equal(events.length, 102);
       assert.ok(events.slice(0, 100).every(({ kind }) => kind === 'ignored'));
       assert.deepEqual(events.slice(100), [
@@ -69,7 +70,7 @@ describe('the shapes of a webhook payload', () => {
   });
 
   it('reads a list of lists, one level deep', () => {
-    assert.deepEqual(readWebhookEvents([[flat()], [flat(), flat()]]), [
+    assert.deepEqual(dialects.readEvents([[flat()], [flat(), flat()]]), [
       expected({ index: 0 }),
       expected({ index: 1 }),
       expected({ index: 2 }),
@@ -87,7 +88,7 @@ describe('the shapes of a webhook payload', () => {
         expected({ name: 'pix', kind: 'received', isUndirected: true }),
       );
     }
-    assert.equal(readWebhookEvents({ pix: [one], PIX: one }).length, 2);
+    assert.equal(dialects.readEvents({ pix: [one], PIX: one }).length, 2);
     assert.deepEqual(readOne(flat({ pix: [] })), expected({}));
   });
 
@@ -369,7 +370,7 @@ describe('any JSON', () => {
   it('never throws, and an item is ignored exactly when it says why', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), item, fc.array(item)), (payload) => {
-        for (const [place, event] of readWebhookEvents(payload).entries()) {
+        for (const [place, event] of dialects.readEvents(payload).entries()) {
           assert.equal(event.index, place);
           assert.equal(event.kind === 'ignored', event.ignoredBecause !== null);
           if (event.kind === 'ignored') continue;
@@ -384,7 +385,7 @@ describe('any JSON', () => {
     const bad = fc.oneof(fc.jsonValue({ maxDepth: 1 }), item).filter(isOneItem);
     fc.assert(
       fc.property(fc.array(bad), fc.array(bad), (before, after) => {
-        const events = readWebhookEvents([...before, flat(), ...after]);
+        const events = dialects.readEvents([...before, flat(), ...after]);
         assert.equal(events.length, before.length + 1 + after.length);
         assert.deepEqual(events[before.length], expected({ index: before.length }));
       }),

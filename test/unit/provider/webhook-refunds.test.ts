@@ -1,14 +1,15 @@
 /** What items say of refunds, and of charges that have expired. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readWebhookEvents, type WebhookItem } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const endToEnd = 'E11165756202605241530aB3dE5gH7jK';
 const returnId = 'D00000000202605241700aB3dE5gH7jK';
 const txid = 'Q7w8E9r0T1y2U3i4O5p6A7s8D9';
 
 function readOne(payload: unknown): WebhookItem {
-  const [item, ...others] = readWebhookEvents(payload);
+  const [item, ...others] = dialects.readEvents(payload);
   assert.ok(item && others.length === 0);
   return item;
 }
@@ -103,7 +104,7 @@ describe('a refund', () => {
   it("of the central bank's list follows the PIX of the list", () => {
     const devolucoes = [{ id: 'x', rtrId: returnId, valor: '4.00', status: 'DEVOLVIDO' }];
     const pix = { endToEndId: endToEnd, txid, valor: '10.00', horario: '2026-05-24T12:00:00Z' };
-    const items = readWebhookEvents({
+    const items = dialects.readEvents({
       pix: [
         { ...pix, devolucoes },
         { ...pix, endToEndId: '2' },

@@ -9,6 +9,7 @@ export function expected(changes: Partial<WebhookItem>): WebhookItem {
   return {
     index: 0,
     name: 'PIX_PAYMENT',
+    shape: 'ponte/payment',
     kind: 'payment',
     status: 'COMPLETED',
     ids: ids({ endToEnd }),
@@ -16,6 +17,7 @@ export function expected(changes: Partial<WebhookItem>): WebhookItem {
     payee: noPayee,
     reason: null,
     ignoredBecause: null,
+    word: null,
     ...changes,
   };
 }

@@ -1,0 +1,159 @@
+/** Converts the messages that a dialect reads to the port's events and statement lines. */
+import type { StatementLine } from '../provider.ts';
+import { isObject } from '../wire-reading.ts';
+import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
+import {
+  conflict,
+  fieldNames,
+  formatPath,
+  readWord,
+  valueAt,
+  type Node,
+  type Path,
+} from './fields.ts';
+import type { Reading } from './read-shape.ts';
+import type { Condition, Shape, ValueKind } from './shape.ts';
+
+/** A message, read by a shape or by none. */
+export interface Message extends Reading {
+  /** Null: no shape reads it, and it has a fault. */
+  readonly shape: Shape | null;
+  /** The provider's name of the event, printable and truncated. */
+  readonly name: string;
+  /** Whether it has no field at all. */
+  readonly isEmpty: boolean;
+}
+
+/** The fields of a message that no shape reads. */
+export const unread = {
+  shape: null,
+  ids: {},
+  amountCents: null,
+  payee: {},
+  at: null,
+  code: null,
+  direction: null,
+  status: null,
+} as const satisfies Partial<Message>;
+
+/** Whether a message meets a condition. */
+export function meets(node: Node, { path, kinds, words }: Condition): boolean {
+  const value = valueAt(node, path);
+  if (value === conflict || !kinds.has(valueKind(value))) return false;
+  if (words === null || value === undefined) return true;
+  return words.has(readWord(value) ?? '');
+}
+
+function valueKind(value: unknown): ValueKind {
+  if (value === undefined) return 'absent';
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'object' ? 'object' : 'word';
+}
+
+/** Converts a message to an event. */
+export function toItem(message: Message, index: number): WebhookItem {
+  const { shape, name, ids, status, amountCents, payee, at, code, fault } = message;
+  const ignoredBecause = movesNothing(message);
+  return {
+    index,
+    name,
+    shape: shape?.name ?? null,
+    kind: ignoredBecause === null ? itemKind(message) : 'ignored',
+    status: status === 'EXPIRED' ? 'FAILED' : status,
+    ids: {
+      endToEnd: ids.endToEnd ?? null,
+      clientRequestId: ids.clientRequestId ?? null,
+      transactionIdentification: ids.txid ?? null,
+      providerTxid: ids.providerId ?? null,
+    },
+    ...(shape?.flow === 'EITHER' && { isUndirected: true as const }),
+    amountCents,
+    payee: {
+      key: payee.key ?? null,
+      document: payee.document ?? null,
+      agency: payee.agency ?? null,
+      accountNumber: payee.account ?? null,
+    },
+    ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: refundOf(message) }),
+    ...(at && status !== 'EXPIRED' && shape?.kind !== 'payment' && { at }),
+    reason: code,
+    ignoredBecause,
+    word: ignoredBecause === fault?.because ? fault.word : null,
+  };
+}
+
+function itemKind({ shape, status }: Message): WebhookItemKind {
+  if (status === 'EXPIRED') return 'expired';
+  const kind = shape?.kind;
+  return kind === 'payment' || kind === 'received' || kind === 'refund' ? kind : 'ignored';
+}
+
+function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
+  const said = direction === 'IN' ? 'in' : direction === 'OUT' ? 'out' : null;
+  return { returnId: ids.returnId ?? '', direction: said };
+}
+
+/** Why a message moves nothing; null when it does. */
+function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null {
+  if (shape?.kind === 'nothing') return 'moves_nothing';
+  if (fault) return fault.because;
+  if (status === null) return 'unknown_status';
+  if (status === 'PROCESSING') return 'processing';
+  if (status !== 'FAILED' || shape?.kind === 'payment') return null;
+  return shape?.kind === 'refund' ? 'not_refunded' : 'not_received';
+}
+
+/**
+ * Converts a message of a statement to a line. A line that no shape reads has its ids only.
+ * @param settledOnly whether a line without a status is completed.
+ */
+export function toLine(message: Message, settledOnly: boolean): StatementLine {
+  const { ids, amountCents, direction, status, fault } = message;
+  const settled = status ?? (settledOnly ? 'COMPLETED' : null);
+  const isRead = fault === null;
+  return {
+    ids: {
+      endToEnd: ids.endToEnd ?? null,
+      clientRequestId: ids.clientRequestId ?? null,
+      transactionIdentification: ids.txid ?? null,
+      providerTxid: ids.providerId ?? null,
+      returnId: ids.returnId ?? null,
+    },
+    amountCents,
+    direction: isRead ? direction && lineDirections[direction] : null,
+    status: isRead && settled !== 'EXPIRED' ? settled : null,
+  };
+}
+
+const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
+
+/**
+ * Whether an envelope has all lines of its statement: it has no sign of a further page, and no
+ * field that may be one.
+ */
+export function isWhole({ envelope, each }: Shape, node: Node, count: number): boolean {
+  const { known, page, total, next, more, fullPage } = envelope;
+  const isAbsent = (path: Path, ...others: readonly unknown[]): boolean =>
+    [undefined, ...others].includes(valueAt(node, path));
+  const numberAt = (path: Path): number => Number(readWord(valueAt(node, path)) ?? Number.NaN);
+  const isOnlyPage =
+    page === null || page.every((path) => isAbsent(path)) || numberAt(page[1]) === 1;
+  return (
+    isOnlyPage &&
+    (each ?? []).every((_, depth) => isKnown(node, (each ?? []).slice(0, depth), known)) &&
+    total.every((path) => isAbsent(path) || numberAt(path) === count) &&
+    next.every((path) => isAbsent(path, '')) &&
+    more.every((path) => isAbsent(path, false)) &&
+    count < fullPage
+  );
+}
+
+/** Whether an object around the lines has declared fields only. */
+function isKnown(node: Node, place: Path, known: readonly Path[]): boolean {
+  const object = valueAt(node, place);
+  if (!isObject(object)) return true;
+  const prefix = formatPath(place);
+  const inside = known.filter((path) => formatPath(path.slice(0, place.length)) === prefix);
+  const names = new Set(inside.map((path) => path[place.length]));
+  return [...fieldNames(object)].every((name) => names.has(name));
+}
