@@ -116,6 +116,8 @@ export interface WebhookItem {
  * The payee of a received PIX; agency, account number and document without punctuation.
  */
 export interface WebhookItemPayee {
+  /** The item has two values for an identifier: all of them are null. */
+  readonly isContradictory?: true;
   readonly key: string | null;
   readonly document: string | null;
   readonly agency: string | null;

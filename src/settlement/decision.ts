@@ -30,8 +30,9 @@ export type Decision =
       readonly eventId: string;
     }
   | RefundDecision
+  | CorrectDecision
   | Flag
-  /** It concerns an open transaction and was not understood: a person must check it, too. */
+  /** It concerns a stored transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** It settles a transaction. */
@@ -39,6 +40,14 @@ export interface MoveDecision {
   readonly kind: 'move';
   readonly transaction: CandidateRow;
   readonly move: Move;
+}
+
+/** A FAILED transaction was paid: it becomes COMPLETED, and an operator must look at it. */
+export interface CorrectDecision {
+  readonly kind: 'correct';
+  readonly transaction: CandidateRow;
+  readonly endToEnd: string | null;
+  readonly providerTxid: string | null;
 }
 
 /** It records a refund. */
@@ -62,6 +71,10 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: WebhookItem;
+  /** When the event was received. */
+  readonly receivedAt: Date;
+  /** Whether another item of the event reports as completed what this one reports as failed. */
+  readonly isContradicted?: boolean;
   /** The settled transaction that an earlier attempt has found for the item. */
   readonly settledId?: string | undefined;
 }
@@ -77,3 +90,6 @@ export interface ItemMove {
 export interface FinalItem extends EventItem {
   readonly status: Exclude<PixStatus, 'PROCESSING'>;
 }
+
+/** The anomaly of an item that another item of its event contradicts. */
+export const contradictedInEvent = 'contradicted_in_event';

@@ -115,7 +115,7 @@ class ShapeCompiler {
     const when = Object.entries(file.when).map(([path, value]) => this.#condition(path, value));
     const of = listOf(file.of ?? 'event').map((one) => this.#scope(one));
     const mayBeAnything = when.every(({ kinds }) => kinds.has('absent'));
-    if (mayBeAnything && of.some((scope) => !scope.includes('/'))) {
+    if (mayBeAnything && of.includes('event')) {
       this.#fault('when must require something that is present');
     }
     for (const one of when) this.#checkRecognised(one, [...status, ...direction]);
@@ -283,16 +283,17 @@ function paths(at: OneOrMore | undefined): Path[] {
   return listOf(at).map(parsePath);
 }
 
-function envelopeOf(each: string | undefined, whole: ShapeFile['whole']): Envelope {
-  const [page, pages] = whole?.page ?? [];
-  const signs = [page, pages, each].filter((one) => one !== undefined);
-  const others = [whole?.known, whole?.total, whole?.next, whole?.more].flatMap(listOf);
+function envelopeOf(each: string | undefined, whole: ShapeFile['whole'] = {}): Envelope {
+  const { full, known, ...signs } = whole;
+  const declared = Object.values({ ...signs, known, each }).flatMap(listOf);
   return {
-    known: [...signs, ...others].map(parsePath),
-    page: page === undefined || pages === undefined ? null : [parsePath(page), parsePath(pages)],
-    total: paths(whole?.total),
-    next: paths(whole?.next),
-    more: paths(whole?.more),
-    fullPage: Number(whole?.full_page ?? Number.POSITIVE_INFINITY),
+    known: declared.map(parsePath),
+    page: paths(signs.page),
+    pages: paths(signs.pages),
+    size: paths(signs.size),
+    total: paths(signs.total),
+    next: paths(signs.next),
+    more: paths(signs.more),
+    full: new Set(listOf(full).map(Number)),
   };
 }

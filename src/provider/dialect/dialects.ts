@@ -77,14 +77,22 @@ export class Dialects {
    */
   readKeys(body: unknown): string[] {
     const page = this.#page(body, 'key list');
-    const keys = (page?.items ?? []).map((value) => {
+    const keys = (page?.items ?? []).flatMap((value) => {
       // A list may consist of bare keys.
-      if (typeof value === 'string') return value;
+      if (typeof value === 'string') return normalisePixKey(value).key;
       const node = { value, around: page?.node ?? null };
-      const { fault, status, payee } = this.#message(node, page?.shape.name ?? '');
-      return fault === null && status === 'COMPLETED' ? payee.key : undefined;
+      return registeredKeys(this.#message(node, page?.shape.name ?? ''), null);
     });
-    return [...new Set(keys.flatMap((key) => (key ? [normalisePixKey(key).key] : [])))];
+    return [...new Set(keys)];
+  }
+
+  /**
+   * Reads the key that the response to a creation reports as registered.
+   * @param requested the requested key in any format; it counts if the response contains no key.
+   * @returns one key in the directory's format, or none.
+   */
+  readCreatedKeys(body: unknown, requested: string | null): string[] {
+    return registeredKeys(this.#message({ value: body, around: null }, 'created key'), requested);
   }
 
   #page(body: unknown, scope: string) {
@@ -173,6 +181,12 @@ export class Dialects {
       isEmpty: !hasFields(node.value),
     };
   }
+}
+
+function registeredKeys({ fault, status, payee }: Message, otherwise: string | null): string[] {
+  const key = payee.key ?? otherwise;
+  const isRegistered = fault === null && status === 'COMPLETED';
+  return key !== null && isRegistered ? [normalisePixKey(key).key] : [];
 }
 
 /** The places of each id in the messages of a scope. */

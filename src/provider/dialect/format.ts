@@ -42,11 +42,25 @@ export const kinds = [
 export type Kind = (typeof kinds)[number];
 
 /** Where a message may stand, besides in a list of another shape. */
-export const scopes = ['event', 'statement', 'key list'] as const;
+export const scopes = ['event', 'statement', 'key list', 'created key'] as const;
 
 export const idNames = ['endToEnd', 'clientRequestId', 'txid', 'providerId', 'returnId'] as const;
 
 export type IdName = (typeof idNames)[number];
+
+/** The keys of `whole`: see `Envelope`. */
+export const envelopeKeys = [
+  'known',
+  'page',
+  'pages',
+  'size',
+  'total',
+  'next',
+  'more',
+  'full',
+] as const;
+
+export type EnvelopeKey = (typeof envelopeKeys)[number];
 
 export type OneOrMore = string | readonly string[];
 
@@ -72,14 +86,7 @@ export interface ShapeFile {
   readonly direction?: readonly ColumnFile[];
   readonly flow?: 'IN' | 'OUT' | 'EITHER';
   readonly code?: OneOrMore;
-  readonly whole?: {
-    readonly known?: OneOrMore;
-    readonly page?: readonly [page: string, pages: string];
-    readonly total?: OneOrMore;
-    readonly next?: OneOrMore;
-    readonly more?: OneOrMore;
-    readonly full_page?: string;
-  };
+  readonly whole?: Readonly<Partial<Record<EnvelopeKey, OneOrMore>>>;
   readonly passes_over?: OneOrMore;
   readonly why?: string;
 }
@@ -130,14 +137,7 @@ const shape = closed(
     direction: columns,
     flow: { enum: ['IN', 'OUT', 'EITHER'] },
     code: oneOrMore,
-    whole: closed({
-      known: oneOrMore,
-      page: { ...texts, minItems: 2, maxItems: 2 },
-      total: oneOrMore,
-      next: oneOrMore,
-      more: oneOrMore,
-      full_page: { type: 'string', pattern: '^[1-9]\\d{0,5}$' },
-    }),
+    whole: fields(envelopeKeys),
     passes_over: oneOrMore,
     why: text,
   },

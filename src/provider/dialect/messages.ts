@@ -128,32 +128,42 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
 const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
 
 /**
- * Whether an envelope has all lines of its statement: it has no sign of a further page, and no
- * field that may be one.
+ * Whether a list is the whole statement. Any sign of a further page speaks against it, and so does
+ * any field that may be such a sign.
  */
-export function isWhole({ envelope, each }: Shape, node: Node, count: number): boolean {
-  const { known, page, total, next, more, fullPage } = envelope;
-  const isAbsent = (path: Path, ...others: readonly unknown[]): boolean =>
-    [undefined, ...others].includes(valueAt(node, path));
-  const numberAt = (path: Path): number => Number(readWord(valueAt(node, path)) ?? Number.NaN);
+export function isWhole({ envelope }: Shape, node: Node, count: number): boolean {
+  const filled = (paths: readonly Path[], ...empty: readonly unknown[]): unknown[] =>
+    paths
+      .map((path) => valueAt(node, path))
+      .filter((value) => ![undefined, ...empty].includes(value));
+  const numbers = (paths: readonly Path[]): number[] =>
+    filled(paths).map((value) => Number(readWord(value) ?? Number.NaN));
+  const [page, pages] = [numbers(envelope.page), numbers(envelope.pages)];
+  const [size, total] = [numbers(envelope.size), numbers(envelope.total)];
   const isOnlyPage =
-    page === null || page.every((path) => isAbsent(path)) || numberAt(page[1]) === 1;
-  return (
-    isOnlyPage &&
-    (each ?? []).every((_, depth) => isKnown(node, (each ?? []).slice(0, depth), known)) &&
-    total.every((path) => isAbsent(path) || numberAt(path) === count) &&
-    next.every((path) => isAbsent(path, '')) &&
-    more.every((path) => isAbsent(path, false)) &&
-    count < fullPage
-  );
+    [...page, ...pages].every((number) => number === 0 || number === 1) &&
+    total.every((number) => number === count) &&
+    filled(envelope.next, '').length + filled(envelope.more, false).length === 0;
+  if (!isOnlyPage || !isKnown(node, envelope.known)) return false;
+  if (pages.length + total.length > 0) return true;
+  if (size.length > 0) return size.every((number) => count < number);
+  return page.length === 0 && !envelope.full.has(count);
 }
 
-/** Whether an object around the lines has declared fields only. */
-function isKnown(node: Node, place: Path, known: readonly Path[]): boolean {
-  const object = valueAt(node, place);
-  if (!isObject(object)) return true;
-  const prefix = formatPath(place);
-  const inside = known.filter((path) => formatPath(path.slice(0, place.length)) === prefix);
-  const names = new Set(inside.map((path) => path[place.length]));
-  return [...fieldNames(object)].every((name) => names.has(name));
+/** Whether the objects around the lines have declared fields only. */
+function isKnown(node: Node, known: readonly Path[]): boolean {
+  const objects = known.flatMap((path) => path.map((_, depth) => path.slice(0, depth)));
+  const places = new Map(objects.map((place) => [formatPath(place), place]));
+  return [...places.values()].every((place) => {
+    const value = valueAt(node, place);
+    if (value === undefined || (place.length === 0 && Array.isArray(value))) return true;
+    if (!isObject(value)) return false;
+    const inside = known.filter((path) => isBelow(path, place));
+    const names = new Set(inside.map((path) => path[place.length]));
+    return [...fieldNames(value)].every((name) => names.has(name));
+  });
+}
+
+function isBelow(path: Path, place: Path): boolean {
+  return path.length > place.length && place.every((name, depth) => path[depth] === name);
 }

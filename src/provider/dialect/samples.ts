@@ -16,6 +16,7 @@ interface Sample {
   readonly event?: unknown;
   readonly statement?: unknown;
   readonly keys?: unknown;
+  readonly createdKey?: unknown;
   /** Events, the lines of a statement, or keys. */
   readonly reads: readonly unknown[];
   /** Of a statement: whether the lines are all. */
@@ -57,8 +58,9 @@ function parseSamples(text: string | null): readonly Sample[] {
 
 /** Reads a message; a statement also says whether it is whole. */
 export function readSample(dialects: Dialects, sample: Omit<Sample, 'name' | 'reads'>): Read[] {
-  if (sample.keys !== undefined) {
-    return dialects.readKeys(sample.keys).map((key) => ({ ...noRead, result: key }));
+  if (sample.keys !== undefined) return dialects.readKeys(sample.keys).map(readOfKey);
+  if (sample.createdKey !== undefined) {
+    return dialects.readCreatedKeys(sample.createdKey, null).map(readOfKey);
   }
   if (sample.statement === undefined) return dialects.readEvents(sample.event).map(readOfItem);
   const statement = dialects.readStatement(sample.statement, false);
@@ -66,6 +68,8 @@ export function readSample(dialects: Dialects, sample: Omit<Sample, 'name' | 're
   const lines = statement.lines.map((line) => ({ ...noRead, result: shortLine(line) }));
   return [...lines, { ...noRead, result: statement.isWhole }];
 }
+
+const readOfKey = (key: string): Read => ({ ...noRead, result: key });
 
 const noRead = { shape: null, amountCents: null } as const;
 

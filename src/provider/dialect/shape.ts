@@ -20,15 +20,21 @@ export interface Column<Word extends string> {
   readonly absent: Word | null;
 }
 
-/** The signs of a further page in an envelope. */
+/** The fields around the lines of a statement that tell whether these are all. */
 export interface Envelope {
-  /** The fields that may stand beside the list and in the objects around it. */
+  /** The fields that may stand around the list; any other may be a sign of a further page. */
   readonly known: readonly Path[];
-  readonly page: readonly [page: Path, pages: Path] | null;
+  /** The number of this page, that of all pages, the size of a page, the number of all lines. */
+  readonly page: readonly Path[];
+  readonly pages: readonly Path[];
+  readonly size: readonly Path[];
   readonly total: readonly Path[];
+  /** A cursor or a link, which is filled when there is a further page. */
   readonly next: readonly Path[];
+  /** A flag, which is true when there is a further page. */
   readonly more: readonly Path[];
-  readonly fullPage: number;
+  /** Lengths of a list that may be a full page where nothing says more. */
+  readonly full: ReadonlySet<number>;
 }
 
 export interface Shape {

@@ -130,10 +130,10 @@ function withStatement(
 ) {
   const { provider } = app.context;
   const statement: typeof provider.statement = async (request) => {
-    const { items, ...rest } = await provider.statement(request);
+    const { items } = await provider.statement(request);
     const { start, end } = request;
-    const isOfUser = request.session.userId === user.id;
-    return { ...rest, items: isOfUser ? change(items, { start, end }) : items };
+    const changed = request.session.userId === user.id ? change(items, { start, end }) : items;
+    return app.context.dialects.readStatement(changed, false) ?? assert.fail();
   };
   return { ...app.context, provider: { ...provider, statement } };
 }
