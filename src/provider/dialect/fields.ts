@@ -13,8 +13,14 @@ export interface Node {
   readonly around: Node | null;
 }
 
-/** The value of a field that has two spellings with different values in one object. */
-export const conflict: unique symbol = Symbol('conflict');
+/** A field that has two spellings with different values in one object. */
+export class Conflict {
+  readonly first: unknown;
+
+  constructor(first: unknown) {
+    this.first = first;
+  }
+}
 
 /** Parses `a.b`, `^.a` or `@`; names are compared without case, `_`, `-` and spaces. */
 export function parsePath(text: string): Path {
@@ -28,7 +34,7 @@ export function formatPath(path: Path): string {
 
 /**
  * Returns the value at a path.
- * @returns undefined for an absent field or null; {@link conflict} for a contradictory field.
+ * @returns undefined for an absent field or null; {@link Conflict} for a contradictory field.
  */
 export function valueAt(node: Node, path: Path): unknown {
   let at: Node | null = node;
@@ -37,7 +43,9 @@ export function valueAt(node: Node, path: Path): unknown {
     if (step === '^') value = (at = at?.around ?? null)?.value;
     else if (step === '@') value = Array.isArray(value) ? value : undefined;
     else value = isObject(value) ? foldedFields(value).get(step) : undefined;
-    if (value === undefined || value === null || value === conflict) return value ?? undefined;
+    if (value === undefined || value === null || value instanceof Conflict) {
+      return value ?? undefined;
+    }
   }
   return value;
 }
@@ -68,7 +76,11 @@ function foldedFields(object: object): ReadonlyMap<string, unknown> {
     if (value === null || value === undefined) continue;
     const plain = plainName(name);
     const other = fields.get(plain);
-    fields.set(plain, other === undefined || other === value ? value : conflict);
+    const isSame = other === undefined || other === value;
+    fields.set(
+      plain,
+      isSame ? value : new Conflict(other instanceof Conflict ? other.first : other),
+    );
   }
   folded.set(object, fields);
   return fields;

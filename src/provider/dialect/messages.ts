@@ -3,7 +3,7 @@ import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
 import {
-  conflict,
+  Conflict,
   fieldNames,
   formatPath,
   readWord,
@@ -39,7 +39,7 @@ export const unread = {
 /** Whether a message meets a condition. */
 export function meets(node: Node, { path, kinds, words }: Condition): boolean {
   const value = valueAt(node, path);
-  if (value === conflict || !kinds.has(valueKind(value))) return false;
+  if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
   if (words === null || value === undefined) return true;
   return words.has(readWord(value) ?? '');
 }
@@ -104,11 +104,13 @@ function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null 
 }
 
 /**
- * Converts a message of a statement to a line. A line that no shape reads has its ids only.
+ * Converts a message of a statement to a line. A line that is not understood proves nothing, and keeps
+ * its ids unless they contradict each other.
  * @param settledOnly whether a line without a status is completed.
  */
 export function toLine(message: Message, settledOnly: boolean): StatementLine {
-  const { ids, amountCents, direction, status, fault } = message;
+  const { amountCents, direction, status, fault } = message;
+  const ids = fault?.because === 'contradictory_id' ? {} : message.ids;
   const settled = status ?? (settledOnly ? 'COMPLETED' : null);
   const isRead = fault === null;
   return {

@@ -2,7 +2,7 @@
 import { isReturnId } from '../../domain/pix.ts';
 import { isObject, readId, readReason } from '../wire-reading.ts';
 import type { IgnoredBecause } from '../webhook-events.ts';
-import { conflict, hasField, readWord, valueAt, type Node, type Path } from './fields.ts';
+import { Conflict, hasField, readWord, valueAt, type Node, type Path } from './fields.ts';
 import type { Direction, IdName, Meaning } from './format.ts';
 import type { Column, Shape } from './shape.ts';
 import {
@@ -87,7 +87,10 @@ interface Field<Value> {
   readonly mayBeBlank: boolean;
 }
 
-/** Every declared place that is filled must be readable and say the same. */
+/**
+ * Every declared place that is filled must be readable and say the same.
+ * @returns the first value; a message with a fault proves nothing by it.
+ */
 function readField<Value>(
   node: Node,
   places: readonly Path[],
@@ -99,10 +102,14 @@ function readField<Value>(
   for (const path of places) {
     const value = valueAt(node, path);
     if (value === undefined || (field.mayBeBlank && value === '')) continue;
-    if (value === conflict) return note(field.contradictory);
+    if (value instanceof Conflict) {
+      note(field.contradictory);
+      found ??= read(value.first);
+      continue;
+    }
     const next = read(value);
-    if (next === null) return note(field.unreadable);
-    if (found !== null && compare(found) !== compare(next)) return note(field.contradictory);
+    if (next === null) note(field.unreadable);
+    else if (found !== null && compare(found) !== compare(next)) note(field.contradictory);
     found ??= next;
   }
   return found;
@@ -226,7 +233,7 @@ function readColumns<Word extends string>(
   for (const { at, words, absent } of columns) {
     for (const path of at) {
       const value = valueAt(node, path);
-      if (value === conflict) return note(`contradictory_${what}`);
+      if (value instanceof Conflict) return note(`contradictory_${what}`);
       const word = value === undefined ? null : readWord(value);
       const meaning = value === undefined ? absent : word === null ? undefined : words.get(word);
       if (meaning === undefined) return note(`unknown_${what}`, value);

@@ -131,7 +131,8 @@ export function results({ items }: Settlement): string[] {
   );
 }
 
-/** A flat event of a payment that was confirmed. */
+/** A flat event of a payment that was confirmed; of one that failed, with a listed code. */
 export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
-  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...changes };
+  const code = changes['status'] === 'ERROR' && { error: { code: 'AC03' } };
+  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...code, ...changes };
 }

@@ -69,12 +69,12 @@ async function everythingThatHappens(): Promise<void> {
     await sendTo('lost@ponte.test'),
   ]) {
     await app.receive(confirmed({ endToEnd }));
-    await app.receive({ ...confirmed({ endToEnd }), status: 'ERROR' });
+    await app.receive({ ...confirmed({ endToEnd, status: 'ERROR' }) });
   }
   const failing = await sendTo('lost@ponte.test');
   // After a repeat a failure waits for the word that the payment was made.
   await app.clock.advance(15 * minuteMs);
-  await app.receive({ ...confirmed({ endToEnd: failing.end_to_end }), status: 'ERROR' });
+  await app.receive({ ...confirmed({ endToEnd: failing.end_to_end, status: 'ERROR' }) });
   for (const key of ['notfound', 'unavailable', 'reject', 'silent', 'lost', 'timeout', 'html']) {
     await sendTo(`${key}@ponte.test`);
   }

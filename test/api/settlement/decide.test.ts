@@ -49,6 +49,7 @@ const charge: CandidateRow = {
   owner: ['0001', '123456', '52998224725'],
 };
 
+const refused = { status: 'ERROR', error: { code: 'AC03' } } as const;
 const returnId = 'D11165756202605241201ccccccccccc';
 const younger = { created_at: new Date('2026-05-24T12:00:01.001Z') };
 const ended = { phase: 'SETTLED' } as const;
@@ -115,7 +116,7 @@ type Case = readonly [
 
 const cases: readonly Case[] = [
   ['the end of an accepted send', sent, [send], 'move send to COMPLETED'],
-  ['a failure of an accepted send', { ...sent, status: 'ERROR' }, [send], 'move send to FAILED'],
+  ['a failure of an accepted send', { ...sent, ...refused }, [send], 'move send to FAILED'],
   [
     'the end of a send whose outcome is unknown',
     sent,
@@ -130,13 +131,13 @@ const cases: readonly Case[] = [
   ],
   [
     'a failure during PAYING',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, phase: 'PAYING' }],
     'parked still_paying send',
   ],
   [
     'a failure of a payment that was repeated',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, repeated: true }],
     'flag send failed_after_repeat',
   ],
@@ -149,7 +150,7 @@ const cases: readonly Case[] = [
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
   [
     'a failure of a completed send',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, ...completed }],
     'flag send contradicts_final_status',
   ],
@@ -195,7 +196,7 @@ const cases: readonly Case[] = [
     'a failure of another payment of the provider',
     {
       ...sent,
-      status: 'ERROR',
+      ...refused,
       endToEnd: undefined,
       clientRequestId: 'key',
       amount: 10.5,
@@ -359,14 +360,12 @@ const cases: readonly Case[] = [
       ['document beside its own key', { key: 'ana@example.com', payee: { cpf: '93541134780' } }],
       ['key beside its own', { key: 'ana@example.com', payee: { key: 'zoe@example.com' } }],
     ] as const
-  ).map(
-    ([what, payee]): Case => [
-      `a charge that is paid to another ${what}`,
-      { ...ofCharge, ...payee },
-      [charge],
-      'flag charge payee_disagrees',
-    ],
-  ),
+  ).map(([what, payee]): Case => [
+    `a charge that is paid to another ${what}`,
+    { ...ofCharge, ...payee },
+    [charge],
+    'flag charge payee_disagrees',
+  ]),
   [
     'a payment without a direction that names the charge and another payee',
     { ...sent, txid, amount: 10.5, event: 'PIX_PAYMENT', recebedor: { cpf: '93541134780' } },
@@ -386,18 +385,21 @@ const cases: readonly Case[] = [
       ['no id', {}, {}, 'flag charge paid_again_without_id'],
       ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
       ['an id, after a payment without one', { id: 'pay-2' }, { paid_by: ['event', null] }, again],
-      ['no id, by the event that has completed it', {}, { paid_by: [eventId, null] }, 'already charge'],
+      [
+        'no id, by the event that has completed it',
+        {},
+        { paid_by: [eventId, null] },
+        'already charge',
+      ],
       ['no id, and it is dynamic', {}, { expires_at: receivedAt }, 'already charge'],
       ['another id, and it is dynamic', { id: 'pay-2' }, { expires_at: receivedAt }, again],
     ] as const
-  ).map(
-    ([what, more, stored, expected]): Case => [
-      `a paid charge without an end-to-end id: ${what}`,
-      { ...ofCharge, endToEnd: undefined, ...more },
-      [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
-      expected,
-    ],
-  ),
+  ).map(([what, more, stored, expected]): Case => [
+    `a paid charge without an end-to-end id: ${what}`,
+    { ...ofCharge, endToEnd: undefined, ...more },
+    [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
+    expected,
+  ]),
   [
     'a second payment of a charge that is recorded without an end-to-end id',
     { ...ofCharge, endToEnd: undefined, id: 'pay-2' },
@@ -472,7 +474,7 @@ test('an item that moves nothing and contradicts nothing needs no look at what i
 });
 
 test('a failure that another item of its event contradicts ends nothing', () => {
-  const failure = { ...sent, status: 'ERROR' };
+  const failure = { ...sent, ...refused };
   const ofSend = (stored: Partial<CandidateRow>) => {
     const item = { eventId, receivedAt, isContradicted: true, item: itemOf(failure) };
     return decide(item, { candidates: [{ ...send, ...stored }], payees: [] }).map(inWords);

@@ -28,9 +28,6 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     'other spellings and texts': [
       { end_to_end_id: ' E1 ', valor: '10.50', status: 'SETTLED', type: 'PIX_PAYMENT_OUT' },
     ],
-    'camel case and Portuguese': [
-      { endToEndId: 'E1', value: 10.5, status: 'PAID', type: 'pixEnviado', natureza: 'DÉBITO' },
-    ],
     'a negative number': [{ ...undirected, amount: -10.5 }],
     'a minus sign in a text': [{ ...undirected, amount: '-10.50' }],
     'other payments beside it': [line, { ...line, endToEnd: 'E2', type: 'REVERSAL' }],
@@ -61,6 +58,9 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     'a line without an id': [{ amount: 10.5, status: 'CONFIRMED', direction: 'DEBIT' }],
   },
   unclear: {
+    'a word that no dialect has': [
+      { endToEndId: 'E1', value: 10.5, status: 'PAID', type: 'pixEnviado', natureza: 'DEBITO' },
+    ],
     'a second line with the id': [line, { ...line, amount: 0.25, type: 'FEE' }],
     'the same line twice': [line, line],
     'a reversal alone': [{ ...line, direction: 'CREDIT', type: 'REVERSAL' }],
