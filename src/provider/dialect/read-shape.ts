@@ -85,11 +85,12 @@ interface Field<Value> {
   readonly contradictory: IgnoredBecause;
   /** Whether an empty text counts as absent. */
   readonly mayBeBlank: boolean;
+  /** Whether the first value is returned beside a fault: an id then names what is not understood. */
+  readonly keepsFirst?: true;
 }
 
 /**
  * Every declared place that is filled must be readable and say the same.
- * @returns the first value; a message with a fault proves nothing by it.
  */
 function readField<Value>(
   node: Node,
@@ -102,14 +103,12 @@ function readField<Value>(
   for (const path of places) {
     const value = valueAt(node, path);
     if (value === undefined || (field.mayBeBlank && value === '')) continue;
-    if (value instanceof Conflict) {
-      note(field.contradictory);
-      found ??= read(value.first);
-      continue;
-    }
-    const next = read(value);
-    if (next === null) note(field.unreadable);
-    else if (found !== null && compare(found) !== compare(next)) note(field.contradictory);
+    const isTwofold = value instanceof Conflict;
+    const next = read(isTwofold ? value.first : value);
+    const isOther = found !== null && next !== null && compare(found) !== compare(next);
+    if (isTwofold || isOther) note(field.contradictory);
+    else if (next === null) note(field.unreadable);
+    if ((isTwofold || isOther || next === null) && !field.keepsFirst) return null;
     found ??= next;
   }
   return found;
@@ -120,6 +119,7 @@ const idField = {
   unreadable: 'unreadable_id',
   contradictory: 'contradictory_id',
   mayBeBlank: true,
+  keepsFirst: true,
 } as const;
 
 function readIds({ ids: declared }: Shape, node: Node, note: Note): Reading['ids'] {
