@@ -113,7 +113,7 @@ export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): b
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A message of one bank must not be read as that of another: with a real provider, name its own. */
+/** A message of one bank must not be read as another's: with a real provider, name its own. */
 function* dialectBreaches(
   { PROVIDER_STUB: stub, PROVIDER_DIALECTS: dialects }: Partial<Values>,
   appEnv: AppEnv | undefined,

@@ -16,8 +16,6 @@ import {
 } from './entry.ts';
 import { dialectNames } from './formats.ts';
 
-const allDialects = dialectNames.join();
-
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
@@ -166,22 +164,19 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning:
-      "dialects of the provider's messages that are read, separated by commas; unset: all; " +
-      'required in production and, with the stub off, in staging',
+    meaning: "dialects of the provider's messages; required in production, or in staging with it",
     expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
     schema: formatted('dialects'),
-    defaultIn: { local: allDialects, test: allDialects },
+    defaultIn: { local: dialectNames.join(), test: dialectNames.join() },
     requiredIn: ['production'],
   },
   PROVIDER_DIALECT_FILES: {
-    meaning: 'further dialects: paths of YAML files, separated by commas (src/provider/README.md)',
+    meaning: 'YAML files of further dialects, separated by commas (src/provider/README.md)',
     expected: 'paths of .yaml files, separated by commas',
     schema: formatted('yaml-files'),
   },
   PROVIDER_STATEMENT_SETTLED_ONLY: {
-    meaning:
-      'whether the statement lists only settled lines; one without a status then proves a payment',
+    meaning: 'whether a line of the statement without a status is settled, and proves a payment',
     ...flag,
     default: false,
   },

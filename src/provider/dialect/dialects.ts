@@ -72,7 +72,7 @@ export class Dialects {
   }
 
   /**
-   * Reads the Pix keys of the provider's list that belong to the account, in the directory's format.
+   * Reads the Pix keys of the provider's list that belong to the account, in DICT's format.
    * It omits entries that no shape reads as a registered key.
    */
   readKeys(body: unknown): string[] {
@@ -117,7 +117,7 @@ export class Dialects {
     if (shape && !(shape.kind === 'list' && fault)) yield* this.#listed(shape, node);
   }
 
-  /** The items of a list, and then the lists in each of them, which may be added to a known item. */
+  /** The items of a list, and then the lists in each of them: these may grow with time. */
   *#listed({ name, each, kind }: Shape, node: Node): Generator<Message> {
     const value = each && valueAt(node, each);
     const isList = Array.isArray(value) || isObject(value);

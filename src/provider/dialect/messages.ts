@@ -104,8 +104,8 @@ function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null 
 }
 
 /**
- * Converts a message of a statement to a line. A line that is not understood proves nothing, and keeps
- * its ids unless they contradict each other.
+ * Converts a message of a statement to a line. A line that is not understood proves nothing, and
+ * keeps its ids unless they contradict each other.
  * @param settledOnly whether a line without a status is completed.
  */
 export function toLine(message: Message, settledOnly: boolean): StatementLine {

@@ -1,4 +1,4 @@
-/** Opens the dialects of the configuration: those of this project by name, and files of one's own. */
+/** Opens the dialects of the configuration: this project's by name, and files of one's own. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DialectError, loadDialects, type DialectText } from './load.ts';

@@ -1,4 +1,4 @@
-/** Checks that shapes of different meaning never match one message, and how shapes refer to each other. */
+/** Checks that two shapes never match one message, and how shapes refer to each other. */
 import { impliedConditions, type Report } from './compile.ts';
 import { formatPath } from './fields.ts';
 import { scopes } from './format.ts';
@@ -15,8 +15,8 @@ export function checkShapes(shapes: readonly Shape[], report: Report): void {
     checkScopes(shape, byName, report);
     for (const other of shapes.slice(index + 1)) {
       if (!shape.of.some((scope) => other.of.includes(scope)) || exclude(shape, other)) continue;
-      const fault = `may match a message of ${other.name}: name a field in both whose values exclude each other`;
-      report(shape.name, fault);
+      const advice = 'name a field in both whose values exclude each other';
+      report(shape.name, `may match a message of ${other.name}: ${advice}`);
     }
   }
 }

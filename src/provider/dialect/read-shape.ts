@@ -36,6 +36,12 @@ export interface Fault {
 /** Notes a fault; the first one counts. */
 type Note = (because: IgnoredBecause, word?: unknown) => null;
 
+/** A message that is read, and where its faults go. */
+interface Input {
+  readonly node: Node;
+  readonly note: Note;
+}
+
 /** Reads a message that meets the conditions of a shape. */
 export function readShape(shape: Shape, node: Node): Reading {
   let fault: Fault | null = null;
@@ -45,20 +51,21 @@ export function readShape(shape: Shape, node: Node): Reading {
   };
   const passedOver = findUndeclared(shape, node);
   if (passedOver !== null) note('undeclared_field', passedOver);
-  const ids = readIds(shape, node, note);
-  const meaning = readColumns(node, shape.status, 'status', note);
-  const code = readCode(shape, node, note);
+  const input = { node, note };
+  const ids = readIds(shape, input);
+  const meaning = readColumns(input, shape.status, 'status');
+  const code = readCode(shape, input);
   const status = meaning === 'FAILED_WITH_CODE' ? 'FAILED' : meaning;
   if (shape.kind === 'payment' && status === 'FAILED')
     requireListed(shape, { meaning, code }, note);
-  const amount = readAmounts(shape, node, note);
+  const amount = readAmounts(shape, input);
   const reading = {
     ids,
     amountCents: amount?.cents ?? null,
-    payee: readPayee(shape, node, note),
+    payee: readPayee(shape, input),
     at: readTimes(shape, node),
     code: code.code,
-    direction: readDirection(shape, node, { isNegative: amount?.isNegative === true, note }),
+    direction: readDirection(shape, input, amount?.isNegative === true),
     status,
   };
   if (shape.kind === 'refund' && status === 'COMPLETED') checkRefund(reading, note);
@@ -85,7 +92,7 @@ interface Field<Value> {
   readonly contradictory: IgnoredBecause;
   /** Whether an empty text counts as absent. */
   readonly mayBeBlank: boolean;
-  /** Whether the first value is returned beside a fault: an id then names what is not understood. */
+  /** Whether the first value is returned beside a fault: an id names what is not understood. */
   readonly keepsFirst?: true;
 }
 
@@ -93,10 +100,9 @@ interface Field<Value> {
  * Every declared place that is filled must be readable and say the same.
  */
 function readField<Value>(
-  node: Node,
+  { node, note }: Input,
   places: readonly Path[],
   field: Field<Value>,
-  note: Note,
 ): Value | null {
   const { read, compare = (value: Value) => value } = field;
   let found: Value | null = null;
@@ -122,17 +128,17 @@ const idField = {
   keepsFirst: true,
 } as const;
 
-function readIds({ ids: declared }: Shape, node: Node, note: Note): Reading['ids'] {
+function readIds({ ids: declared }: Shape, input: Input): Reading['ids'] {
   if (declared.length === 0) return {};
   const ids = declared.flatMap(([name, places]) => {
-    const id = readField(node, places, idField, note);
+    const id = readField(input, places, idField);
     return id === null ? [] : [[name, id] as const];
   });
-  if (ids.length === 0) note('no_id');
+  if (ids.length === 0) input.note('no_id');
   return Object.fromEntries(ids);
 }
 
-function readPayee({ payee }: Shape, node: Node, note: Note): Reading['payee'] {
+function readPayee({ payee }: Shape, input: Input): Reading['payee'] {
   const found = payee.flatMap(([name, places]) => {
     const field = {
       read: payeeReaders[name],
@@ -141,7 +147,7 @@ function readPayee({ payee }: Shape, node: Node, note: Note): Reading['payee'] {
       contradictory: 'contradictory_payee',
       mayBeBlank: true,
     } as const;
-    const value = readField(node, places, field, note);
+    const value = readField(input, places, field);
     return value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(found);
@@ -152,7 +158,7 @@ interface Amount {
   readonly isNegative: boolean;
 }
 
-function readAmounts({ amount }: Shape, node: Node, note: Note): Amount | null {
+function readAmounts({ amount }: Shape, input: Input): Amount | null {
   if (amount === null) return null;
   const read = (value: unknown): Amount | null => {
     const cents = readAmount(value, amount.unit, amount.isSigned);
@@ -165,7 +171,7 @@ function readAmounts({ amount }: Shape, node: Node, note: Note): Amount | null {
     contradictory: 'unreadable_amount',
     mayBeBlank: false,
   } as const;
-  return readField(node, amount.at, field, note);
+  return readField(input, amount.at, field);
 }
 
 function readTimes({ time }: Shape, node: Node): Date | null {
@@ -181,7 +187,7 @@ interface CodeReading {
   readonly isGiven: boolean;
 }
 
-function readCode({ code: places }: Shape, node: Node, note: Note): CodeReading {
+function readCode({ code: places }: Shape, input: Input): CodeReading {
   let isGiven = false;
   const read = (value: unknown): { code: string | null } => {
     isGiven = true;
@@ -194,7 +200,7 @@ function readCode({ code: places }: Shape, node: Node, note: Note): CodeReading 
     contradictory: 'contradictory_code',
     mayBeBlank: true,
   } as const;
-  return { code: readField(node, places, field, note)?.code ?? null, isGiven };
+  return { code: readField(input, places, field)?.code ?? null, isGiven };
 }
 
 /** A code that is present and not listed leaves a failure open, whatever its word proves. */
@@ -208,26 +214,21 @@ function requireListed(
   if (word === null || !notExecuted.has(word)) note('unlisted_code', code.code);
 }
 
-function readDirection(
-  shape: Shape,
-  node: Node,
-  { isNegative: sign, note }: { readonly isNegative: boolean; readonly note: Note },
-): Reading['direction'] {
-  const word = readColumns(node, shape.direction, 'direction', note);
+function readDirection(shape: Shape, input: Input, isOut: boolean): Reading['direction'] {
+  const word = readColumns(input, shape.direction, 'direction');
   const flow = shape.flow === 'EITHER' ? null : shape.flow;
   const said = new Set<Direction>(
-    [word, flow, sign ? ('OUT' as const) : null].filter((one) => one !== null),
+    [word, flow, isOut ? ('OUT' as const) : null].filter((one) => one !== null),
   );
   const [direction = null] = said;
-  return said.size > 1 ? note('contradictory_direction') : direction;
+  return said.size > 1 ? input.note('contradictory_direction') : direction;
 }
 
 /** Every field that is filled has a listed word, and the words that are not silent agree. */
 function readColumns<Word extends string>(
-  node: Node,
+  { node, note }: Input,
   columns: readonly Column<Word>[],
   what: 'status' | 'direction',
-  note: Note,
 ): Word | null {
   let found: Word | null = null;
   for (const { at, words, absent } of columns) {

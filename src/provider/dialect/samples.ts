@@ -1,6 +1,6 @@
 /**
- * The samples of a dialect: messages of the provider with the reading that is expected of them. They
- * run whenever dialects are loaded.
+ * The samples of a dialect: messages of the provider with the reading that is expected of them.
+ * They run whenever dialects are loaded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { WebhookItem } from '../webhook-events.ts';

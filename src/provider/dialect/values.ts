@@ -33,7 +33,7 @@ function withoutSign(value: unknown): unknown {
   return typeof value === 'string' ? value.trim().replace(/^-/, '') : value;
 }
 
-/** A reader of one identifier of a payee; {@link comparable} makes two of its results comparable. */
+/** The reader of each identifier of a payee. */
 export const payeeReaders = {
   key: readId,
   document: readCode,
