@@ -69,6 +69,7 @@ export function toItem(message: Message, index: number): WebhookItem {
     ...(shape?.flow === 'EITHER' && { isUndirected: true as const }),
     amountCents,
     payee: {
+      ...(payee.isContradictory && { isContradictory: true as const }),
       key: payee.key ?? null,
       document: payee.document ?? null,
       agency: payee.agency ?? null,

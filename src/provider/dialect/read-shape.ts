@@ -18,7 +18,10 @@ import {
 export interface Reading {
   readonly ids: Readonly<Partial<Record<IdName, string>>>;
   readonly amountCents: number | null;
-  readonly payee: Readonly<Partial<Record<PayeeField, string>>>;
+  readonly payee: Readonly<Partial<Record<PayeeField, string>>> & {
+    /** Two places have different values. */
+    readonly isContradictory?: true;
+  };
   readonly at: Date | null;
   /** The failure's code, if it has the form of one. */
   readonly code: string | null;
@@ -138,7 +141,13 @@ function readIds({ ids: declared }: Shape, input: Input): Reading['ids'] {
   return Object.fromEntries(ids);
 }
 
-function readPayee({ payee }: Shape, input: Input): Reading['payee'] {
+/** Money for two payees is nobody's: it is settled as money that is not for the owner. */
+function readPayee({ payee }: Shape, { node, note }: Input): Reading['payee'] {
+  let isContradictory: true | false = false;
+  const noteOther: Note = (because) => {
+    if (because === 'contradictory_payee') isContradictory = true;
+    return because === 'contradictory_payee' ? null : note(because);
+  };
   const found = payee.flatMap(([name, places]) => {
     const field = {
       read: payeeReaders[name],
@@ -147,10 +156,10 @@ function readPayee({ payee }: Shape, input: Input): Reading['payee'] {
       contradictory: 'contradictory_payee',
       mayBeBlank: true,
     } as const;
-    const value = readField(input, places, field);
+    const value = readField({ node, note: noteOther }, places, field);
     return value === null ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(found);
+  return isContradictory ? { isContradictory: true } : Object.fromEntries(found);
 }
 
 interface Amount {

@@ -261,7 +261,7 @@ test('a PIX is no user’s where one identifier disagrees or none proves anythin
     { receiver: { document, taxId: others.document } },
   ];
   for (const party of contradictory) {
-    assert.deepEqual(await receivedAs(party), ['ignored: contradictory_payee']);
+    assert.deepEqual(await receivedAs(party), ['parked: no_match']);
   }
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
 });

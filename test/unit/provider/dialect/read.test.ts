@@ -87,7 +87,6 @@ describe('a field', () => {
     ['contradictory_id', { endToEndId: 'E2' }],
     ['unreadable_amount', { Amount: 99 }],
     ['unreadable_amount', { valor: '10.51' }],
-    ['contradictory_payee', { key: 'ana@ponte.test', pixKey: 'bia@ponte.test' }],
     ['contradictory_code', { status: 'ERROR', reason: 'AC03', errorCode: 'BE17' }],
     ['unknown_shape', { Event: 'PIX_IN' }],
   ];
