@@ -34,6 +34,8 @@ export interface Metrics {
   /** One of {@link breakerStates}. */
   readonly breakerState: Gauge<'lane'>;
   readonly webhookEvents: Counter<'result'>;
+  /** Webhooks whose sender did not prove to be the provider. */
+  readonly webhookRefusals: Counter<'reason'>;
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
@@ -43,11 +45,25 @@ export interface Metrics {
   readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
+  /** Answers to payments that prove nothing, by status and code; the code is bounded. */
+  readonly unknownAnswers: Counter<'status' | 'code'>;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
   /** Unhandled errors; the log has them. */
   readonly defects: Counter<'kind'>;
 }
+
+/**
+ * The counters of the code that also runs in commands, which have no `/metrics` and count nothing.
+ */
+export type LocalMetrics = {
+  readonly [Name in
+    | 'databaseQueries'
+    | 'webhookEvents'
+    | 'pixAnomalies'
+    | 'pixCorrections'
+    | 'pixUnreadEvents']: Pick<Metrics[Name], 'inc'>;
+};
 
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -128,6 +144,12 @@ function workMetrics(registry: Registry): WorkMetrics {
       labelNames: ['result'],
       registers,
     }),
+    webhookRefusals: new Counter({
+      name: 'ponte_webhook_refusals_total',
+      help: 'Webhooks that were refused (401), by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'ponte_jobs_total',
       help: 'Runs of jobs, by kind and result',
@@ -152,6 +174,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     unstoredOutcomes: new Gauge({
       name: 'ponte_pix_unstored_outcomes',
       help: 'Outcomes of payments that the database has not stored yet',
+      registers,
+    }),
+    unknownAnswers: new Counter({
+      name: 'ponte_provider_unknown_answers_total',
+      help: 'Attempts at payments whose answer proves nothing, by status and code',
+      labelNames: ['status', 'code'],
       registers,
     }),
     unknownOutcomes: new Counter({

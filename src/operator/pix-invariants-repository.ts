@@ -98,7 +98,7 @@ const isReported = `
                 and l.id < ending.id)))`;
 
 /** The responses that prove that the request was refused. */
-const refusals = ['4xx', '404', '429'] as const satisfies ProviderStatusClass[];
+const refusals = ['2xx', '4xx', '404', '429'] as const satisfies ProviderStatusClass[];
 
 /** The failures that prove that the request was not executed. */
 const notExecuted = [
@@ -262,8 +262,8 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED'
             and (${isReported} or ${isRefused} or
-                 ending.note in ('look_up_failed', 'abandoned', 'account_not_active',
-                                 '${expiredNote}')) is not true`,
+                 ending.note in ('look_up_failed', 'payee_changed', 'abandoned',
+                                 'account_not_active', '${expiredNote}')) is not true`,
   }),
   invariant({
     name: 'expired_after_grace',

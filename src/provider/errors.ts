@@ -7,7 +7,8 @@ import type { ProviderErrorCode } from '../errors.ts';
 /**
  * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, an
  *   unreadable document).
- * - `rejected`: the provider refused definitively (a 4xx).
+ * - `rejected`: the provider refused definitively: a 4xx; for a payment, a listed code
+ *   (`refusal-codes.ts`).
  * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';
@@ -45,15 +46,13 @@ export interface ProviderErrorOptions {
   readonly retryAfterMs?: number;
   /** The provider's own reason, such as `AC03`: logged, never returned to the app. */
   readonly reason?: string;
-  /** Set when the refusal reports that the payment already exists. */
-  readonly duplicate?: Duplicate;
+  /** Whether it answered that it is unavailable, a 503. For a payment that proves nothing. */
+  readonly saysUnavailable?: boolean;
+  /** The status of the response to a payment. */
+  readonly httpStatus?: number | null;
+  /** The code of the response to a payment, in the form of `restrictCode`. */
+  readonly refusalCode?: string | null;
   readonly cause?: unknown;
-}
-
-/** The existing payment that a refusal reports. */
-export interface Duplicate {
-  /** The only end-to-end id that the refusal names, or null. */
-  readonly endToEnd: string | null;
 }
 
 /** The only error that the provider layer throws. */
@@ -64,9 +63,13 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
-  readonly duplicate: Duplicate | undefined;
+  readonly saysUnavailable: boolean;
+  readonly httpStatus: number | null;
+  readonly refusalCode: string | null;
   /** The number of attempts of the call. */
   attempts = 1;
+  /** The error of the last attempt of the call that was made; null: none, or this error. */
+  lastAttempt: ProviderError | null = null;
 
   constructor(options: ProviderErrorOptions) {
     super(`provider call failed: ${options.code} (${options.statusClass})`, {
@@ -79,7 +82,9 @@ export class ProviderError extends Error {
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.reason = options.reason;
-    this.duplicate = options.duplicate;
+    this.saysUnavailable = options.saysUnavailable ?? false;
+    this.httpStatus = options.httpStatus ?? null;
+    this.refusalCode = options.refusalCode ?? null;
   }
 }
 

@@ -6,6 +6,7 @@
  * Not listed are codes of duplicates (AM05, DU01 to DU05, DUPL), of time-outs whose end is open
  * (AB11, DS24), of requests in progress, and generic ones (ED05).
  */
+import { taxIdKind } from '../domain/tax-id.ts';
 import type { ProviderErrorCode } from '../errors.ts';
 import { findValues, readFields, readInner, type Fields } from './wire-reading.ts';
 
@@ -90,8 +91,11 @@ export function readCodeAt(places: readonly Fields[]): string | null {
   return codes.size > 1 ? unreadableCode : code;
 }
 
-/** Up to 32 letters, digits and `_.-`, without a run of digits as long as a CPF. */
-const allowedForm = /^(?!.*\d{11})[A-Z0-9][A-Z0-9_.-]{0,31}$/;
+/** Up to 32 letters, digits and `_.-`. */
+const allowedForm = /^[A-Z0-9][A-Z0-9_.-]{0,31}$/;
+
+/** Eight digits, whatever separates them, may be part of a document, a phone or an account. */
+const manyDigits = /(?:\d[_.-]*){8}/;
 
 /**
  * Converts a code to the form that is stored, counted and compared.
@@ -103,7 +107,8 @@ export function restrictCode(value: unknown): string {
   if (typeof text !== 'string' || text.length > longestText) return unreadableCode;
   // ASCII only: other letters that fold into it must not spell a listed code.
   const code = text.trim().replace(/[a-z]/g, (letter) => letter.toUpperCase());
-  return allowedForm.test(code) ? code : unreadableCode;
+  const isCode = allowedForm.test(code) && !manyDigits.test(code) && taxIdKind(code) === null;
+  return isCode ? code : unreadableCode;
 }
 
 const longestText = 128;

@@ -7,7 +7,10 @@ import type { PixStatus } from '../domain/pix.ts';
 
 /** Why an item settles nothing. */
 export type IgnoredBecause =
+  | 'not_json'
   | 'not_an_object'
+  /** An object has two members with one name and different values. */
+  | 'contradictory_member'
   /** No dialect declares a message of this form, or with this event word. */
   | 'unknown_shape'
   | 'unknown_event'
@@ -49,6 +52,8 @@ export const unreadReasons = [
   'unknown_shape',
   'unknown_event',
   'ambiguous_shape',
+  'not_json',
+  'contradictory_member',
   'undeclared_field',
   'unknown_status',
   'contradictory_status',

@@ -34,7 +34,7 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
 export function decide(of: EventItem, stored: Facts): readonly Decision[] {
   const { item } = of;
   const { status } = item;
-  const candidates = stored.candidates.filter((one) => mayBeNamed(of, one));
+  const candidates = stored.candidates.map((one) => asNamed(of, one));
   const facts = { ...stored, candidates };
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
@@ -56,16 +56,17 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
 }
 
 /**
- * Whether an item may name a stored transaction. A send or a charge that was stored after the event
- * was received can only be named by an id that no other payment has: the event may be of another
- * channel that uses the same request ids.
+ * A send or a charge that was stored after the event was received can only be named by an id that no
+ * other payment has, because another channel may use the same request ids: the decision gets it
+ * without its other ids.
  */
-function mayBeNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): boolean {
-  if (one.operation !== 'SEND' && one.operation !== 'CHARGE') return true;
+function asNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): CandidateRow {
+  const isRequested = one.operation === 'SEND' || one.operation === 'CHARGE';
   const isUnique =
     (ids.endToEnd !== null && ids.endToEnd === one.end_to_end) ||
     (one.operation === 'CHARGE' && ids.transactionIdentification !== null);
-  return isUnique || one.created_at <= receivedAt;
+  const isOlder = !isRequested || isUnique || one.created_at <= receivedAt;
+  return isOlder ? one : { ...one, idempotency_key: null, provider_txid: null };
 }
 
 /**
@@ -75,7 +76,8 @@ export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): 
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
   const reason = ignoredBecause ?? 'processing';
-  const mayContradict = reason === 'not_received' || notUnderstood.has(reason);
+  const mayContradict =
+    reason === 'not_received' || reason === 'contradictory_member' || notUnderstood.has(reason);
   return mayContradict && Object.values(ids).some((id) => id !== null);
 }
 
@@ -218,6 +220,9 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
 function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'skip', result: 'ignored', reason };
+  if (reason === 'contradictory_member') {
+    return { kind: 'suspect', reason, transaction: openNamed(item, candidates) };
+  }
   if (!needsFacts(item)) return ignored;
   const received = reason === 'not_received' ? receivedAlready(item, candidates) : undefined;
   if (received) return { kind: 'flag', transaction: received, reason: 'contradicts_final_status' };
@@ -267,7 +272,7 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
   const move = settlementOf(final, transaction);
-  const isDoubtful = final.status === 'FAILED' && transaction.repeated;
+  const isDoubtful = final.status === 'FAILED' && isRepeatedInDoubt(final.item, transaction);
   if (isDoubtful && move.from.includes(transaction.phase)) {
     return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
   }
@@ -276,6 +281,15 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
   // the transaction may still reach the phase that this item fits.
   const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
   return { kind: 'skip', result: 'parked', reason, transaction };
+}
+
+/**
+ * Whether a failure may be that of one attempt only, while another one was executed. Where each
+ * attempt was provably not executed, a failure by the end-to-end id ends the payment.
+ */
+function isRepeatedInDoubt({ ids }: WebhookItem, transaction: CandidateRow): boolean {
+  const { repeated, accounted, end_to_end: endToEnd } = transaction;
+  return repeated && !(accounted && ids.endToEnd === endToEnd);
 }
 
 function settlementOf({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {

@@ -51,11 +51,9 @@ export async function readEvent(
 /** The items to read before the event loop gets a turn. */
 const itemsAtATime = 256;
 
-/** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
 async function readItems(dialects: Dialects, payload: Buffer): Promise<WebhookItem[]> {
   const items: WebhookItem[] = [];
-  const content: unknown = JSON.parse(new TextDecoder().decode(payload));
-  for (const item of dialects.eachEvent(content)) {
+  for (const item of dialects.eachStoredEvent(payload)) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();
   }
   return items;

@@ -5,7 +5,7 @@ import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
-import { contradictedItems } from './contradictions.ts';
+import { contradictedItems, failuresLast } from './contradictions.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { readEvent, settledIdsOf } from './event-reader.ts';
@@ -77,7 +77,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const items: ItemPreview[] = [];
   // The newest first: of two that represent one transaction the later one counts.
   const imagined: CandidateRow[] = [];
-  for (const item of read.items) {
+  for (const item of failuresLast(read.items)) {
     const { index, name } = item;
     const { candidates, payees } = await factsOf(context, item);
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
@@ -90,6 +90,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
       if (after) imagined.unshift(after);
     }
   }
+  items.sort((one, other) => one.index - other.index);
   return { kind: 'preview', status: event.status, statusAfter: eventStatus(items), items };
 }
 
@@ -131,6 +132,7 @@ function shown(decision: Decision, settledId?: string): Omit<ItemPreview, 'index
         : { result: 'applied', from: null, to: 'COMPLETED' };
     case 'unread':
       return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
+    case 'suspect':
     case 'flag':
       return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'correct': {
@@ -200,6 +202,7 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     expires_at: null,
     owner: null,
     paid_by: null,
+    accounted: false,
     idempotency_key: null,
     transaction_identification: null,
     qr_code: null,

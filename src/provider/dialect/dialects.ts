@@ -7,6 +7,7 @@ import { formatPath, hasFields, valueAt, type Node, type Path } from './fields.t
 import type { IdName } from './format.ts';
 import { readShape, safeWord } from './read-shape.ts';
 import { isWhole, meets, toItem, toLine, unread, type Message } from './messages.ts';
+import { isContradictory, parsePayload } from '../webhook-payload.ts';
 import type { Shape } from './shape.ts';
 
 /**
@@ -53,6 +54,13 @@ export class Dialects {
         index += 1;
       }
     }
+  }
+
+  /** Reads a stored payload; bytes that are not JSON are one event. */
+  *eachStoredEvent(payload: Buffer): Generator<WebhookItem> {
+    const parsed = parsePayload(payload);
+    if (parsed) yield* this.eachEvent(parsed.content);
+    else yield toItem(this.#unread({ node: noNode, scope: 'event', because: 'not_json' }), 0);
   }
 
   /**
@@ -125,8 +133,9 @@ export class Dialects {
       if (kind === 'list') yield this.#unread({ node, scope: name, because: 'no_items' });
       return;
     }
+    const isTwofold = node.isTwofold === true || isContradictory(node.value, [value]);
     const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
-      return { value: one, around: node };
+      return { value: one, around: node, isTwofold };
     });
     const read: (readonly [Shape | null, Node])[] = [];
     for (const item of items) {
@@ -148,7 +157,10 @@ export class Dialects {
     if (other) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
-    return { ...reading, shape, name, isEmpty: false };
+    const list = shape.each === null ? [] : [valueAt(node, shape.each)];
+    const isTwofold = node.isTwofold === true || isContradictory(node.value, list);
+    const fault = isTwofold ? ({ because: 'contradictory_member', word: null } as const) : null;
+    return { ...reading, ...(fault && { fault }), shape, name, isEmpty: false };
   }
 
   #eventWord(node: Node): unknown {
@@ -188,6 +200,8 @@ function registeredKeys({ fault, status, payee }: Message, otherwise: string | n
   const isRegistered = fault === null && status === 'COMPLETED';
   return key !== null && isRegistered ? [normalisePixKey(key).key] : [];
 }
+
+const noNode: Node = { value: undefined, around: null };
 
 /** The places of each id in the messages of a scope. */
 function placesOfIds(shapes: readonly Shape[]): ReadonlyMap<IdName, readonly Path[]> {

@@ -11,6 +11,8 @@ export type Path = readonly string[];
 export interface Node {
   readonly value: unknown;
   readonly around: Node | null;
+  /** Whether an object around its list has one member twice with different values. */
+  readonly isTwofold?: boolean;
 }
 
 /** A field that has two spellings with different values in one object. */

@@ -133,6 +133,7 @@ export function results({ items }: Settlement): string[] {
 
 /** A flat event of a payment that was confirmed; of one that failed, with a listed code. */
 export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
-  const code = changes['status'] === 'ERROR' && { error: { code: 'AC03' } };
-  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...code, ...changes };
+  const isFailed = changes['status'] === 'ERROR';
+  const error = isFailed ? { error: { code: 'AC03' } } : {};
+  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...error, ...changes };
 }

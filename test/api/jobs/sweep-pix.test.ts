@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { dayOf } from '../../../src/domain/calendar.ts';
 import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
@@ -175,6 +176,30 @@ test("an UNKNOWN payment in the provider's statement is completed", async () => 
   await sweep();
   assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
   assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
+});
+
+test('a statement that is read for an open send corrects a failed one that it proves', async () => {
+  const user = await givenCustomer(app);
+  const [open, paid] = [await givenLost(user), await givenLost(user, 11)];
+  const refused = await app.send(user, { pix_key: 'reject@ponte.test', amount: 12 });
+  assert.equal(refused.status, 502);
+  await moveTransaction(app.context, paid.id, {
+    from: ['UNKNOWN'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'rejected',
+    failureCode: 'AC03',
+    timeline: [{ phase: 'SETTLED', note: 'FAILED' }],
+  });
+  await sweep();
+  assert.equal((await stored(open.id)).status, 'COMPLETED');
+  assert.deepEqual(standing(await stored(paid.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
+  assert.equal((await app.timeline(paid.id)).at(-1), 'SETTLED corrected found_in_statement');
+  const failed = await app.rows<{ status: string }>(
+    `select status from pix_transactions where user_id = $1 and status = 'FAILED'`,
+    [user.id],
+  );
+  assert.equal(failed.length, 1, 'what the statement does not show stays FAILED');
 });
 
 test('a payment with the key and amount of a send and another id is reported, once', async () => {
@@ -405,6 +430,8 @@ test('sweeps of several instances at once end each transaction once', async () =
   const user = await givenCustomer(app);
   const lost = await givenLost(user);
   const reserved = await leftIn(user, 'RESERVED', { agoMs: 5 * minuteMs });
+  // The bank has executed it: the statement would correct it.
+  await app.rows('update pix_transactions set end_to_end = null where id = $1', [reserved]);
   await Promise.all(Array.from({ length: 4 }, sweep));
   for (const id of [lost.id, reserved]) {
     const ends = (await app.timeline(id)).filter((line) => line.startsWith('SETTLED'));

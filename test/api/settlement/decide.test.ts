@@ -34,6 +34,7 @@ const send: CandidateRow = {
   expires_at: null,
   owner: null,
   paid_by: null,
+  accounted: false,
 };
 
 const charge: CandidateRow = {
@@ -49,7 +50,6 @@ const charge: CandidateRow = {
   owner: ['0001', '123456', '52998224725'],
 };
 
-const refused = { status: 'ERROR', error: { code: 'AC03' } } as const;
 const returnId = 'D11165756202605241201ccccccccccc';
 const younger = { created_at: new Date('2026-05-24T12:00:01.001Z') };
 const ended = { phase: 'SETTLED' } as const;
@@ -102,7 +102,7 @@ function inWords(decision: Decision): string {
       return words.filter(Boolean).join(' ');
     }
     default:
-      return `${decision.kind} ${decision.transaction.id} ${decision.reason}`;
+      return `${decision.kind} ${decision.transaction?.id ?? 'nothing'} ${decision.reason}`;
   }
 }
 
@@ -113,6 +113,8 @@ type Case = readonly [
   expected: string | readonly string[],
   payees?: readonly PayeeRow[],
 ];
+
+const refused = { status: 'ERROR', error: { code: 'AC03' } };
 
 const cases: readonly Case[] = [
   ['the end of an accepted send', sent, [send], 'move send to COMPLETED'],
@@ -139,6 +141,18 @@ const cases: readonly Case[] = [
     'a failure of a payment that was repeated',
     { ...sent, ...refused },
     [{ ...send, repeated: true }],
+    'flag send failed_after_repeat',
+  ],
+  [
+    'a failure by the end-to-end id of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
+    'move send to FAILED',
+  ],
+  [
+    'a failure by the key of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key' },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
     'flag send failed_after_repeat',
   ],
   [

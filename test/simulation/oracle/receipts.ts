@@ -3,7 +3,7 @@
  * every identifier of an event names; an event that identifies no customer is kept and visible.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import { identify } from '../bank/identifiers.ts';
+import { agree, identify } from '../bank/identifiers.ts';
 import type { Charge, Ledger, Receipt } from '../bank/ledger.ts';
 import type { ReceivedNotice } from '../bank/received-notices.ts';
 import type { Names } from '../names.ts';
@@ -197,12 +197,12 @@ export class Receipts {
     return isAcknowledged || this.#isIdentified(receipt);
   }
 
-  /** A charge identifies the owner too, unless the event also names another customer. */
+  /** A charge identifies the owner too, unless the event names another payee in any part. */
   #isClear({ receipt, txid, payee }: ReceivedNotice): boolean {
     const { customer, charge } = receipt;
     if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
-    const { customers } = this.#options.ledger;
-    return !customers.some((one) => one !== customer && identify(one, payee));
+    const key = payee.key === charge.key ? null : payee.key;
+    return agree(customer, { ...payee, key });
   }
 
   #pays(notice: ReceivedNotice, charge: Charge): boolean {
