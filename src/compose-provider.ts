@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
+import type { Dialects } from './provider/dialect/dialects.ts';
 import type { Provider } from './provider/provider.ts';
 import { mostAttemptsAtOnce, providerLanes } from './provider/resilience/call-policy.ts';
 import {
@@ -21,6 +22,7 @@ export interface ProviderOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly shutdown: AbortSignal;
+  readonly dialects: Dialects;
   /** Delivers a webhook of the simulated bank, which posts it again when this rejects. */
   deliver(payload: Buffer): Promise<void>;
 }
@@ -42,7 +44,7 @@ export async function composeProvider(options: ProviderOptions): Promise<Compose
 
 function composeStub(options: ProviderOptions): ComposedProvider {
   const bank = openBank(options);
-  const provider = wrapped(createStubProvider(bank), options);
+  const provider = wrapped(createStubProvider(bank, options.dialects), options);
   return { provider, bank, close: () => bank.close() };
 }
 
@@ -56,7 +58,13 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
   const { timeoutMs, tls, apiKey, ispb, statementSettledOnly } = config.provider;
   const connections = mostAttemptsAtOnce;
   const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
-  const http = createHttpProvider({ client, clock, ispb, statementSettledOnly });
+  const http = createHttpProvider({
+    client,
+    clock,
+    ispb,
+    dialects: options.dialects,
+    statementSettledOnly,
+  });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 

@@ -61,6 +61,7 @@ export async function compose(
     log,
     metrics,
     shutdown: stopping,
+    dialects: local.dialects,
     deliver: delivery.deliver,
   });
   parts.defer(close);

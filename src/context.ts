@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './log.ts';
 import type { LocalMetrics, Metrics } from './metrics.ts';
+import type { Dialects } from './provider/dialect/dialects.ts';
 import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
@@ -27,6 +28,8 @@ export interface LocalContext {
   readonly log: Log;
   readonly metrics: LocalMetrics;
   readonly db: Database;
+  /** Reads the provider's messages. */
+  readonly dialects: Dialects;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
   /** The throttles that this process knows to be exhausted. */

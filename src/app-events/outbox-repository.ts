@@ -44,10 +44,7 @@ const find: Statement = {
 };
 
 /** @returns an event that is not delivered yet, or null. */
-export async function findUndelivered(
-  { db }: Store,
-  id: string,
-): Promise<UndeliveredEvent | null> {
+export async function findUndelivered({ db }: Store, id: string): Promise<UndeliveredEvent | null> {
   const [event] = await db.query<UndeliveredEvent>(find, [id]);
   return event ?? null;
 }

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { LogLevel } from './schema.ts';
 import type { Values } from './values.ts';
@@ -47,6 +47,8 @@ export interface Config {
     readonly retries: number;
     /** Whether a line of the statement without a status counts as settled. */
     readonly statementSettledOnly: boolean;
+    /** The dialects that are read: names of this project's, and absolute paths of further files. */
+    readonly dialects: { readonly names: readonly string[]; readonly files: readonly string[] };
   };
   /** Whether a PIX key of kind E_MAIL must be the user's own e-mail. */
   readonly pixKeyOwnEmail: boolean;
@@ -272,6 +274,10 @@ function providerConfig(values: Values): Config['provider'] {
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
+    dialects: {
+      names: splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
+      files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
+    },
   };
 }
 

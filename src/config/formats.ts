@@ -148,6 +148,16 @@ function isAmount(value: string): boolean {
   return cents !== null && cents > 0 && cents <= MAX_AMOUNT_CENTS;
 }
 
+/** The dialects of `contract/provider/dialects/`. */
+export const dialectNames = ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'] as const;
+
+/** Names of dialects, each once. */
+function areDialects(value: string): boolean {
+  const names = splitList(value);
+  const isKnown = (name: string): boolean => dialectNames.some((one) => one === name);
+  return names.every(isKnown) && new Set(names).size === names.length;
+}
+
 /** Registered with AJV under these names. */
 export const formats = {
   // Without the slashes, a URL has neither user nor host: its password would be part of its path.
@@ -170,6 +180,9 @@ export const formats = {
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'signing-secrets': (value: string) => areKeys(value, isSigningSecret),
   'https-or-loopback-url': isHttpsOrLoopback,
+  dialects: areDialects,
+  'yaml-files': (value: string) =>
+    splitList(value).every((path) => /^[^\0]{1,1019}\.yaml$/.test(path)),
   'webhook-secrets': (value: string) => areSecrets(value, 1),
   'long-webhook-secrets': (value: string) => areSecrets(value, 32),
 } as const;

@@ -13,6 +13,7 @@ import {
   text,
   type Entry,
 } from './entry.ts';
+import { dialectNames } from './formats.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -161,9 +162,20 @@ export const entries = {
     ...integer(0, 10),
     default: 2,
   },
+  PROVIDER_DIALECTS: {
+    meaning: "dialects of the provider's messages; required in production, or in staging with it",
+    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
+    schema: formatted('dialects'),
+    defaultIn: { local: dialectNames.join(), test: dialectNames.join() },
+    requiredIn: ['production'],
+  },
+  PROVIDER_DIALECT_FILES: {
+    meaning: 'YAML files of further dialects, separated by commas (src/provider/README.md)',
+    expected: 'paths of .yaml files, separated by commas',
+    schema: formatted('yaml-files'),
+  },
   PROVIDER_STATEMENT_SETTLED_ONLY: {
-    meaning:
-      'whether the statement lists only settled lines; one without a status then proves a payment',
+    meaning: 'whether a line of the statement without a status is settled, and proves a payment',
     ...flag,
     default: false,
   },

@@ -105,7 +105,11 @@ function contractAccess({ access }: AnyOperation): OperationContract['access'] {
 /** Creates the router of a server's routes. */
 export function createRouter(routes: readonly Route[]): Router {
   const byPath = Map.groupBy(routes, ({ path }) => path);
-  const entries = [...byPath].map(([path, same]): [string, PathEntry] => [path, pathEntry(same)]);
+  const entries = [...byPath].flatMap(([path, same]) => {
+    const entry = pathEntry(same);
+    const endings = same.some(isWebhook) ? ['', ...webhookEndings] : [''];
+    return endings.map((ending): [string, PathEntry] => [`${path}${ending}`, entry]);
+  });
   const tree = createPathTree(new Map(entries));
   const everyMethod = pathEntry(routes).allow;
   return {
@@ -122,6 +126,16 @@ export function createRouter(routes: readonly Route[]): Router {
       return { route, params: found.params, query: found.query };
     },
   };
+}
+
+/**
+ * The central bank's Pix API appends `/pix` to the address of a webhook, and a configured address
+ * may end with a slash.
+ */
+const webhookEndings = ['/', '/pix', '/pix/'];
+
+function isWebhook(route: Route): boolean {
+  return route.kind === 'operation' && route.operation.access === 'secret';
 }
 
 function pathEntry(routes: readonly Route[]): PathEntry {

@@ -11,7 +11,7 @@ export async function withProvider<Result>(
   work: (provider: Provider | null) => Promise<Result>,
 ): Promise<Result> {
   if (isOfService(context)) return work(context.provider);
-  const { config, clock, log, stopping: shutdown } = context;
+  const { config, clock, log, dialects, stopping: shutdown } = context;
   if (config.provider.stub) return work(null);
   const [{ composeProvider }, { createMetrics }] = await Promise.all([
     import('../compose-provider.ts'),
@@ -25,6 +25,7 @@ export async function withProvider<Result>(
     log,
     metrics: createMetrics(),
     shutdown,
+    dialects,
     deliver,
   });
   try {

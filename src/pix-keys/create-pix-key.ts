@@ -5,7 +5,6 @@ import { invalidField, type ProviderErrorCode, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { addPixKeys } from '../accounts/account-repository.ts';
-import { createdKeys } from '../provider/listed-keys.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import type { PrincipalUser } from '../auth/principal.ts';
 import type { Context } from '../context.ts';
@@ -27,7 +26,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
       context.provider.createKey({ session, ...newKey, ...request.callOptions }),
       refusalCodes,
     );
-    const created = createdKeys(data, key);
+    const created = context.dialects.readCreatedKeys(data, key);
     if (principal.account) await addPixKeys(context, principal.account.id, created);
     return { status: 201, body: { data } };
   },

@@ -1,5 +1,4 @@
 import { keepPixKeys } from '../accounts/account-repository.ts';
-import { listedKeys } from '../provider/listed-keys.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
@@ -17,7 +16,8 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
     const data = await readFromProvider(
       context.provider.listKeys({ session, account, ...request.callOptions }),
     );
-    if (principal.account) await keepPixKeys(context, principal.account.id, listedKeys(data));
+    if (principal.account)
+      await keepPixKeys(context, principal.account.id, context.dialects.readKeys(data));
     return { status: 200, body: { data } };
   },
 };

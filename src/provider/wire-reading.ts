@@ -58,7 +58,9 @@ const MOST_FURTHER_SPELLINGS = 3;
 const MORE_SPELLINGS: unknown = Object.freeze({});
 
 /** The plain name of `endToEndId`, `EndToEndId` and `end_to_end_id` is the same. */
-const plainName = memoised((name) => name.toLowerCase().replace(/[_\-\s]/g, ''));
+export const plainName = memoised((name) =>
+  name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()).replace(/[_\-\s]/g, ''),
+);
 
 /** Whether a value is an object, not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,7 +6,11 @@ import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
 import { correctionOf } from './correction.ts';
-import type { IgnoredBecause, WebhookItem } from '../provider/webhook-events.ts';
+import {
+  unreadReasons,
+  type IgnoredBecause,
+  type WebhookItem,
+} from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
 import { contradictedInEvent, type Decision, type EventItem, type FinalItem } from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
@@ -206,13 +210,8 @@ function isPaidWithoutId(
 
 /** Reasons for which an item is not understood although it may end an open transaction. */
 const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
-  'unknown_event',
-  'unknown_status',
-  'contradictory_status',
-  'contradictory_id',
-  'unreadable_amount',
+  ...unreadReasons,
   'reversal',
-  'unlisted_code',
 ] satisfies IgnoredBecause[]);
 
 /**

@@ -1,6 +1,7 @@
 /** Reads stored events: their items, and the results of earlier attempts. */
 import { nextTurn } from '../clock.ts';
-import { eachStoredEvent, type WebhookItem } from '../provider/webhook-events.ts';
+import type { Dialects } from '../provider/dialect/dialects.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
 import type { CandidateRow } from './transaction-repository.ts';
@@ -37,19 +38,22 @@ export function settledIdsOf({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap
 }
 
 /** @returns null for an event whose payload was purged. */
-export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | null> {
+export async function readEvent(
+  dialects: Dialects,
+  event: WebhookEventRow,
+): Promise<ReadEvent | null> {
   const { payload, results, received_at: receivedAt, processed_at: attemptedAt } = event;
   if (!payload) return null;
   const before = Array.isArray(results) ? (results as ItemOutcome[]) : [];
-  return { items: await readItems(payload), before, receivedAt, attemptedAt };
+  return { items: await readItems(dialects, payload), before, receivedAt, attemptedAt };
 }
 
 /** The items to read before the event loop gets a turn. */
 const itemsAtATime = 256;
 
-async function readItems(payload: Buffer): Promise<WebhookItem[]> {
+async function readItems(dialects: Dialects, payload: Buffer): Promise<WebhookItem[]> {
   const items: WebhookItem[] = [];
-  for (const item of eachStoredEvent(payload)) {
+  for (const item of dialects.eachStoredEvent(payload)) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();
   }
   return items;

@@ -6,7 +6,7 @@
  */
 import type { Context } from '../context.ts';
 import type { WebhookOperation } from '../http/operation.ts';
-import { readWebhookEvents, type WebhookItem } from '../provider/webhook-events.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import { storeEvent, type StoredEvent } from './event-repository.ts';
 import { settleForJob } from './settle-event.ts';
 
@@ -39,7 +39,7 @@ export async function receiveEvent(
   { payload, content }: PostedEvent,
 ): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
   const isReadHere = content !== undefined && payload.length <= mostReadBytes;
-  const items = isReadHere ? readWebhookEvents(content) : null;
+  const items = isReadHere ? context.dialects.readEvents(content) : null;
   const failedEndToEnd = items && endToEndOfFailure(items);
   const receivedAt = context.clock.now();
   const place = context.jobs.reserve();

@@ -69,7 +69,7 @@ export type Preview =
 export async function previewEvent(context: LocalContext, eventId: string): Promise<Preview> {
   const event = await findEvent(context, eventId);
   if (!event) return { kind: 'missing' };
-  const read = await readEvent(event);
+  const read = await readEvent(context.dialects, event);
   if (!read) return { kind: 'purged', status: event.status };
   const settledIds = settledIdsOf(read);
   const contradicted = contradictedItems(read.items);

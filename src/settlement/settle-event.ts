@@ -111,7 +111,7 @@ export async function settleForJob(
   const release = isLarge ? context.largeEvents.reserve() : () => undefined;
   if (!release) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
   try {
-    const event = stored && (await readEvent(stored));
+    const event = stored && (await readEvent(context.dialects, stored));
     return event ? await settleAndEnd(context, job, { eventId, ...options, event }) : undefined;
   } finally {
     release();
@@ -159,7 +159,7 @@ async function settle(
 
 async function findAndRead(context: LocalContext, eventId: string): Promise<ReadEvent | null> {
   const stored = await findEvent(context, eventId);
-  return stored && readEvent(stored);
+  return stored && readEvent(context.dialects, stored);
 }
 
 /** An event that is being settled. */

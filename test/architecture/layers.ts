@@ -47,8 +47,9 @@ const members = {
   db: /^src\/db\//,
   security: /^src\/security\//,
   'the port':
-    /^src\/provider\/(?:provider|errors|webhook-events|statement-\w+|listed-keys|qr-code)\.ts$/,
-  'provider words': /^src\/provider\/(?:wire|webhook)-[a-z-]+\.ts$/,
+    /^src\/provider\/(?:(?:provider|errors|webhook-events|webhook-payload|refusal-codes|payment-refusal|qr-code)\.ts|dialect\/(?:dialects|load|open|samples)\.ts)$/,
+  'provider words':
+    /^src\/provider\/(?:wire-[a-z-]+|webhook-payload|refusal-codes|payment-refusal|dialect\/[a-z-]+)\.ts$/,
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,

@@ -6,6 +6,7 @@ import { createSandbox } from '../../src/provider/sandbox/server.ts';
 import { checkedClient } from '../unit/provider/provider-contract.ts';
 import { openBank } from '../unit/provider/stub/open-bank.ts';
 import { conformance } from './suite.ts';
+import { dialects } from '../support/dialects.ts';
 
 describe('the HTTP client over the sandbox', () => {
   conformance(async ({ notify }) => {
@@ -14,7 +15,7 @@ describe('the HTTP client over the sandbox', () => {
     const sandbox = createSandbox({ bank, ledger, clock, host: '127.0.0.1', port: 0 });
     await sandbox.listen();
     const client = checkedClient(createHttpClient({ baseUrl: sandbox.url, timeoutMs: 10_000 }));
-    const provider = createHttpProvider({ client, clock, ispb: '11165756' });
+    const provider = createHttpProvider({ client, clock, ispb: '11165756', dialects });
     return {
       bank,
       provider,

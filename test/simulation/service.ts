@@ -26,6 +26,7 @@ import { ClaimedKeys } from '../../src/pix/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
+import { dialects } from '../support/dialects.ts';
 
 /** The process has died or stops: its open connections break. */
 export class ProcessGone extends Error {
@@ -128,7 +129,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const config = { ...store.config, pixLimits: options.limits };
   const { timeoutMs, retries, ispb } = config.provider;
   const client = createHttpClient({ baseUrl: 'https://bank.test', timeoutMs, clock, dispatcher });
-  const wire = createHttpProvider({ client, clock, ispb });
+  const wire = createHttpProvider({ client, clock, ispb, dialects });
   const resilient = withResilience(wrapWire(wire), {
     clock,
     timeoutMs,
@@ -143,6 +144,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     log,
     metrics,
     db,
+    dialects,
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),

@@ -13,6 +13,7 @@ import { createHttpClient } from '../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import { afterFile } from '../support/suite.ts';
 import { logIn, orderFor } from '../unit/provider/stub/open-bank.ts';
+import { dialects } from '../support/dialects.ts';
 
 const ponte = join(import.meta.dirname, '..', '..', 'bin', 'ponte.ts');
 
@@ -106,7 +107,12 @@ describe('ponte provider-sandbox', () => {
       const [, baseUrl = ''] = /PROVIDER_BASE_URL=(\S+)/.exec(banner.join('\n')) ?? [];
       const client = createHttpClient({ baseUrl, timeoutMs: 10_000 });
       t.after(() => client.close());
-      const provider = createHttpProvider({ client, clock: systemClock, ispb: '11165756' });
+      const provider = createHttpProvider({
+        client,
+        clock: systemClock,
+        ispb: '11165756',
+        dialects,
+      });
       const session = await logIn(provider);
       await provider.pay({ session, order: await orderFor(provider, session) });
       assert.equal((await posted.promise)['x-webhook-secret'], 'the-secret');

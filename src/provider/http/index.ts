@@ -1,5 +1,7 @@
 /** Implements the port over the provider's HTTP API: one entry for each call. */
 import type { Clock } from '../../clock.ts';
+import { notUnderstood } from '../errors.ts';
+import type { Dialects } from '../dialect/dialects.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readLogin } from './login.ts';
@@ -13,13 +15,14 @@ export interface HttpProviderOptions {
   readonly clock: Clock;
   /** The institution's identifier, for listing and deleting keys. */
   readonly ispb: string;
+  readonly dialects: Dialects;
   /** Whether a line of its statement without a status is COMPLETED; no by default. */
   readonly statementSettledOnly?: boolean;
 }
 
 /** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { client, clock, ispb, statementSettledOnly = false } = options;
+  const { client, clock, ispb, dialects, statementSettledOnly = false } = options;
   const send = createSendRequest(client);
   const exchange = createExchange(client);
   return {
@@ -31,8 +34,12 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     balance: async (request) => translate.readBalance(await send('balance', {}, request)),
     statement: async (request) => {
       const query = { startDate: request.start, endDate: request.end };
-      const json = await send('statement', { query }, request);
-      return translate.readStatement(json, statementSettledOnly);
+      const statement = dialects.readStatement(
+        await send('statement', { query }, request),
+        statementSettledOnly,
+      );
+      if (statement === null) throw notUnderstood(new Error('a statement without a list'));
+      return statement;
     },
     lookUpKey: async (request) => {
       const { payerId, key } = request;

@@ -1,10 +1,10 @@
 /** The provider port over the simulated bank, in process: `PROVIDER_STUB` switches it on. */
-import { ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
+import { notUnderstood, ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import { paymentRefusal } from '../payment-refusal.ts';
 import { restrictCode } from '../refusal-codes.ts';
-import { readLines } from '../statement-lines.ts';
+import type { Dialects } from '../dialect/dialects.ts';
 import {
   refusalStatuses,
   type BankAnswer,
@@ -51,7 +51,7 @@ type MaybeLater<T> = T | Promise<T>;
  * Creates the provider over the simulated bank. A call takes no time, and its signal ends it when
  * the bank hangs; the wrappers add time-outs, retries and token refresh.
  */
-export function createStubProvider(bank: Bank): Provider {
+export function createStubProvider(bank: Bank, dialects: Dialects): Provider {
   return {
     login: async (request) => {
       const { email, password } = request;
@@ -60,9 +60,11 @@ export function createStubProvider(bank: Bank): Provider {
     balance: (request) => send(request, () => bank.balance(request.session.token)),
     statement: async (request) => {
       const { session, start, end } = request;
-      const days = { start, end };
-      const { items } = await send(request, () => bank.statement(session.token, days));
-      return { ...readLines(items, { around: [], settledOnly: false }), isWhole: true };
+      const { items } = await send(request, () => bank.statement(session.token, { start, end }));
+      const statement = dialects.readStatement(items, false);
+      if (statement === null)
+        throw notUnderstood(new Error('the dialect of the bank is not active'));
+      return statement;
     },
     lookUpKey: (request) => {
       const { session, payerId, key } = request;

@@ -20,9 +20,10 @@ test('every item of a batch is settled, however many there are', async () => {
   const batch = Array.from({ length: 3_500 }, (_, nth) => ({
     endToEnd: newEndToEndId('99999999', app.clock.now()),
     status: nth % 20 === 0 ? 'PAID' : 'PENDING',
+    amount: 10.5,
   }));
-  batch[0] = { endToEnd: first.end_to_end, status: 'PAID' };
-  batch[3_400] = { endToEnd: last.end_to_end, status: 'PAID' };
+  batch[0] = { endToEnd: first.end_to_end, status: 'PAID', amount: 10.5 };
+  batch[3_400] = { endToEnd: last.end_to_end, status: 'PAID', amount: 10.5 };
   const settlement = await receive(batch);
   assert.deepEqual(counts(settlement), { applied: 2, parked: 173, ignored: 3_325 });
   assert.deepEqual(settlement.items[3_400], {
@@ -67,7 +68,7 @@ test('thousands of items that are ignored do not hold the event loop', async () 
 test('eight large events are settled at once; a ninth goes back, and small ones pass it', async () => {
   const send = await givenSend();
   const large = (nth: number) => [
-    { endToEnd: send.end_to_end, status: nth === 8 ? 'PAID' : 'PENDING' },
+    { endToEnd: send.end_to_end, status: nth === 8 ? 'PAID' : 'PENDING', amount: 10.5 },
     ...Array.from({ length: 1_500 }, () => ({ nth, word: 'nothing' })),
   ];
   const ids = await Promise.all(Array.from({ length: 9 }, (_, nth) => app.deliver(large(nth))));

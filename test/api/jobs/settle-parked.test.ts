@@ -99,7 +99,7 @@ test('a batch is parked while one item waits; the others are neither recorded no
     'applied',
     'anomaly: amount_mismatch',
     'parked: no_match',
-    'ignored: conta_criada',
+    'ignored: moves_nothing',
   ];
   assert.deepEqual([settlement.status, results(settlement)], ['anomaly', outcome]);
   assert.equal(delayOf(settlement), 1_000);

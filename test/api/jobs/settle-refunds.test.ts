@@ -220,6 +220,7 @@ test('a refund of a payment that has failed is an anomaly', async () => {
   await app.receive({
     event: 'PIX_PAYMENT_OUT',
     status: 'ERROR',
+    error: { code: 'AC03' },
     endToEnd: send.end_to_end,
     amount: 10.5,
   });
@@ -257,7 +258,7 @@ test('a refund without a direction between two customers is recorded for both', 
   assert.deepEqual(results(incoming), ['applied']);
   const refund = await app.receive({
     event: 'OPENPIX:TRANSACTION_REFUND_RECEIVED',
-    refund: { value: 450, returnIdentification: returnId(), status: 'CONFIRMED' },
+    refund: { value: 450, returnIdentification: returnId() },
     transaction: { value: 900, endToEndId: send.end_to_end },
   });
   assert.deepEqual(results(refund), ['applied']);

@@ -42,7 +42,7 @@ const notUnderstood: readonly [string, Record<string, unknown>][] = [
   ['unreadable_amount', { amount: 10.5, Amount: 99 }],
   ['unknown_status', { status: 2 }],
   ['unknown_status', { status: '3' }],
-  ['contradictory_status', { status: null, StatusCode: { StatusId: 3, Description: 'Scheduled' } }],
+  ['undeclared_field', { status: null, StatusCode: { StatusId: 3, Description: 'Scheduled' } }],
   ['unlisted_code', { status: 'ERROR', error: { code: 'PBE300' } }],
   ['unlisted_code', { status: 'ERROR', error: 'Duplicated EndToEndId' }],
 ];
@@ -144,7 +144,7 @@ test('a failure that names a charge, and the end-to-end id of an open send, is f
   const said = { type: 'pix', endToEndId: send.end_to_end, txid, amount: 10.5, status: 'FAILED' };
   const { items } = await receive(said);
   assert.deepEqual(items, [
-    { index: 0, result: 'ignored', reason: 'not_received', transactionId: send.id },
+    { index: 0, result: 'ignored', reason: 'unlisted_code', transactionId: send.id },
   ]);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
 });

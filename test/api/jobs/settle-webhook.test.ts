@@ -60,7 +60,7 @@ test('the shapes that providers use are settled alike', async () => {
       },
     }),
     (endToEndId: string) => ({
-      event: 'ACME:MOVEMENT_CONFIRMED',
+      event: 'OPENPIX:MOVEMENT_CONFIRMED',
       payment: { value: 1050 },
       transaction: { endToEndId },
     }),
@@ -73,17 +73,20 @@ test('the shapes that providers use are settled alike', async () => {
   }
 });
 
-test('a payment that failed keeps the reason, as far as it is a code', async () => {
-  for (const [error, failureCode] of [
-    [{ error: { code: 'BE17', description: 'recusado por Fulano de Tal' } }, 'BE17'],
-    [{ reason: 'recusado por Fulano de Tal' }, 'PROVIDER_REJECTED'],
-    [{}, 'PROVIDER_REJECTED'],
-  ] as const) {
-    const send = await givenSend();
-    const event = confirmed({ endToEnd: send.end_to_end, status: 'ERROR', ...error });
-    assert.deepEqual(results(await receive(event)), ['applied']);
-    const { status, phase, failure_code: code } = await stored(send.id);
-    assert.deepEqual([status, phase, code], ['FAILED', 'SETTLED', failureCode]);
+test('a payment that failed keeps its code, without which it has not certainly failed', async () => {
+  const error = { code: 'BE17', description: 'recusado por Fulano de Tal' };
+  const send = await givenSend();
+  const event = confirmed({ endToEnd: send.end_to_end, status: 'ERROR', error });
+  assert.deepEqual(results(await receive(event)), ['applied']);
+  const { status, phase, failure_code: code } = await stored(send.id);
+  assert.deepEqual([status, phase, code], ['FAILED', 'SETTLED', 'BE17']);
+  for (const failure of [{ reason: 'recusado por Fulano de Tal' }, {}]) {
+    const open = await givenSend();
+    const doubtful = { event: 'PIX_PAYMENT_OUT', endToEnd: open.end_to_end, status: 'ERROR' };
+    assert.deepEqual(results(await receive({ ...doubtful, ...failure })), [
+      'ignored: unlisted_code',
+    ]);
+    assert.equal((await stored(open.id)).status, 'PROCESSING');
   }
 });
 
@@ -152,7 +155,7 @@ test('what a final status says already is no anomaly and adds nothing', async ()
 test('what moves nothing is ignored with the reason', async () => {
   const { end_to_end: endToEnd, id } = await givenSend();
   const events: readonly [unknown, string][] = [
-    [{ event: 'CONTA_CRIADA', endToEnd, status: 'CONFIRMED' }, 'conta_criada'],
+    [{ event: 'CONTA_CRIADA', endToEnd, status: 'CONFIRMED' }, 'moves_nothing'],
     [{ event: 'WEATHER_CHANGED', endToEnd, status: 'CONFIRMED' }, 'unknown_event'],
     [confirmed({ endToEnd, status: 'PERHAPS' }), 'unknown_status'],
     [confirmed({ endToEnd, status: 'PROCESSING' }), 'processing'],
@@ -276,7 +279,7 @@ test('settling a second time changes nothing, as after a crash between the work 
     first.eventId,
   ]);
   const again = await app.settle(first.eventId);
-  assert.deepEqual(results(again), ['already', 'ignored: conta_criada']);
+  assert.deepEqual(results(again), ['already', 'ignored: moves_nothing']);
   assert.deepEqual(await app.timeline(send.id), timeline);
 });
 

@@ -131,7 +131,7 @@ export function results({ items }: Settlement): string[] {
   );
 }
 
-/** A flat event of a payment that was confirmed. */
+/** A flat event of a payment that was confirmed; of one that failed, with a listed code. */
 export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
   const isFailed = changes['status'] === 'ERROR';
   const error = isFailed ? { error: { code: 'AC03' } } : {};

@@ -7,7 +7,6 @@ import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
 import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
-import { readLines } from '../../../src/provider/statement-lines.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { startTestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
@@ -135,7 +134,7 @@ function withStatement(
     const { items } = await provider.statement(request);
     const { start, end } = request;
     const changed = request.session.userId === user.id ? change(items, { start, end }) : items;
-    return { ...readLines(changed, { around: [], settledOnly: false }), isWhole: true };
+    return app.context.dialects.readStatement(changed, false) ?? assert.fail();
   };
   return { ...app.context, provider: { ...provider, statement } };
 }

@@ -12,7 +12,7 @@ import { startSandboxedApp } from '../../support/sandboxed-app.ts';
 const app = await startSandboxedApp({ ...watchedEnvironment, ONBOARDING_LOCAL_ONLY: 'false' });
 
 // The bank knows the person, or it refuses the login: another document is another holder.
-await createStubProvider(app.sandbox.bank).registerPerson(person);
+await createStubProvider(app.sandbox.bank, app.context.dialects).registerPerson(person);
 
 const world = worldOf(app);
 

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { decide, needsFacts } from '../../../src/settlement/decide.ts';
 import type { Decision } from '../../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/settlement/transaction-repository.ts';
-import { readWebhookEvents, type WebhookItem } from '../../../src/provider/webhook-events.ts';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const receivedAt = new Date('2026-05-24T12:00:01.000Z');
 const again = 'flag charge paid_again_without_id';
@@ -74,7 +75,7 @@ const ofCharge = { ...received, txid };
 type Payload = Readonly<Record<string, unknown>>;
 
 function itemOf(payload: Payload): WebhookItem {
-  const [item] = readWebhookEvents(payload);
+  const [item] = dialects.readEvents(payload);
   assert.ok(item);
   return item;
 }
@@ -209,7 +210,7 @@ const cases: readonly Case[] = [
     'a failure of another payment of the provider',
     {
       ...sent,
-      status: 'ERROR',
+      ...refused,
       endToEnd: undefined,
       clientRequestId: 'key',
       amount: 10.5,
@@ -487,7 +488,7 @@ test('an item that moves nothing and contradicts nothing needs no look at what i
 });
 
 test('a failure that another item of its event contradicts ends nothing', () => {
-  const failure = { ...sent, status: 'ERROR' };
+  const failure = { ...sent, ...refused };
   const ofSend = (stored: Partial<CandidateRow>) => {
     const item = { eventId, receivedAt, isContradicted: true, item: itemOf(failure) };
     return decide(item, { candidates: [{ ...send, ...stored }], payees: [] }).map(inWords);

@@ -31,6 +31,7 @@ describe('the configuration of an empty environment', () => {
         timeoutMs: 5000,
         retries: 2,
         statementSettledOnly: false,
+        dialects: { names: ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'], files: [] },
       },
       pixKeyOwnEmail: false,
       pixLimits: { day: null, night: null },
@@ -116,7 +117,7 @@ describe('what an environment requires', () => {
   });
 
   it('production: the webhook secret and the number of proxies too', () => {
-    const more = ['WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
+    const more = ['PROVIDER_DIALECTS', 'WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
     const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
@@ -235,6 +236,8 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
+  PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift'],
+  PROVIDER_DIALECT_FILES: ['bank.json', 'bank'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
   PIX_KEY_OWN_EMAIL: ['1', 'yes'],
   PIX_LIMIT_DAY: ['0', '0.00', '-1', '10.005', '1e3', '5.000,00', '1000000000'],

@@ -6,7 +6,7 @@ import {
   judgeSend,
   type StatementEvidence,
 } from '../../../src/pix/statement-evidence.ts';
-import { readLines } from '../../../src/provider/statement-lines.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const payment = { endToEnd: 'E1', amountCents: 1_050 };
 const withoutStatus = { endToEnd: 'E1', amount: 10.5, direction: 'DEBIT' };
@@ -14,7 +14,7 @@ const undirected = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
 const line = { ...withoutStatus, status: 'CONFIRMED' };
 
 const linesOf = (items: Lines, settledOnly = false) =>
-  readLines(items, { around: [], settledOnly }).lines;
+  dialects.readStatement(items, settledOnly)?.lines ?? assert.fail();
 
 type Lines = readonly Readonly<Record<string, unknown>>[];
 
@@ -27,9 +27,6 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     'a settled outgoing line of the amount': [line],
     'other spellings and texts': [
       { end_to_end_id: ' E1 ', valor: '10.50', status: 'SETTLED', type: 'PIX_PAYMENT_OUT' },
-    ],
-    'camel case and Portuguese': [
-      { endToEndId: 'E1', value: 10.5, status: 'PAID', type: 'pixEnviado', natureza: 'DÉBITO' },
     ],
     'a negative number': [{ ...undirected, amount: -10.5 }],
     'a minus sign in a text': [{ ...undirected, amount: '-10.50' }],
@@ -61,6 +58,9 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     'a line without an id': [{ amount: 10.5, status: 'CONFIRMED', direction: 'DEBIT' }],
   },
   unclear: {
+    'a word that no dialect has': [
+      { endToEndId: 'E1', value: 10.5, status: 'PAID', type: 'pixEnviado', natureza: 'DEBITO' },
+    ],
     'a second line with the id': [line, { ...line, amount: 0.25, type: 'FEE' }],
     'the same line twice': [line, line],
     'a reversal alone': [{ ...line, direction: 'CREDIT', type: 'REVERSAL' }],

@@ -1,8 +1,8 @@
 /** Reading a hostile payload takes time in proportion to its length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eachWebhookEvent, readWebhookEvents } from '../../../src/provider/webhook-events.ts';
 import { heldMs, MAX_HELD_MS } from '../../support/held.ts';
+import { dialects } from '../../support/dialects.ts';
 
 /** The longest payload that is read while the provider waits. */
 const AT_ONCE_BYTES = 4_096;
@@ -61,20 +61,20 @@ function sized(payload: (count: number) => string, bytes: number): unknown {
 for (const [name, payload] of Object.entries(payloads)) {
   test(`${name}: 4 KiB are read at once, and 256 items of 256 KiB, in less than 20 ms`, () => {
     const short = sized(payload, AT_ONCE_BYTES);
-    const atOnceMs = heldMs(() => void readWebhookEvents(short));
+    const atOnceMs = heldMs(() => void dialects.readEvents(short));
     assert.ok(atOnceMs < MAX_HELD_MS, `${atOnceMs.toFixed(1)} ms`);
     const long = sized(payload, STORED_BYTES);
-    const pieceMs = heldMs(() => void eachWebhookEvent(long).take(ITEMS_AT_A_TIME).toArray());
+    const pieceMs = heldMs(() => void dialects.eachEvent(long).take(ITEMS_AT_A_TIME).toArray());
     assert.ok(pieceMs < MAX_HELD_MS, `${pieceMs.toFixed(1)} ms`);
   });
 }
 
 test('more spellings of an id than are kept contradict each other', () => {
   const ids = some(5, (n) => `"${spelled('endtoendid', n)}":"E1"`);
-  const [four] = readWebhookEvents(
+  const [four] = dialects.readEvents(
     JSON.parse(`{${ids.split(',').slice(0, 4).join(',')},"status":"PAID"}`),
   );
-  const [five] = readWebhookEvents(JSON.parse(`{${ids},"status":"PAID"}`));
+  const [five] = dialects.readEvents(JSON.parse(`{${ids},"status":"PAID"}`));
   assert.equal(four?.ignoredBecause, null);
   assert.equal(five?.ignoredBecause, 'contradictory_id');
 });
@@ -84,7 +84,7 @@ test('nesting does not exhaust the stack, and another value still contradicts', 
     const depth = Math.floor(STORED_BYTES / 2 / `${open}${close}`.length) - 40;
     const nested = `${`${open}`.repeat(depth)}0${`${close}`.repeat(depth)}`;
     const payload = `{"data":${nested},"Data":{},"endToEndId":"E1","status":"PAID"}`;
-    const [event] = readWebhookEvents(JSON.parse(payload));
+    const [event] = dialects.readEvents(JSON.parse(payload));
     assert.equal(event?.ignoredBecause, 'contradictory_id');
   }
 });

@@ -4,6 +4,7 @@ import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { manualClock } from '../../../support/clock.ts';
 import { afterFile } from '../../../support/suite.ts';
+import { dialects } from '../../../support/dialects.ts';
 
 /** A client that is closed after the file's tests. Its own time-outs are longer than any test. */
 export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
@@ -15,7 +16,7 @@ export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
 /** The port over such a client; its clock shows 2026-05-24, 12:00 UTC. */
 export function providerAt(baseUrl: string): Provider {
   const client = clientOf(baseUrl);
-  return createHttpProvider({ client, clock: manualClock(), ispb: '11165756' });
+  return createHttpProvider({ client, clock: manualClock(), ispb: '11165756', dialects });
 }
 
 export const NOT_CONNECTED = {

@@ -11,6 +11,7 @@ import {
 import { type ManualClock, manualClock } from '../../../support/clock.ts';
 import { SETTLE_MS } from '../stub/open-bank.ts';
 import { afterFile } from '../../../support/suite.ts';
+import { dialects } from '../../../support/dialects.ts';
 
 export interface TestAnswer {
   readonly status: number;
@@ -55,7 +56,7 @@ export async function testSandbox(
   return {
     ...sandbox,
     clock,
-    provider: createHttpProvider({ client, clock, ispb: '11165756' }),
+    provider: createHttpProvider({ client, clock, ispb: '11165756', dialects }),
     call,
     ledger: async () => (await call('GET', '/sandbox/ledger')).body,
     reported,

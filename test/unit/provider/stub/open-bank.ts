@@ -11,6 +11,7 @@ import type {
   Provider,
   ProviderSession,
 } from '../../../../src/provider/provider.ts';
+import { dialects } from '../../../support/dialects.ts';
 
 export const SETTLE_MS = 1_500;
 
@@ -46,7 +47,7 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
   });
   return {
     bank,
-    provider: createStubProvider(bank),
+    provider: createStubProvider(bank, dialects),
     clock,
     payloads,
     notices: () => payloads.map((payload) => JSON.parse(payload.toString('utf8')) as Notice),

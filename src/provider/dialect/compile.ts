@@ -1,0 +1,299 @@
+/** Compiles the shapes of a dialect's file, and checks what its schema cannot express. */
+import { formatPath, parsePath, readWord, type Path } from './fields.ts';
+import {
+  directions,
+  listOf,
+  meanings,
+  scopes,
+  silent,
+  type ColumnFile,
+  type DialectFile,
+  type IdName,
+  type OneOrMore,
+  type ShapeFile,
+} from './format.ts';
+import { listedCodes } from '../refusal-codes.ts';
+import type { Column, Condition, Envelope, Shape, ValueKind } from './shape.ts';
+import type { PayeeField } from './values.ts';
+
+/** The file of a dialect, by the name under which others refer to it. */
+export interface NamedFile {
+  readonly name: string;
+  readonly file: DialectFile;
+}
+
+/** Reports a fault of a shape or of a file; compilation continues. */
+export type Report = (place: string, fault: string) => void;
+
+/**
+ * Compiles the shapes of all active dialects. A field that has a meaning in any of them is guarded
+ * in each, and a message with an event word of any is a message of the shapes that name that word.
+ */
+export function compileShapes(files: readonly NamedFile[], report: Report): Shape[] {
+  const guards = guardedNames(files);
+  const markers = findMarkers(files);
+  return files.flatMap(({ name, file }) => {
+    const own = Object.keys(file.not_executed ?? {}).map((code) => readWord(code) ?? '');
+    const codes = [...listedCodes, ...own];
+    const compiler = new ShapeCompiler({ name, file }, { guards, codes: new Set(codes), report });
+    return file.shapes.map((one) => withoutMarkers(compiler.compile(one), markers));
+  });
+}
+
+/** The places of the event words of all dialects. */
+export function findMarkers(files: readonly NamedFile[]): Path[] {
+  const markers = files.flatMap(({ file }) => listOf(file.markers));
+  return [...new Set(markers)].map(parsePath);
+}
+
+/** An event with a marker that the shape does not name is not of this shape. */
+function withoutMarkers(shape: Shape, markers: readonly Path[]): Shape {
+  if (!shape.of.includes('event')) return shape;
+  const named = new Set(impliedConditions(shape).map(({ path }) => formatPath(path)));
+  const others = markers.filter((marker) => !named.has(formatPath(marker)));
+  const absent = others.map((path): Condition => ({ path, kinds: onlyAbsent, words: null }));
+  return { ...shape, when: [...shape.when, ...absent] };
+}
+
+const onlyAbsent: ReadonlySet<ValueKind> = new Set(['absent']);
+
+/** The conditions of a shape, and those that follow: the value at `a.b` makes `a` an object. */
+export function impliedConditions({ when }: Pick<Shape, 'when'>): readonly Condition[] {
+  return when.flatMap((one) => {
+    if (one.kinds.has('absent')) return [one];
+    const outer = one.path.slice(0, -1).map((_, depth): Condition => {
+      return { path: one.path.slice(0, depth + 1), kinds: new Set(['object']), words: null };
+    });
+    return [one, ...outer];
+  });
+}
+
+function guardedNames(files: readonly NamedFile[]): ReadonlySet<string> {
+  const declared = files.flatMap(({ file }) => listOf(file.guards).map(parsePath));
+  const read = files.flatMap(({ file }) => file.shapes.flatMap(decisivePaths));
+  const names = [...declared, ...read].flat();
+  return new Set(names.filter((name) => name !== '^' && name !== '@'));
+}
+
+/** Every path that decides about a message. Its time does not: an unread time is left out. */
+function decisivePaths(shape: ShapeFile): Path[] {
+  const columns = [...(shape.status ?? []), ...(shape.direction ?? [])];
+  const places = [
+    ...Object.keys(shape.when),
+    ...columns.flatMap(({ at }) => listOf(at)),
+    ...[...Object.values(shape.ids ?? {}), ...Object.values(shape.payee ?? {})].flatMap(listOf),
+    ...listOf(shape.amount?.at),
+    ...listOf(shape.code),
+    ...listOf(shape.each),
+  ];
+  return places.map(parsePath);
+}
+
+interface Surroundings {
+  readonly guards: ReadonlySet<string>;
+  readonly codes: ReadonlySet<string>;
+  readonly report: Report;
+}
+
+class ShapeCompiler {
+  readonly #dialect: NamedFile;
+  readonly #options: Surroundings;
+  #place = '';
+
+  constructor(dialect: NamedFile, options: Surroundings) {
+    this.#dialect = dialect;
+    this.#options = options;
+  }
+
+  compile(file: ShapeFile): Shape {
+    const { name } = this.#dialect;
+    this.#place = `${name}/${file.name}`;
+    const { amount, time, whole } = file;
+    const status = (file.status ?? []).map((one) => this.#column(one, meanings));
+    const direction = (file.direction ?? []).map((one) => this.#column(one, directions));
+    this.#checkKind(file);
+    const when = Object.entries(file.when).map(([path, value]) => this.#condition(path, value));
+    const of = listOf(file.of ?? 'event').map((one) => this.#scope(one));
+    const mayBeAnything = when.every(({ kinds }) => kinds.has('absent'));
+    if (mayBeAnything && of.includes('event')) {
+      this.#fault('when must require something that is present');
+    }
+    for (const one of when) this.#checkRecognised(one, [...status, ...direction]);
+    return {
+      name: this.#place,
+      kind: file.kind,
+      of,
+      when,
+      each: file.each === undefined ? null : parsePath(file.each),
+      ids: Object.entries(file.ids ?? {}).map(([id, at]) => [id as IdName, paths(at)]),
+      amount: amount
+        ? { at: paths(amount.at), unit: amount.unit, isSigned: amount.signed === 'true' }
+        : null,
+      payee: Object.entries(file.payee ?? {}).map(([id, at]) => [id as PayeeField, paths(at)]),
+      time: time ? { at: paths(time.at), form: time.form } : null,
+      status,
+      direction,
+      flow: file.flow ?? null,
+      code: paths(file.code),
+      notExecuted: this.#options.codes,
+      envelope: envelopeOf(file.each, whole),
+      guarded: this.#guarded(file),
+    };
+  }
+
+  #fault(fault: string): void {
+    this.#options.report(this.#place, fault);
+  }
+
+  #scope(scope: string): string {
+    const isScope = scopes.some((one) => one === scope);
+    return isScope || scope.includes('/') ? scope : `${this.#dialect.name}/${scope}`;
+  }
+
+  #condition(path: string, value: OneOrMore): Condition {
+    const at = parsePath(path);
+    if (typeof value !== 'string') {
+      return {
+        path: at,
+        kinds: new Set(['word']),
+        words: new Set(value.map((one) => this.#word(one))),
+      };
+    }
+    const kinds = conditionKinds[value];
+    if (!kinds)
+      this.#fault(`when ${path}: ${value} is none of ${Object.keys(conditionKinds).join(', ')}`);
+    return { path: at, kinds: new Set(kinds), words: null };
+  }
+
+  #word(text: string): string {
+    const word = readWord(text);
+    if (word === null || word === '') this.#fault(`${text} is no word`);
+    return word ?? '';
+  }
+
+  #column<Word extends string>(column: ColumnFile, allowed: readonly Word[]): Column<Word> {
+    const { at, absent = silent } = column;
+    const words = new Map<string, Word | null>();
+    for (const [text, meaning] of this.#entries(column)) {
+      const word = this.#word(text);
+      if (words.has(word)) this.#fault(`${text} is listed twice`);
+      words.set(word, this.#meaning(text, meaning, allowed));
+    }
+    return { at: paths(at), words, absent: this.#meaning('absent', absent, allowed) };
+  }
+
+  #entries({ words }: ColumnFile): readonly (readonly [word: string, meaning: string])[] {
+    if (typeof words === 'object' && !isList(words)) return Object.entries(words);
+    return listOf(words).flatMap((name) => {
+      const table = this.#dialect.file.tables?.[name];
+      if (!table) this.#fault(`there is no table ${name}`);
+      return Object.entries(table ?? {});
+    });
+  }
+
+  #meaning<Word extends string>(word: string, text: string, allowed: readonly Word[]): Word | null {
+    const meaning = allowed.find((one) => one === text) ?? null;
+    if (meaning === null && text !== silent) {
+      this.#fault(`${word}: ${text} is none of ${[...allowed, silent].join(', ')}`);
+    }
+    return meaning;
+  }
+
+  /** A field that recognises a shape and also judges it has one list of words. */
+  #checkRecognised({ path, words }: Condition, columns: readonly Column<string>[]): void {
+    if (words === null) return;
+    for (const column of columns) {
+      if (!column.at.some((at) => formatPath(at) === formatPath(path))) continue;
+      const [only] = words.symmetricDifference(new Set(column.words.keys()));
+      if (only !== undefined) this.#fault(`${only} is in only one of when and its column`);
+    }
+  }
+
+  #checkKind(file: ShapeFile): void {
+    const { kind, ids, amount, status = [], each, code, flow } = file;
+    const required: Readonly<Record<string, boolean>> = {
+      ids: ids !== undefined,
+      amount: amount !== undefined,
+      status: status.length > 0,
+      each: each !== undefined,
+    };
+    for (const key of requiredKeys[kind] ?? []) {
+      if (!required[key]) this.#fault(`a shape of kind ${kind} needs ${key}`);
+    }
+    if (kind === 'refund' && !(ids?.endToEnd && ids.returnId)) {
+      this.#fault('a refund needs the ids endToEnd and returnId');
+    }
+    const words = status.flatMap((column) => this.#entries(column).map(([, meaning]) => meaning));
+    if (kind === 'payment' && words.includes('FAILED_WITH_CODE') && code === undefined) {
+      this.#fault('FAILED_WITH_CODE needs code');
+    }
+    if (kind !== 'received' && words.includes('EXPIRED')) {
+      this.#fault('only a received Pix, that of a charge, may be EXPIRED');
+    }
+    if (flow === 'EITHER' && kind !== 'received')
+      this.#fault('only a received Pix may flow EITHER way');
+  }
+
+  #guarded(file: ShapeFile): Shape['guarded'] {
+    const read = new Map<string, { path: Path; names: Set<string> }>([
+      ['', { path: [], names: new Set() }],
+    ]);
+    const time = listOf(file.time?.at).map(parsePath);
+    const passed = listOf(file.passes_over).map(parsePath);
+    for (const path of [...decisivePaths(file), ...time, ...passed]) {
+      if (path.includes('^') || path.includes('@')) continue;
+      for (const [depth, name] of path.entries()) {
+        const object = path.slice(0, depth);
+        const known = read.get(formatPath(object)) ?? { path: object, names: new Set<string>() };
+        known.names.add(name);
+        read.set(formatPath(object), known);
+      }
+    }
+    return [...read.values()].map(({ path, names }) => {
+      return { path, names: [...this.#options.guards.difference(names)] };
+    });
+  }
+}
+
+const conditionKinds: Readonly<Record<string, readonly ValueKind[]>> = {
+  absent: ['absent'],
+  present: ['word', 'list', 'object'],
+  word: ['word'],
+  list: ['list'],
+  object: ['object'],
+};
+
+const money = ['ids', 'amount', 'status'];
+
+const requiredKeys: Readonly<Record<string, readonly string[]>> = {
+  payment: money,
+  received: money,
+  refund: money,
+  line: ['ids', 'amount'],
+  list: ['each'],
+  page: ['each'],
+  keys: ['each'],
+};
+
+function isList(words: ColumnFile['words']): words is readonly string[] {
+  return Array.isArray(words);
+}
+
+function paths(at: OneOrMore | undefined): Path[] {
+  return listOf(at).map(parsePath);
+}
+
+function envelopeOf(each: string | undefined, whole: ShapeFile['whole'] = {}): Envelope {
+  const { full, known, ...signs } = whole;
+  const declared = Object.values({ ...signs, known, each }).flatMap(listOf);
+  return {
+    known: declared.map(parsePath),
+    page: paths(signs.page),
+    pages: paths(signs.pages),
+    size: paths(signs.size),
+    total: paths(signs.total),
+    next: paths(signs.next),
+    more: paths(signs.more),
+    full: new Set(listOf(full).map(Number)),
+  };
+}

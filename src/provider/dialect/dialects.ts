@@ -1,0 +1,217 @@
+/** Reads the provider's messages by the shapes of the active dialects. */
+import { normalisePixKey } from '../../domain/pix-key.ts';
+import type { ProviderStatement } from '../provider.ts';
+import { isObject, readId, readName } from '../wire-reading.ts';
+import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
+import { formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
+import type { IdName } from './format.ts';
+import { readShape, safeWord } from './read-shape.ts';
+import { isWhole, meets, toItem, toLine, unread, type Message } from './messages.ts';
+import { isContradictory, parsePayload } from '../webhook-payload.ts';
+import type { Shape } from './shape.ts';
+
+/**
+ * The largest number of items without any field that are returned. All other items are returned:
+ * their number is limited by the size of a payload, at most 256 KiB.
+ */
+const mostEmptyItems = 100;
+
+/** The shapes of the active dialects, which no two match one message. */
+export class Dialects {
+  readonly shapes: readonly Shape[];
+  readonly #markers: readonly Path[];
+  readonly #byScope = new Map<string, Shape[]>();
+  readonly #idPlaces = new Map<string, ReadonlyMap<IdName, readonly Path[]>>();
+
+  constructor(shapes: readonly Shape[], markers: readonly Path[]) {
+    this.shapes = shapes;
+    this.#markers = markers;
+    for (const shape of shapes) {
+      for (const scope of shape.of) {
+        this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), shape]);
+      }
+    }
+    for (const [scope, ofScope] of this.#byScope) this.#idPlaces.set(scope, placesOfIds(ofScope));
+  }
+
+  /**
+   * Reads a payload of the provider's webhook: an item, a list of items, or a list of such lists.
+   * @param payload any parsed JSON; it never throws.
+   * @returns one event for each item that is not empty, in order.
+   */
+  readEvents(payload: unknown): WebhookItem[] {
+    return [...this.eachEvent(payload)];
+  }
+
+  /** Reads a payload lazily: 256 KiB may contain more than ten thousand events. */
+  *eachEvent(payload: unknown): Generator<WebhookItem> {
+    let index = 0;
+    let emptyItems = 0;
+    for (const value of Array.isArray(payload) ? payload.flat() : [payload]) {
+      for (const message of this.#messages({ value, around: null }, 'event')) {
+        if (message.isEmpty) emptyItems += 1;
+        if (!message.isEmpty || emptyItems <= mostEmptyItems) yield toItem(message, index);
+        index += 1;
+      }
+    }
+  }
+
+  /** Reads a stored payload; bytes that are not JSON are one event. */
+  *eachStoredEvent(payload: Buffer): Generator<WebhookItem> {
+    const parsed = parsePayload(payload);
+    if (parsed) yield* this.eachEvent(parsed.content);
+    else yield toItem(this.#unread({ node: noNode, scope: 'event', because: 'not_json' }), 0);
+  }
+
+  /**
+   * Reads the provider's statement.
+   * @param settledOnly whether the provider documents that its statement has settled lines only.
+   * @returns null when no shape reads it as a list of lines.
+   */
+  readStatement(body: unknown, settledOnly: boolean): ProviderStatement | null {
+    const page = this.#page(body, 'statement');
+    if (page === null) return null;
+    const { items, node, shape } = page;
+    const objects = items.filter(isObject);
+    const lines = objects.map((value) =>
+      toLine(this.#message({ value, around: node }, shape.name), settledOnly),
+    );
+    return { items: objects, lines, isWhole: isWhole(shape, node, items.length) };
+  }
+
+  /**
+   * Reads the Pix keys of the provider's list that belong to the account, in DICT's format.
+   * It omits entries that no shape reads as a registered key.
+   */
+  readKeys(body: unknown): string[] {
+    const page = this.#page(body, 'key list');
+    const keys = (page?.items ?? []).flatMap((value) => {
+      // A list may consist of bare keys.
+      if (typeof value === 'string') return normalisePixKey(value).key;
+      const node = { value, around: page?.node ?? null };
+      return registeredKeys(this.#message(node, page?.shape.name ?? ''), null);
+    });
+    return [...new Set(keys)];
+  }
+
+  /**
+   * Reads the key that the response to a creation reports as registered.
+   * @param requested the requested key in any format; it counts if the response contains no key.
+   * @returns one key in the directory's format, or none.
+   */
+  readCreatedKeys(body: unknown, requested: string | null): string[] {
+    return registeredKeys(this.#message({ value: body, around: null }, 'created key'), requested);
+  }
+
+  #page(body: unknown, scope: string) {
+    const node = { value: body, around: null };
+    const [shape, other] = this.#matches(node, scope);
+    if (shape?.each == null || other) return null;
+    const items = valueAt(node, shape.each);
+    return Array.isArray(items) ? { shape, node, items: items as unknown[] } : null;
+  }
+
+  #matches(node: Node, scope: string): Shape[] {
+    return (this.#byScope.get(scope) ?? []).filter(({ when }) =>
+      when.every((condition) => meets(node, condition)),
+    );
+  }
+
+  /** The message itself, unless it is only a list, then the messages of its list. */
+  *#messages(node: Node, scope: string): Generator<Message> {
+    const message = this.#message(node, scope);
+    const { shape, fault } = message;
+    if (shape?.kind !== 'list' || fault) yield message;
+    if (shape && !(shape.kind === 'list' && fault)) yield* this.#listed(shape, node);
+  }
+
+  /** The items of a list, and then the lists in each of them: these may grow with time. */
+  *#listed({ name, each, kind }: Shape, node: Node): Generator<Message> {
+    const value = each && valueAt(node, each);
+    const isList = Array.isArray(value) || isObject(value);
+    if (!isList || (Array.isArray(value) && value.length === 0)) {
+      if (kind === 'list') yield this.#unread({ node, scope: name, because: 'no_items' });
+      return;
+    }
+    const isTwofold = node.isTwofold === true || isContradictory(node.value, [value]);
+    const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
+      return { value: one, around: node, isTwofold };
+    });
+    const read: (readonly [Shape | null, Node])[] = [];
+    for (const item of items) {
+      const message = this.#message(item, name);
+      read.push([message.shape, item]);
+      yield message;
+    }
+    for (const [shape, item] of read) if (shape?.each) yield* this.#listed(shape, item);
+  }
+
+  #message(node: Node, scope: string): Message {
+    if (!isObject(node.value)) return this.#unread({ node, scope, because: 'not_an_object' });
+    const [shape, other] = this.#matches(node, scope);
+    if (!shape) {
+      const word = this.#eventWord(node);
+      const because = word === undefined ? 'unknown_shape' : 'unknown_event';
+      return this.#unread({ node, scope, because, word });
+    }
+    if (other) return this.#unread({ node, scope, because: 'ambiguous_shape' });
+    const reading = readShape(shape, node);
+    const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
+    const list = shape.each === null ? [] : [valueAt(node, shape.each)];
+    const isTwofold = node.isTwofold === true || isContradictory(node.value, list);
+    const fault = isTwofold ? ({ because: 'contradictory_member', word: null } as const) : null;
+    return { ...reading, ...(fault && { fault }), shape, name, isEmpty: false };
+  }
+
+  #eventWord(node: Node): unknown {
+    return this.#markers
+      .map((path) => valueAt(node, path))
+      .find((value) => typeof value === 'string');
+  }
+
+  /** The ids of an unread message are read at every known place, to show which payment waits. */
+  #unread({
+    node,
+    scope,
+    because,
+    word,
+  }: {
+    readonly node: Node;
+    readonly scope: string;
+    readonly because: IgnoredBecause;
+    readonly word?: unknown;
+  }): Message {
+    const ids = [...(this.#idPlaces.get(scope) ?? [])].flatMap(([name, places]) => {
+      const id = places.map((path) => readId(valueAt(node, path))).find((one) => one !== null);
+      return id === undefined ? [] : [[name, id] as const];
+    });
+    return {
+      ...unread,
+      name: readName(word) ?? 'unnamed',
+      ids: Object.fromEntries(ids),
+      fault: { because, word: safeWord(word) },
+      isEmpty: !hasFields(node.value),
+    };
+  }
+}
+
+function registeredKeys({ fault, status, payee }: Message, otherwise: string | null): string[] {
+  const key = payee.key ?? otherwise;
+  const isRegistered = fault === null && status === 'COMPLETED';
+  return key !== null && isRegistered ? [normalisePixKey(key).key] : [];
+}
+
+const noNode: Node = { value: undefined, around: null };
+
+/** The places of each id in the messages of a scope. */
+function placesOfIds(shapes: readonly Shape[]): ReadonlyMap<IdName, readonly Path[]> {
+  const all = new Map<IdName, Path[]>();
+  for (const [name, places] of shapes.flatMap(({ ids }) => ids)) {
+    all.set(name, [...(all.get(name) ?? []), ...places]);
+  }
+  return new Map([...all].map(([name, places]) => [name, distinct(places)]));
+}
+
+function distinct(paths: readonly Path[]): Path[] {
+  return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
+}

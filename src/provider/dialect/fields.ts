@@ -1,0 +1,106 @@
+/** Reads the fields of a provider's message by path, in any spelling of their names. */
+import { isObject, memoised, plainName } from '../wire-reading.ts';
+
+/**
+ * The steps of a path. `^` is the object around the list that contains the message, and `@` a
+ * message that is a list itself.
+ */
+export type Path = readonly string[];
+
+/** A message, and the message around its list. */
+export interface Node {
+  readonly value: unknown;
+  readonly around: Node | null;
+  /** Whether an object around its list has one member twice with different values. */
+  readonly isTwofold?: boolean;
+}
+
+/** A field that has two spellings with different values in one object. */
+export class Conflict {
+  readonly first: unknown;
+
+  constructor(first: unknown) {
+    this.first = first;
+  }
+}
+
+/** Parses `a.b`, `^.a` or `@`; names are compared without case, `_`, `-` and spaces. */
+export function parsePath(text: string): Path {
+  return text.split('.').map((step) => (step === '^' || step === '@' ? step : plainName(step)));
+}
+
+/** Formats a path for comparisons and messages. */
+export function formatPath(path: Path): string {
+  return path.join('.');
+}
+
+/**
+ * Returns the value at a path.
+ * @returns undefined for an absent field or null; {@link Conflict} for a contradictory field.
+ */
+export function valueAt(node: Node, path: Path): unknown {
+  let at: Node | null = node;
+  let value: unknown = node.value;
+  for (const step of path) {
+    if (step === '^') value = (at = at?.around ?? null)?.value;
+    else if (step === '@') value = Array.isArray(value) ? value : undefined;
+    else value = isObject(value) ? foldedFields(value).get(step) : undefined;
+    if (value === undefined || value === null || value instanceof Conflict) {
+      return value ?? undefined;
+    }
+  }
+  return value;
+}
+
+/** Whether a value is an object with at least one field. */
+export function hasFields(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
+/** The folded names of an object's fields that are not null. */
+export function fieldNames(object: object): Iterable<string> {
+  return foldedFields(object).keys();
+}
+
+/** Whether an object has a field, by its folded name. */
+export function hasField(object: object, name: string): boolean {
+  return foldedFields(object).has(name);
+}
+
+/** An object around a list is read for each item of the list. */
+const folded = new WeakMap<object, ReadonlyMap<string, unknown>>();
+
+function foldedFields(object: object): ReadonlyMap<string, unknown> {
+  const before = folded.get(object);
+  if (before !== undefined) return before;
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) {
+    if (value === null || value === undefined) continue;
+    const plain = plainName(name);
+    const other = fields.get(plain);
+    const isSame = other === undefined || other === value;
+    fields.set(
+      plain,
+      isSame ? value : new Conflict(other instanceof Conflict ? other.first : other),
+    );
+  }
+  folded.set(object, fields);
+  return fields;
+}
+
+/** The longest text that is read as a word. */
+const MAX_WORD_LENGTH = 128;
+
+/**
+ * Reads a word of the provider: a text or a number, trimmed and in upper case. Only ASCII letters
+ * are folded, because `ı` would otherwise become `I`.
+ * @returns null for a value that is no word.
+ */
+export function readWord(value: unknown): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return foldWord(String(value));
+  return typeof value === 'string' && value.length <= MAX_WORD_LENGTH ? foldWord(value) : null;
+}
+
+const foldWord = memoised((text) =>
+  text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
+);

@@ -1,0 +1,172 @@
+/** Converts the messages that a dialect reads to the port's events and statement lines. */
+import type { StatementLine } from '../provider.ts';
+import { isObject } from '../wire-reading.ts';
+import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
+import {
+  Conflict,
+  fieldNames,
+  formatPath,
+  readWord,
+  valueAt,
+  type Node,
+  type Path,
+} from './fields.ts';
+import type { Reading } from './read-shape.ts';
+import type { Condition, Shape, ValueKind } from './shape.ts';
+
+/** A message, read by a shape or by none. */
+export interface Message extends Reading {
+  /** Null: no shape reads it, and it has a fault. */
+  readonly shape: Shape | null;
+  /** The provider's name of the event, printable and truncated. */
+  readonly name: string;
+  /** Whether it has no field at all. */
+  readonly isEmpty: boolean;
+}
+
+/** The fields of a message that no shape reads. */
+export const unread = {
+  shape: null,
+  ids: {},
+  amountCents: null,
+  payee: {},
+  at: null,
+  code: null,
+  direction: null,
+  status: null,
+} as const satisfies Partial<Message>;
+
+/** Whether a message meets a condition. */
+export function meets(node: Node, { path, kinds, words }: Condition): boolean {
+  const value = valueAt(node, path);
+  if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
+  if (words === null || value === undefined) return true;
+  return words.has(readWord(value) ?? '');
+}
+
+function valueKind(value: unknown): ValueKind {
+  if (value === undefined) return 'absent';
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'object' ? 'object' : 'word';
+}
+
+/** Converts a message to an event. */
+export function toItem(message: Message, index: number): WebhookItem {
+  const { shape, name, ids, status, amountCents, payee, at, code, fault } = message;
+  const ignoredBecause = movesNothing(message);
+  return {
+    index,
+    name,
+    shape: shape?.name ?? null,
+    kind: ignoredBecause === null ? itemKind(message) : 'ignored',
+    status: status === 'EXPIRED' ? 'FAILED' : status,
+    ids: {
+      endToEnd: ids.endToEnd ?? null,
+      clientRequestId: ids.clientRequestId ?? null,
+      transactionIdentification: ids.txid ?? null,
+      providerTxid: ids.providerId ?? null,
+    },
+    ...(shape?.flow === 'EITHER' && { isUndirected: true as const }),
+    amountCents,
+    payee: {
+      ...(payee.isContradictory && { isContradictory: true as const }),
+      key: payee.key ?? null,
+      document: payee.document ?? null,
+      agency: payee.agency ?? null,
+      accountNumber: payee.account ?? null,
+    },
+    ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: refundOf(message) }),
+    ...(at && status !== 'EXPIRED' && shape?.kind !== 'payment' && { at }),
+    reason: code,
+    ignoredBecause,
+    word: ignoredBecause === fault?.because ? fault.word : null,
+  };
+}
+
+function itemKind({ shape, status }: Message): WebhookItemKind {
+  if (status === 'EXPIRED') return 'expired';
+  const kind = shape?.kind;
+  return kind === 'payment' || kind === 'received' || kind === 'refund' ? kind : 'ignored';
+}
+
+function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
+  const said = direction === 'IN' ? 'in' : direction === 'OUT' ? 'out' : null;
+  return { returnId: ids.returnId ?? '', direction: said };
+}
+
+/** Why a message moves nothing; null when it does. */
+function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null {
+  if (shape?.kind === 'nothing') return 'moves_nothing';
+  if (fault) return fault.because;
+  if (status === null) return 'unknown_status';
+  if (status === 'PROCESSING') return 'processing';
+  if (status !== 'FAILED' || shape?.kind === 'payment') return null;
+  return shape?.kind === 'refund' ? 'not_refunded' : 'not_received';
+}
+
+/**
+ * Converts a message of a statement to a line. A line that is not understood proves nothing, and
+ * keeps its ids unless they contradict each other.
+ * @param settledOnly whether a line without a status is completed.
+ */
+export function toLine(message: Message, settledOnly: boolean): StatementLine {
+  const { amountCents, direction, status, fault } = message;
+  const ids = fault?.because === 'contradictory_id' ? {} : message.ids;
+  const settled = status ?? (settledOnly ? 'COMPLETED' : null);
+  const isRead = fault === null;
+  return {
+    ids: {
+      endToEnd: ids.endToEnd ?? null,
+      clientRequestId: ids.clientRequestId ?? null,
+      transactionIdentification: ids.txid ?? null,
+      providerTxid: ids.providerId ?? null,
+      returnId: ids.returnId ?? null,
+    },
+    amountCents,
+    direction: isRead ? direction && lineDirections[direction] : null,
+    status: isRead && settled !== 'EXPIRED' ? settled : null,
+  };
+}
+
+const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
+
+/**
+ * Whether a list is the whole statement. Any sign of a further page speaks against it, and so does
+ * any field that may be such a sign.
+ */
+export function isWhole({ envelope }: Shape, node: Node, count: number): boolean {
+  const filled = (paths: readonly Path[], ...empty: readonly unknown[]): unknown[] =>
+    paths
+      .map((path) => valueAt(node, path))
+      .filter((value) => ![undefined, ...empty].includes(value));
+  const numbers = (paths: readonly Path[]): number[] =>
+    filled(paths).map((value) => Number(readWord(value) ?? Number.NaN));
+  const [page, pages] = [numbers(envelope.page), numbers(envelope.pages)];
+  const [size, total] = [numbers(envelope.size), numbers(envelope.total)];
+  const isOnlyPage =
+    [...page, ...pages].every((number) => number === 0 || number === 1) &&
+    total.every((number) => number === count) &&
+    filled(envelope.next, '').length + filled(envelope.more, false).length === 0;
+  if (!isOnlyPage || !isKnown(node, envelope.known)) return false;
+  if (pages.length + total.length > 0) return true;
+  if (size.length > 0) return size.every((number) => count < number);
+  return page.length === 0 && !envelope.full.has(count);
+}
+
+/** Whether the objects around the lines have declared fields only. */
+function isKnown(node: Node, known: readonly Path[]): boolean {
+  const objects = known.flatMap((path) => path.map((_, depth) => path.slice(0, depth)));
+  const places = new Map(objects.map((place) => [formatPath(place), place]));
+  return [...places.values()].every((place) => {
+    const value = valueAt(node, place);
+    if (value === undefined || (place.length === 0 && Array.isArray(value))) return true;
+    if (!isObject(value)) return false;
+    const inside = known.filter((path) => isBelow(path, place));
+    const names = new Set(inside.map((path) => path[place.length]));
+    return [...fieldNames(value)].every((name) => names.has(name));
+  });
+}
+
+function isBelow(path: Path, place: Path): boolean {
+  return path.length > place.length && place.every((name, depth) => path[depth] === name);
+}

@@ -1,0 +1,111 @@
+/**
+ * The samples of a dialect: messages of the provider with the reading that is expected of them.
+ * They run whenever dialects are loaded.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { WebhookItem } from '../webhook-events.ts';
+import type { StatementLine } from '../provider.ts';
+import type { Dialects } from './dialects.ts';
+import type { Shape } from './shape.ts';
+
+/** A message and what is read of it. Fields that are null or absent may be left out. */
+interface Sample {
+  readonly name: string;
+  /** Where the message is published. */
+  readonly source?: string;
+  readonly event?: unknown;
+  readonly statement?: unknown;
+  readonly keys?: unknown;
+  readonly createdKey?: unknown;
+  /** Events, the lines of a statement, or keys. */
+  readonly reads: readonly unknown[];
+  /** Of a statement: whether the lines are all. */
+  readonly isWhole?: boolean;
+}
+
+/**
+ * Runs the samples of a dialect, and checks that each of its shapes has one.
+ * @returns the faults, with the name of the sample; empty when every reading is the expected one.
+ */
+export function sampleFaults(
+  dialects: Dialects,
+  { name, samples }: { readonly name: string; readonly samples: string | null },
+): string[] {
+  const ofDialect = dialects.shapes.filter((shape) => shape.name.startsWith(`${name}/`));
+  const read: Read[] = [];
+  const faults: string[] = [];
+  for (const sample of parseSamples(samples)) {
+    const actual = readSample(dialects, sample);
+    read.push(...actual);
+    const expected =
+      sample.isWhole === undefined ? sample.reads : [...sample.reads, sample.isWhole];
+    const found = actual.map(({ result }) => result);
+    if (isDeepStrictEqual(found, expected)) continue;
+    faults.push(`${name}: the sample ${sample.name} reads as ${JSON.stringify(found)}`);
+  }
+  return [...faults, ...ofDialect.flatMap((shape) => uncovered(shape, read))];
+}
+
+interface Read {
+  readonly shape: string | null;
+  readonly amountCents: number | null;
+  readonly result: unknown;
+}
+
+function parseSamples(text: string | null): readonly Sample[] {
+  return text === null ? [] : (JSON.parse(text) as readonly Sample[]);
+}
+
+/** Reads a message; a statement also says whether it is whole. */
+export function readSample(dialects: Dialects, sample: Omit<Sample, 'name' | 'reads'>): Read[] {
+  if (sample.keys !== undefined) return dialects.readKeys(sample.keys).map(readOfKey);
+  if (sample.createdKey !== undefined) {
+    return dialects.readCreatedKeys(sample.createdKey, null).map(readOfKey);
+  }
+  if (sample.statement === undefined) return dialects.readEvents(sample.event).map(readOfItem);
+  const statement = dialects.readStatement(sample.statement, false);
+  if (statement === null) return [];
+  const lines = statement.lines.map((line) => ({ ...noRead, result: shortLine(line) }));
+  return [...lines, { ...noRead, result: statement.isWhole }];
+}
+
+const readOfKey = (key: string): Read => ({ ...noRead, result: key });
+
+const noRead = { shape: null, amountCents: null } as const;
+
+function readOfItem(item: WebhookItem): Read {
+  return { shape: item.shape, amountCents: item.amountCents, result: shortItem(item) };
+}
+
+/** An event without the fields that say nothing. */
+export function shortItem(item: WebhookItem): object {
+  const { index: _, name: __, ids, payee, at, ...rest } = item;
+  const all = { ...rest, ...ids, ...payee, at: at?.toISOString() };
+  return filled(all);
+}
+
+function shortLine({ ids, ...line }: StatementLine): object {
+  return filled({ ...ids, ...line });
+}
+
+function filled(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+const money: ReadonlySet<string> = new Set(['payment', 'received', 'refund']);
+
+/**
+ * A unit that is wrong is caught by nothing else where no transaction has the amount yet, so each
+ * shape with an amount needs a sample whose amount is not a whole hundred.
+ */
+function uncovered({ name, kind, amount }: Shape, read: readonly Read[]): string[] {
+  if (!money.has(kind) && kind !== 'nothing') return [];
+  const ofShape = read.filter(({ shape }) => shape === name);
+  if (ofShape.length === 0) return [`${name}: no sample is read by it`];
+  const isPrecise = ofShape.some(
+    ({ amountCents }) => amountCents !== null && amountCents % 100 !== 0,
+  );
+  return amount === null || isPrecise ? [] : [`${name}: no sample has an amount with centavos`];
+}

@@ -1,0 +1,68 @@
+/** Reads the values of a message's fields in the units and forms that a dialect declares. */
+import { normalisePixKey } from '../../domain/pix-key.ts';
+import { readCentavos, readCode, readId, readReais } from '../wire-reading.ts';
+
+/** The units of amounts; `reais_text` is a decimal text only, as in the central bank's API. */
+export const amountUnits = ['reais', 'reais_text', 'centavos'] as const;
+
+export type AmountUnit = (typeof amountUnits)[number];
+
+/** The forms of times; `brasilia` is a time without its offset from UTC. */
+export const timeForms = ['offset', 'brasilia', 'epoch_s', 'epoch_ms'] as const;
+
+export type TimeForm = (typeof timeForms)[number];
+
+/**
+ * Reads an amount.
+ * @param isSigned whether a minus sign is part of the format; it is dropped.
+ * @returns centavos, or null unless it is a positive amount in that unit.
+ */
+export function readAmount(value: unknown, unit: AmountUnit, isSigned: boolean): number | null {
+  if (unit === 'reais_text' && typeof value !== 'string') return null;
+  const amount = isSigned ? withoutSign(value) : value;
+  return unit === 'centavos' ? readCentavos(amount) : readReais(amount);
+}
+
+/** Whether an amount has a minus sign. */
+export function isNegative(value: unknown): boolean {
+  return typeof value === 'number' ? value < 0 : /^\s*-/.test(String(value));
+}
+
+function withoutSign(value: unknown): unknown {
+  if (typeof value === 'number') return Math.abs(value);
+  return typeof value === 'string' ? value.trim().replace(/^-/, '') : value;
+}
+
+/** The reader of each identifier of a payee. */
+export const payeeReaders = {
+  key: readId,
+  document: readCode,
+  agency: readCode,
+  account: readCode,
+} as const;
+
+export type PayeeField = keyof typeof payeeReaders;
+
+/** Returns the form of a payee's identifier in which two spellings of it are equal. */
+export function comparable(field: PayeeField, value: string): string {
+  return field === 'key' ? normalisePixKey(value).key : value;
+}
+
+const longestTime = 40;
+const offset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i;
+const withoutOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/;
+
+/** Reads a time; null when it is not in the declared form, because it could be hours off. */
+export function readTime(value: unknown, form: TimeForm): Date | null {
+  const at = new Date(epochOrText(value, form));
+  return Number.isNaN(at.getTime()) ? null : at;
+}
+
+function epochOrText(value: unknown, form: TimeForm): number | string {
+  if (form === 'epoch_s' || form === 'epoch_ms') {
+    return typeof value === 'number' ? value * (form === 'epoch_s' ? 1_000 : 1) : Number.NaN;
+  }
+  if (typeof value !== 'string' || value.length > longestTime) return Number.NaN;
+  if (offset.test(value)) return value;
+  return form === 'brasilia' && withoutOffset.test(value) ? `${value}-03:00` : Number.NaN;
+}

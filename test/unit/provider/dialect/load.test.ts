@@ -1,0 +1,206 @@
+/** What is refused when dialects are loaded: whatever could be read in two ways, or in none. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DialectError, loadDialects } from '../../../../src/provider/dialect/load.ts';
+import { readDialect, openDialects } from '../../../../src/provider/dialect/open.ts';
+import { dialectNames } from '../../../../src/config/formats.ts';
+
+const payment = `
+  - name: payment
+    kind: payment
+    when: {kind_of: [SENT], code: absent}
+    ids: {endToEnd: e2e}
+    amount: {at: amount, unit: reais}
+    status: [{at: state, words: {DONE: COMPLETED, REFUSED: FAILED}}]
+`;
+
+const head = 'source: a page\nmarkers: [kind_of]\nshapes:';
+
+/** The faults of one file, without its samples. */
+function faultsOf(text: string, ...others: readonly string[]): readonly string[] {
+  const texts = [text, ...others].map((one, nth) => ({
+    name: nth === 0 ? 'bank' : `other${nth}`,
+    text: one,
+    samples: null,
+  }));
+  try {
+    loadDialects(texts, { runSamples: false });
+  } catch (error) {
+    assert.ok(error instanceof DialectError, String(error));
+    return error.faults;
+  }
+  return [];
+}
+
+const changed = (from: string, to: string): string => {
+  assert.ok(payment.includes(from), from);
+  return `${head}${payment.replace(from, to)}`;
+};
+
+const refused: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
+  ['text that is no YAML', 'shapes: [', /^bank: /],
+  ['a key that is written twice', `${head}${payment}source: other\n`, /unique/],
+  ['an unknown key of the file', `${head}${payment}colour: red\n`, /unknown key colour/],
+  ['a file without a source', `shapes:${payment}`, /required property 'source'/],
+  [
+    'an unknown key of a shape',
+    changed('kind: payment', 'kind: payment\n    sort: x'),
+    /unknown key sort/,
+  ],
+  ['an unknown kind', changed('kind: payment', 'kind: gift'), /one of the allowed values: payment/],
+  ['an unknown unit', changed('unit: reais', 'unit: dollars'), /allowed values: reais/],
+  ['an unknown meaning', changed('DONE: COMPLETED', 'DONE: PERHAPS'), /PERHAPS is none of/],
+  [
+    'a word that is listed twice',
+    changed('DONE: COMPLETED', 'DONE: COMPLETED, done: COMPLETED'),
+    /done is listed twice/,
+  ],
+  ['an unknown table', changed('{DONE: COMPLETED, REFUSED: FAILED}', 'paid'), /no table paid/],
+  [
+    'a failure with a code that has no place',
+    changed('REFUSED: FAILED', 'REFUSED: FAILED_WITH_CODE'),
+    /needs code/,
+  ],
+  ['a payment that expires', changed('REFUSED: FAILED', 'REFUSED: EXPIRED'), /may be EXPIRED/],
+  [
+    'a shape that anything meets',
+    changed('{kind_of: [SENT], code: absent}', '{code: absent}'),
+    /must require something/,
+  ],
+  ['an unknown condition', changed('code: absent', 'code: perhaps'), /perhaps is none of absent/],
+  [
+    'money without an amount',
+    changed('    amount: {at: amount, unit: reais}\n', ''),
+    /needs amount/,
+  ],
+  ['money without ids', changed('    ids: {endToEnd: e2e}\n', ''), /needs ids/],
+  [
+    'money without a status',
+    changed('    status: [{at: state, words: {DONE: COMPLETED, REFUSED: FAILED}}]\n', ''),
+    /needs status/,
+  ],
+  [
+    'a refund without its ids',
+    changed('kind: payment', 'kind: refund'),
+    /needs the ids endToEnd and returnId/,
+  ],
+  [
+    'a scope that does not exist',
+    changed('kind: payment', 'kind: payment\n    of: parcel'),
+    /there is no shape bank\/parcel/,
+  ],
+  [
+    'a scope without a list',
+    `${changed('kind: payment', 'kind: payment\n    of: outer')}${payment.replace('name: payment', 'name: outer')}`,
+    /outer has no list/,
+  ],
+  [
+    'a list in itself',
+    `${head}\n  - {name: ring, of: ring, kind: list, when: {a: list}, each: a}\n`,
+    /list of itself/,
+  ],
+  ['two shapes of one name', `${head}${payment}${payment}`, /used twice/],
+  [
+    'two shapes of one message',
+    `${head}${payment}${payment.replace('name: payment', 'name: other').replace('[SENT]', '[GIVEN, SENT]')}`,
+    /may match a message of bank\/other/,
+  ],
+  [
+    'a word that is recognised and has no meaning',
+    changed(
+      '{at: state, words: {DONE: COMPLETED, REFUSED: FAILED}}',
+      '{at: kind_of, words: {GONE: COMPLETED, SENT: COMPLETED}}',
+    ),
+    /GONE is in only one/,
+  ],
+];
+
+describe('a dialect', () => {
+  it('that can be read in one way only is accepted', () => {
+    assert.deepEqual(faultsOf(`${head}${payment}`), []);
+  });
+
+  for (const [what, text, fault] of refused) {
+    it(`is refused with ${what}`, () => {
+      const faults = faultsOf(text);
+      assert.ok(
+        faults.some((one) => fault.test(one)),
+        faults.join('\n') || 'no fault',
+      );
+    });
+  }
+
+  it('is refused beside another one that reads the same message', () => {
+    const [fault] = faultsOf(`${head}${payment}`, `${head}${payment}`);
+    assert.match(fault ?? '', /^bank\/payment: may match a message of other1\/payment/);
+  });
+
+  it('is told apart from others by its event word, without a word about it in theirs', () => {
+    const other = payment.replace('kind_of: [SENT], code: absent', 'state: word');
+    assert.deepEqual(faultsOf(`${head}${payment}`, `source: a page\nshapes:${other}`), []);
+  });
+
+  it('keeps codes and words as they are written', () => {
+    const text = changed('DONE: COMPLETED', '001: COMPLETED, 1E5: PROCESSING, NO: SILENT');
+    assert.deepEqual(faultsOf(text), []);
+  });
+});
+
+describe('the samples of a dialect', () => {
+  const bank = { name: 'bank', text: `${head}${payment}` };
+  const sample = {
+    name: 'sent',
+    event: { kind_of: 'SENT', e2e: 'E1', amount: 10.5, state: 'DONE' },
+  };
+  const reads = {
+    shape: 'bank/payment',
+    kind: 'payment',
+    status: 'COMPLETED',
+    amountCents: 1050,
+    endToEnd: 'E1',
+  };
+  const load = (samples: unknown) =>
+    loadDialects([{ ...bank, samples: samples === null ? null : JSON.stringify(samples) }]);
+
+  it('are run whenever it is loaded', () => {
+    assert.equal(load([{ ...sample, reads: [reads] }]).shapes.length, 1);
+    assert.throws(
+      () => load([{ ...sample, reads: [{ ...reads, amountCents: 105_000 }] }]),
+      /the sample sent reads as/,
+    );
+  });
+
+  it('cover each shape, with an amount that has centavos', () => {
+    assert.throws(() => load(null), /bank\/payment: no sample is read by it/);
+    const whole = {
+      ...sample,
+      event: { ...sample.event, amount: 10 },
+      reads: [{ ...reads, amountCents: 1000 }],
+    };
+    assert.throws(() => load([whole]), /no sample has an amount with centavos/);
+  });
+
+  it('of others fail when it changes their reading', () => {
+    const names = dialectNames.map((name) =>
+      readDialect(
+        new URL(`../../../../contract/provider/dialects/${name}.yaml`, import.meta.url).pathname,
+      ),
+    );
+    const text = `${head}${payment}`.replace(
+      'markers: [kind_of]',
+      'markers: [kind_of]\nguards: [createdAt]',
+    );
+    const own = { name: 'bank', text, samples: JSON.stringify([{ ...sample, reads: [reads] }]) };
+    assert.throws(
+      () => loadDialects([...names, own]),
+      /ponte: the sample payment reads as .*undeclared_field/,
+    );
+  });
+});
+
+it('a file that cannot be read is named', () => {
+  assert.throws(
+    () => openDialects({ names: [], files: ['/nowhere/bank.yaml'] }),
+    /\/nowhere\/bank.yaml cannot be read \(ENOENT\)/,
+  );
+});

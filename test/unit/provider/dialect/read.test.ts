@@ -1,0 +1,214 @@
+/** How messages are read, whatever their dialect. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { unreadReasons, type WebhookItem } from '../../../../src/provider/webhook-events.ts';
+import { Dialects } from '../../../../src/provider/dialect/dialects.ts';
+import { dialects } from '../../../support/dialects.ts';
+import { endToEnd, expected, flat, ids, txid } from '../webhook-shapes.ts';
+
+function readOne(payload: unknown): WebhookItem {
+  const [item, ...others] = dialects.readEvents(payload);
+  assert.ok(item && others.length === 0);
+  return item;
+}
+
+const summary = (payload: unknown) =>
+  dialects
+    .readEvents(payload)
+    .map(({ index, kind, ignoredBecause }) => [index, ignoredBecause ?? kind]);
+
+describe('the items of a payload', () => {
+  const one = { endToEndId: endToEnd, valor: '10.50' };
+
+  it('are numbered through, lists in lists included', () => {
+    const batch = [flat(), { PIX: [one, one] }, [flat()], flat()];
+    const kinds = ['payment', 'received', 'received', 'payment', 'payment'];
+    assert.deepEqual(
+      summary(batch),
+      kinds.map((kind, index) => [index, kind]),
+    );
+    assert.deepEqual(summary([[[flat()]]]), [[0, 'not_an_object']]);
+  });
+
+  it('stand before the returns of all of them, whose places thus never shift', () => {
+    const rtrId = 'D00000000202605241700aB3dE5gH7jK';
+    const devolucoes = [{ rtrId, valor: '4.05', status: 'DEVOLVIDO' }];
+    const items = summary({ pix: [{ ...one, devolucoes }, one] });
+    assert.deepEqual(items, [
+      [0, 'received'],
+      [1, 'received'],
+      [2, 'refund'],
+    ]);
+  });
+
+  it('are none in an empty list, and one without any in an empty list of a shape', () => {
+    assert.deepEqual(summary([]), []);
+    assert.deepEqual(summary({ pix: [] }), [[0, 'no_items']]);
+    assert.deepEqual(summary({ pix: [7, null] }), [
+      [0, 'not_an_object'],
+      [1, 'not_an_object'],
+    ]);
+  });
+
+  it('that are empty are skipped after the first hundred, and keep their places', () => {
+    for (const nothing of [0, null, 'text', {}]) {
+      const many = Array.from({ length: 5_000 }, () => nothing);
+      const events = dialects.readEvents([...many, flat(), ...many, flat()]);
+      assert.equal(events.length, 102);
+      assert.deepEqual(events.slice(100), [
+        expected({ index: 5_000 }),
+        expected({ index: 10_001 }),
+      ]);
+    }
+  });
+
+  it('are all read, however many a payload has room for', () => {
+    const items = Array.from({ length: 12_000 }, (_, nth) => ({ id: nth, status: 'PAID' }));
+    assert.equal(dialects.readEvents(items).length, 12_000);
+  });
+});
+
+describe('a field', () => {
+  it('is read in any spelling of its name, where all spellings say the same', () => {
+    const shouted = {
+      EVENT: 'pix_payment',
+      END_TO_END_ID: endToEnd,
+      Status: ' paid ',
+      AMOUNT: 10.5,
+    };
+    assert.deepEqual(readOne(shouted), expected({ name: 'pix_payment' }));
+    assert.deepEqual(readOne(flat({ endToEnd: null, end_to_end: endToEnd })), expected({}));
+  });
+
+  const contradictions: readonly [WebhookItem['ignoredBecause'], Record<string, unknown>][] = [
+    ['contradictory_status', { Status: 'ERROR' }],
+    ['contradictory_id', { end_to_end: 'E2' }],
+    ['contradictory_id', { endToEndId: 'E2' }],
+    ['unreadable_amount', { Amount: 99 }],
+    ['unreadable_amount', { valor: '10.51' }],
+    ['contradictory_code', { status: 'ERROR', reason: 'AC03', errorCode: 'BE17' }],
+    ['unknown_shape', { Event: 'PIX_IN' }],
+  ];
+  for (const [because, changes] of contradictions) {
+    it(`that says two things is ${because}: ${JSON.stringify(changes)}`, () => {
+      assert.equal(readOne(flat(changes)).ignoredBecause, because);
+    });
+  }
+
+  it('is compared by ASCII letters only', () => {
+    assert.equal(readOne(flat({ status: 'paıd' })).ignoredBecause, 'unknown_status');
+    assert.equal(readOne(flat({ status: 'PAID\u0130' })).ignoredBecause, 'unknown_status');
+  });
+
+  it('with a name that another message reads makes this one unread', () => {
+    for (const name of ['state', 'StatusCode', 'value', 'payment', 'gnExtras', 'horario_']) {
+      const item = readOne(flat({ [name]: 'x' }));
+      const isGuarded = name !== 'horario_';
+      assert.equal(item.ignoredBecause, isGuarded ? 'undeclared_field' : null, name);
+    }
+    assert.deepEqual(readOne(flat({ message: 'anything', nonce: 7 })), expected({}));
+  });
+});
+
+describe('amounts', () => {
+  for (const [amount, cents] of [
+    [0.01, 1],
+    [4.35, 435],
+    [1.1, 110],
+    ['10', 1000],
+    [' 10.5 ', 1050],
+    [999999999.99, 99_999_999_999],
+  ] as const) {
+    it(`${JSON.stringify(amount)} is ${cents} centavos, exactly`, () => {
+      assert.equal(readOne(flat({ amount })).amountCents, cents);
+    });
+  }
+
+  for (const amount of ['10,50', 'R$ 10.50', '', 10.505, -10.5, 0, 1e12, true, [10.5], { a: 1 }]) {
+    it(`${JSON.stringify(amount)} is unreadable`, () => {
+      const { ignoredBecause, amountCents } = readOne(flat({ amount }));
+      assert.deepEqual([ignoredBecause, amountCents], ['unreadable_amount', null]);
+    });
+  }
+
+  it('have the unit that the shape declares, and no other', () => {
+    const woovi = (value: unknown) =>
+      readOne({ event: 'OPENPIX:TRANSACTION_RECEIVED', pix: { value, endToEndId: endToEnd } });
+    assert.equal(woovi(150).amountCents, 150);
+    assert.equal(woovi(1.5).ignoredBecause, 'unreadable_amount');
+    assert.equal(readOne({ pix: [{ endToEndId: endToEnd, valor: 150 }] }).amountCents, null);
+  });
+});
+
+describe('what no shape reads', () => {
+  it('keeps its ids, so that the payment that waits for it is found', () => {
+    const item = readOne({ event: 'SOMETHING', endToEndId: endToEnd, txid, clientCode: 'key-1' });
+    const named = { endToEnd, clientRequestId: 'key-1', transactionIdentification: txid };
+    assert.deepEqual([item.ignoredBecause, item.ids], ['unknown_event', ids(named)]);
+    assert.equal(readOne(flat({ end_to_end: 'E2' })).ids.endToEnd, endToEnd);
+  });
+
+  it('passes on a word, and no text that may be a person’s', () => {
+    const wordOf = (status: unknown) => readOne(flat({ status })).word;
+    assert.deepEqual(['SENT', 'settled_ok', 2].map(wordOf), ['SENT', 'settled_ok', '2']);
+    const personal = ['Maria da Silva', '52998224725', 'ana@ponte.test', `${'x'.repeat(65)}`, {}];
+    assert.deepEqual(
+      personal.map(wordOf),
+      personal.map(() => null),
+    );
+    const evp = readOne({ event: '123e4567-e12b-12d1-a456-426655440000' });
+    assert.equal(evp.word, null);
+  });
+
+  it('is read by no shape where two match, which loading prevents', () => {
+    const [shape] = dialects.shapes;
+    assert.ok(shape);
+    const twice = new Dialects([shape, { ...shape, name: 'other/payment' }], []);
+    assert.equal(twice.readEvents(flat())[0]?.ignoredBecause, 'ambiguous_shape');
+  });
+});
+
+describe('any JSON', () => {
+  const names = fc.constantFrom(
+    ...['pix', 'body', 'RequestBody', 'payment', 'event', 'entity', 'status', 'amount', 'valor'],
+    ...['endToEnd', 'endToEndId', 'txid', 'error', 'creditParty', 'devolucoes', '__proto__'],
+  );
+  const words = fc.constantFrom('PAID', 'PIX_PAYMENT', 'pix-payment-out', '10.50', 'E1', 10.5);
+  const value = fc.oneof(
+    words,
+    fc.jsonValue(),
+    fc.dictionary(names, fc.oneof(words, fc.jsonValue())),
+  );
+  const item = fc.dictionary(names, value);
+
+  it('never throws, and an item is ignored exactly when it says why', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), item, fc.array(item)), (payload) => {
+        for (const event of dialects.readEvents(payload)) {
+          assert.equal(event.kind === 'ignored', event.ignoredBecause !== null);
+          if (event.kind === 'ignored') continue;
+          assert.ok(event.status === 'COMPLETED' || event.status === 'FAILED');
+          assert.ok(event.shape !== null);
+          assert.ok(Object.values(event.ids).some((id) => id !== null));
+        }
+      }),
+    );
+  });
+
+  it('does not lose the other items of a payload to a bad one', () => {
+    const bad = item.filter(
+      (one) => !Object.keys(one).some((name) => /^(?:pix|devolucoes)$/.test(name)),
+    );
+    fc.assert(
+      fc.property(fc.array(bad, { maxLength: 20 }), fc.array(bad), (before, after) => {
+        const events = dialects.readEvents([...before, flat(), ...after]);
+        assert.deepEqual(events[before.length], expected({ index: before.length }));
+      }),
+    );
+  });
+});
+
+it('the reasons that are counted are all of those that a dialect can mend', () => {
+  assert.equal(new Set(unreadReasons).size, unreadReasons.length);
+});
