@@ -287,10 +287,11 @@ export const recordReceived: Statement = {
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
-              provider_txid, created_at, updated_at, settled_at)
+              provider_txid, received_txid, created_at, updated_at, settled_at)
       select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
-             end_to_end, provider_txid, at, now, now
-        from requested order by end_to_end
+             end_to_end, provider_txid, case when end_to_end is null then provider_txid end, at,
+             now, now
+        from requested order by end_to_end, provider_txid
           on conflict do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at

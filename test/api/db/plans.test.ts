@@ -226,6 +226,7 @@ test('accepting a payment changes nothing that an index of its row names', async
       'operation',
       'original_id',
       'qr_code',
+      'received_txid',
       'status',
       'transaction_identification',
       'user_id',

@@ -288,7 +288,7 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
   },
   pix_transactions_received_unique: {
     table: 'pix_transactions',
-    changes: () => ({ ...received, provider_txid: 'the-same' }),
+    changes: () => ({ ...received, received_txid: 'the-same' }),
   },
   onboarding_applications_user_unique: { table: 'onboarding_applications' },
   onboarding_documents_content_once: {
