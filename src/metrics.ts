@@ -43,6 +43,8 @@ export interface Metrics {
   readonly pixCorrections: Counter;
   /** Events about an open transaction that could not be read; the log has the reason. */
   readonly pixUnreadEvents: Counter;
+  /** Events that no dialect reads; the log has the word that is why. */
+  readonly unreadEvents: Counter<'reason'>;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
   /** Answers to payments that prove nothing, by status and code; the code is bounded. */
@@ -57,12 +59,15 @@ export interface Metrics {
  * The counters of the code that also runs in commands, which have no `/metrics` and count nothing.
  */
 export type LocalMetrics = {
-  readonly [Name in
-    | 'databaseQueries'
-    | 'webhookEvents'
-    | 'pixAnomalies'
-    | 'pixCorrections'
-    | 'pixUnreadEvents']: Pick<Metrics[Name], 'inc'>;
+  readonly [
+    Name in
+      | 'databaseQueries'
+      | 'webhookEvents'
+      | 'pixAnomalies'
+      | 'pixCorrections'
+      | 'pixUnreadEvents'
+      | 'unreadEvents'
+  ]: Pick<Metrics[Name], 'inc'>;
 };
 
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
@@ -164,6 +169,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     pixCorrections: new Counter({
       name: 'ponte_pix_corrections_total',
       help: 'Failed transactions that were paid and are completed now',
+      registers,
+    }),
+    unreadEvents: new Counter({
+      name: 'ponte_unread_events_total',
+      help: 'Events that no dialect of the provider reads, by reason',
+      labelNames: ['reason'],
       registers,
     }),
     pixUnreadEvents: new Counter({

@@ -150,6 +150,7 @@ const metrics: LocalMetrics = {
   pixAnomalies: uncounted,
   pixCorrections: uncounted,
   pixUnreadEvents: uncounted,
+  unreadEvents: uncounted,
 };
 
 async function openDirect(
