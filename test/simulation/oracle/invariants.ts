@@ -201,21 +201,26 @@ function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
   return evidence.isInDoubt(notice.endToEnd);
 }
 
-/** The provider may treat a send as a repeat of a payment that a failover has lost. */
+/**
+ * The provider may treat a send as a repeat of a payment that a failover has lost: of one with the
+ * same key, or of one from another device with the same look-up.
+ */
 function wasPaidBefore({ oracle, lost }: Rest, row: FinalRow): boolean {
   return oracle.ledger.payments.some(
     (payment) =>
-      payment.customer.id === row.user_id &&
-      payment.clientRequestId === row.idempotency_key &&
-      payment.state === 'completed' &&
-      lost.hasLostRecord(payment),
+      belongs(payment, row) && payment.state === 'completed' && lost.hasLostRecord(payment),
   );
 }
 
 /** A transaction must have its proven status; otherwise the reasons are counted. */
-function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
+function checkKnown(rest: Rest, row: FinalRow): void {
+  const { oracle, names, evidence, hazards, scheduler, lost } = rest;
   const { status, phase, end_to_end: endToEnd } = row;
   if (status !== 'PROCESSING' || endToEnd === null) return;
+  if (lost.hasLostRecord({ endToEnd })) {
+    scheduler.count('lacks: a failover has lost a payment with the same end-to-end id');
+    return;
+  }
   const { proven, lacks } = evidence.weigh(endToEnd);
   for (const { end, by } of proven) {
     const isStored = end === 'accepted' && phase === 'ACCEPTED';

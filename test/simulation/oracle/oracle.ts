@@ -180,7 +180,7 @@ export class Oracle {
   observed(row: PixTransactionRow): boolean {
     if (row.phase === 'PAYING' && row.end_to_end !== null) {
       this.#paying.add(row.end_to_end);
-      this.#lost.beganPaying(row.end_to_end);
+      this.#lost.beganPaying(row.end_to_end, row);
     }
     const final = this.#finals.get(row.id);
     const isRolledBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
@@ -274,7 +274,7 @@ export class Oracle {
     }
     if (status === null) return;
     if (!before) this.#finalAnswers.set(name, { status, at: this.#scheduler.taken });
-    const payments = this.#paymentsOf(request);
+    const payments = this.#paymentsOf(request, answer.pix?.endToEnd);
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
@@ -289,7 +289,7 @@ export class Oracle {
 
   /** Checks the outcome. A 2xx may report FAILED: the payment was accepted but never executed. */
   #checkOutcome(request: AppRequest, { outcome, pix }: Answer): void {
-    const payments = this.#paymentsOf(request);
+    const payments = this.#paymentsOf(request, pix?.endToEnd);
     const hasFailed = this.#hasFailed(request, pix);
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(request)) ||
@@ -324,7 +324,17 @@ export class Oracle {
     );
   }
 
-  #paymentsOf({ customer, key }: AppRequest): Payment[] {
-    return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
+  /**
+   * The payments under a key, and the one with the end-to-end id of the answer if a failover has
+   * lost its record: another device may have paid with the same look-up.
+   */
+  #paymentsOf({ customer, key }: AppRequest, endToEnd: string | null = null): Payment[] {
+    return this.ledger
+      .paymentsOf(customer)
+      .filter(
+        (one) =>
+          one.clientRequestId === key ||
+          (one.endToEnd === endToEnd && this.#lost.hasLostRecord(one)),
+      );
   }
 }
