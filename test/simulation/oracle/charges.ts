@@ -171,6 +171,8 @@ export class Charges {
         ({ endToEnd }) => row.end_to_end === null || endToEnd === row.end_to_end,
       );
       if (!isReported) this.violated(`${name} is COMPLETED and no event reports its payment`);
+    } else if (row.status === 'FAILED' && charge && receipts.isReportedForOwner(charge)) {
+      this.violated(`${name} is FAILED: an acknowledged event reports its payment`);
     } else if (row.status === 'PROCESSING' && paid.length > 0) {
       this.violated(`${name} is ${row.phase}: an acknowledged event reports its payment`);
     } else if (row.status === 'PROCESSING') {

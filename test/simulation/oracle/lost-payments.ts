@@ -5,7 +5,7 @@
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { Notice } from '../bank/notices.ts';
-import { isDuplicate } from './evidence.ts';
+import { hasUnlistedCode } from './evidence.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -60,7 +60,7 @@ export function checkLostPayments(
 /** Whether a readable notice names the key and the amount of the payment. */
 function isComplete(notice: Notice): boolean {
   const { isReadable, clientRequestId, amountCents } = notice;
-  return isReadable && !isDuplicate(notice) && clientRequestId !== null && amountCents !== null;
+  return isReadable && !hasUnlistedCode(notice) && clientRequestId !== null && amountCents !== null;
 }
 
 /**
