@@ -233,6 +233,8 @@ export interface PixTransactionView {
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
   expires_at?: string | undefined;
+  corrected_at?: string | undefined;
+  paid_again_by?: string | undefined;
 }
 
 /** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge; `PIX_REFUND_IN` came back, `PIX_REFUND_OUT` was returned. */
@@ -249,6 +251,8 @@ export interface PixListItem {
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
   expires_at?: string | undefined;
+  corrected_at?: string | undefined;
+  paid_again_by?: string | undefined;
   original_transaction_id?: string | undefined;
 }
 
@@ -286,6 +290,8 @@ export interface PixReceipt {
   currency: 'BRL';
   created_at: string;
   settled_at?: string | undefined;
+  corrected_at?: string | undefined;
+  paid_again_by?: string | undefined;
   expires_at?: string | undefined;
   end_to_end?: string | undefined;
   return_id?: string | undefined;

@@ -37,6 +37,8 @@ export interface Metrics {
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
+  /** FAILED transactions that were paid and are COMPLETED now. */
+  readonly pixCorrections: Counter;
   /** Events about an open transaction that could not be read; the log has the reason. */
   readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
@@ -135,6 +137,11 @@ function workMetrics(registry: Registry): WorkMetrics {
     pixAnomalies: new Counter({
       name: 'ponte_pix_anomalies_total',
       help: 'Events that contradict a settled transaction',
+      registers,
+    }),
+    pixCorrections: new Counter({
+      name: 'ponte_pix_corrections_total',
+      help: 'Failed transactions that were paid and are completed now',
       registers,
     }),
     pixUnreadEvents: new Counter({

@@ -44,6 +44,7 @@ export const declare: Declare = (noun, run) => {
     )
     .option('--older-than <duration>', 'only created longer ago, such as 10m', parseDuration)
     .option('--stuck', 'only sends that have left and that no process advances, oldest first')
+    .option('--corrected', 'only what had failed and was paid, the last corrected first')
     .addHelpText('after', examples('ponte pix list --stuck', 'ponte pix list --user 7 --limit 5'))
     .action(run(list));
 
@@ -87,7 +88,7 @@ const columns: readonly Column<PixView>[] = [
 ];
 
 interface PixListOptions
-  extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'limit'>, ListOptions {
+  extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>, ListOptions {
   readonly user?: number;
   readonly olderThan?: number;
 }
@@ -140,6 +141,8 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ["provider's id", transaction.providerTxid],
     ['made', shortTime(transaction.createdAt)],
     ['ended', shortTime(transaction.settledAt)],
+    ['corrected', shortTime(transaction.correctedAt)],
+    ['paid again by', transaction.paidAgainBy],
   ]);
   terminal.print('');
   terminal.table({ columns: timelineColumns, rows: timeline, none: 'The timeline is empty.' });
@@ -203,14 +206,15 @@ async function resolve({ call, confirm, terminal }: Context, id: string, options
     ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
   };
   const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
-  const { amount, phase, endToEnd } = transaction;
+  const { operation, amount, status, phase, endToEnd } = transaction;
   terminal.note(
-    `A send of ${amount} reais in phase ${phase}, end-to-end id ${endToEnd ?? 'none'}.`,
+    `A ${operation} of ${amount} reais, ${status} in phase ${phase}.`,
+    `End-to-end id ${endToEnd ?? 'none'}.`,
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const question = isFailed
     ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
-    : 'Mark it as COMPLETED permanently?';
+    : `Mark it as COMPLETED permanently${status === 'FAILED' ? ', although it is FAILED now' : ''}?`;
   await confirm(question, options);
   const resolved = await call('pix resolve', decision);
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);

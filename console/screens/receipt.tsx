@@ -82,6 +82,8 @@ function receiptLines(receipt: PixReceipt, columns: number): Line[] {
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['created', localTime(receipt.created_at)],
     ['settled', receipt.settled_at && localTime(receipt.settled_at)],
+    ['corrected', receipt.corrected_at && `${localTime(receipt.corrected_at)}: it had failed`],
+    ['paid again by', receipt.paid_again_by],
     ['expires', receipt.expires_at && localTime(receipt.expires_at)],
     ['refunded', refunded === undefined ? undefined : formatAmount(refunded)],
     ['description', receipt.description],

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { OutboxEvent } from './outbox-repository.ts';
+import type { UndeliveredEvent } from './outbox-repository.ts';
 
 /** In milliseconds, from the connection to the status. */
 const timeoutMs = 10_000;
@@ -33,7 +33,7 @@ class DeliveryError extends Error {
  */
 export async function postEvent(
   { url, secrets }: NonNullable<Config['appEvents']>,
-  event: OutboxEvent,
+  event: UndeliveredEvent,
   { clock, stopping }: { readonly clock: Clock; readonly stopping: AbortSignal },
 ): Promise<void> {
   const body = JSON.stringify(bodyOf(event));
@@ -67,7 +67,8 @@ export async function postEvent(
 }
 
 /** No personal data: the backend reads what else it needs by the ids. */
-function bodyOf({ type, at, userId, transactionId, operation, status }: OutboxEvent) {
+function bodyOf(event: UndeliveredEvent) {
+  const { type, at, userId, transactionId, operation, status, isCorrection, paidAgainBy } = event;
   return {
     type,
     timestamp: at.toISOString(),
@@ -75,6 +76,8 @@ function bodyOf({ type, at, userId, transactionId, operation, status }: OutboxEv
       user_id: userId,
       ...(transactionId !== null && { transaction_id: transactionId, transaction_type: operation }),
       status,
+      ...(isCorrection && { corrected: true }),
+      ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),
     },
   };
 }

@@ -22,17 +22,33 @@ export interface OutboxEvent {
   readonly at: Date;
 }
 
+/** An event to deliver. */
+export interface UndeliveredEvent extends OutboxEvent {
+  /** Whether the transaction had been reported as failed and was paid. */
+  readonly isCorrection: boolean;
+  /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
+  readonly paidAgainBy: string | null;
+}
+
 const columns = `id, type, user_id as "userId", transaction_id as "transactionId", operation,
                  status, at`;
 
 const find: Statement = {
   name: 'app-event-find',
-  text: `select ${columns} from app_events where id = $1 and delivered_at is null`,
+  text: `
+    select event.*, t.id is not null as "isCorrection", t.paid_again_by as "paidAgainBy"
+      from (select ${columns} from app_events where id = $1 and delivered_at is null) event
+      left join pix_transactions t
+             on t.id = event."transactionId" and t.corrected_at is not null
+            and event.type = 'pix.completed'`,
 };
 
 /** @returns an event that is not delivered yet, or null. */
-export async function findUndelivered({ db }: Store, id: string): Promise<OutboxEvent | null> {
-  const [event] = await db.query<OutboxEvent>(find, [id]);
+export async function findUndelivered(
+  { db }: Store,
+  id: string,
+): Promise<UndeliveredEvent | null> {
+  const [event] = await db.query<UndeliveredEvent>(find, [id]);
   return event ?? null;
 }
 

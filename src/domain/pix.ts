@@ -95,6 +95,9 @@ export const expiredNote = 'expired';
 /** The note in the timeline of a transaction that was refunded; the refund's id follows. */
 export const refundedNote = 'REFUNDED';
 
+/** The start of the note in the timeline of a FAILED transaction that became COMPLETED. */
+export const correctedNote = 'corrected';
+
 /** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
 

@@ -6,6 +6,7 @@
 import type { Statement } from '../db/database.ts';
 import {
   chargeExpired,
+  correctedNote,
   expiredNote,
   phasesOfStatus,
   pixStatuses,
@@ -70,6 +71,12 @@ const moves = `
 
 const hasPaid = `exists (select from ${moves} and l.phase = 'PAYING')`;
 
+/** The row of a correction, after the end of a transaction that was FAILED. */
+const isCorrection = `
+  (l.phase = 'SETTLED' and (l.note = '${correctedNote}' or l.note like '${correctedNote} %'))`;
+
+const isCorrected = `exists (select from ${moves} and ${isCorrection})`;
+
 /** The rows of the further attempts at a payment. */
 const repeats = `
   pix_timeline l where l.transaction_id = t.id and l.phase = 'PAYING'
@@ -77,7 +84,7 @@ const repeats = `
 
 /** The row that ended a transaction. */
 const ending = `
-  lateral (select l.id, l.phase, l.event_id, l.provider_status, l.note
+  lateral (select l.id, l.at, l.phase, l.event_id, l.provider_status, l.note
              from ${moves} and l.phase in ('SETTLED', 'REJECTED')
             order by l.id limit 1) as ending`;
 
@@ -217,7 +224,18 @@ export const pixInvariants: readonly Invariant[] = [
     says: 'A transaction is COMPLETED by an event, the statement, a response or an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'COMPLETED' and ${isReported} is not true`,
+    where: `t.status = 'COMPLETED' and t.corrected_at is null and ${isReported} is not true`,
+  }),
+  invariant({
+    name: 'correction_noted',
+    says: 'A transaction that was corrected is COMPLETED and was FAILED, and its timeline says so',
+    found: endedAs,
+    join: joinEnding,
+    where: `(t.corrected_at is not null
+              and (t.status = 'COMPLETED' and ${isCorrected}
+                   and (ending.event_id is null or ending.note is distinct from 'COMPLETED'))
+                  is not true
+             or t.corrected_at is null and ${isCorrected})`,
   }),
   invariant({
     name: 'failed_reported',
@@ -251,11 +269,12 @@ export const pixInvariants: readonly Invariant[] = [
     name: 'expired_after_grace',
     says: 'A charge that the sweep has ended had expired at least a day before',
     found: `coalesce('expired ' || t.expires_at::text, 'never expires')
-              || ', ended ' || t.settled_at::text`,
+              || ', ended ' || ending.at::text`,
     join: joinEnding,
     where: `ending.note = '${expiredNote}'
-            and (t.operation = 'CHARGE' and t.failure_code = '${chargeExpired}'
-                 and t.settled_at >= t.expires_at + interval '1 day') is not true`,
+            and (t.operation = 'CHARGE'
+                 and (t.failure_code = '${chargeExpired}' or t.corrected_at is not null)
+                 and ending.at >= t.expires_at + interval '1 day') is not true`,
   }),
   invariant({
     name: 'refund_of_payment',
@@ -296,10 +315,11 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'final_is_final',
-    says: 'After the end, a timeline has only anomalies, refunds and the id of the payment',
+    says: 'After the end, a timeline has anomalies, refunds, the id of the payment, a correction',
     found: `later.phase || ' after ' || ending.phase`,
     join: `join ${ending} on true
            join lateral (select l.phase from ${moves} and l.id > ending.id
+                            and not ${isCorrection}
                           order by l.id limit 1) as later on true`,
     where: 'true',
   }),

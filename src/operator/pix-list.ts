@@ -2,7 +2,12 @@
 import { staleAfterMs } from '../domain/call-duration.ts';
 import type { PixPhase, PixStatus } from '../domain/pix.ts';
 import type { Op } from './op.ts';
-import { findPixList, findStuckPix } from './pix-repository.ts';
+import {
+  findCorrectedPix,
+  findPixList,
+  findStuckPix,
+  type InspectedPix,
+} from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** How long the provider may take to report the end of a payment that it accepted. */
@@ -16,24 +21,28 @@ export interface PixListInput {
   readonly olderThanMs?: number;
   /** Only payments that may have been sent and that no process can settle, oldest first. */
   readonly stuck?: boolean;
+  /** Only transactions that had failed and were paid, the last corrected first. */
+  readonly corrected?: boolean;
   readonly limit: number;
 }
 
-/** Lists transactions: newest first, and stuck ones oldest first. */
+/** Lists transactions: newest first, stuck ones oldest first, the last corrected first. */
 export const listPix: Op<PixListInput, { readonly transactions: readonly PixView[] }> = {
-  async run(context, { olderThanMs, stuck = false, ...filter }) {
+  async run(context, { olderThanMs, stuck = false, corrected = false, ...filter }) {
     const nowMs = context.clock.now().getTime();
     const ago = (ms: number): Date => new Date(nowMs - ms);
     const which = {
       ...filter,
       ...(olderThanMs !== undefined && { createdUntil: ago(olderThanMs) }),
     };
-    const found = stuck
-      ? await findStuckPix(context, which, {
-          paying: ago(staleAfterMs(context.config.provider)),
-          accepted: ago(eventExpectedWithinMs),
-        })
-      : await findPixList(context, which);
-    return { transactions: found.map(viewOfPix) };
+    const find = (): Promise<InspectedPix[]> => {
+      if (corrected) return findCorrectedPix(context, which);
+      if (!stuck) return findPixList(context, which);
+      return findStuckPix(context, which, {
+        paying: ago(staleAfterMs(context.config.provider)),
+        accepted: ago(eventExpectedWithinMs),
+      });
+    };
+    return { transactions: (await find()).map(viewOfPix) };
   },
 };

@@ -25,12 +25,27 @@ export function nextStepOf(row: InspectedPix, circumstances: Circumstances): Nex
   return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
 }
 
-function stepOfFinal({ status }: InspectedPix, { hasAnomaly }: Circumstances): NextStep {
+function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep {
+  const { status } = row;
+  if (row.correctedAt !== null) return stepOfCorrected(row);
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
-      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this status.'
+      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this ' +
+        'status. If it is FAILED and was paid, run ' +
+        `\`ponte pix resolve ${row.id} --as completed\`.`
       : 'Do nothing. An event that contradicts the status is recorded as an anomaly.',
+  };
+}
+
+function stepOfCorrected({ paidAgainBy }: InspectedPix): NextStep {
+  return {
+    waitsFor: 'Nothing: it was paid, although it had been reported as FAILED.',
+    operator:
+      paidAgainBy === null
+        ? 'Inform the customer that it was paid.'
+        : `Inform the customer that it was paid, and that ${paidAgainBy} has paid the same ` +
+          'amount to the same key afterwards.',
   };
 }
 
@@ -46,7 +61,7 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
             ? 'The payer: the webhook of the received Pix completes the charge.'
             : 'The payer: the webhook of the received Pix completes the charge. The sweep fails ' +
               `it a day after ${expiresAt.toISOString()}, when it expires.`,
-        operator: nothingToDo,
+        operator: `${nothingToDo} If it was paid and the webhook is lost: \`ponte pix resolve\`.`,
       };
 }
 

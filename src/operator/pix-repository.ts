@@ -21,6 +21,10 @@ export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly settledAt: Date | null;
+  /** When it became COMPLETED although it had been FAILED. */
+  readonly correctedAt: Date | null;
+  /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
+  readonly paidAgainBy: string | null;
 }
 
 const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
@@ -29,7 +33,8 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
   t.provider_txid as "providerTxid", t.expires_at as "expiresAt",
   t.original_id as "originalId", t.refunded_amount as "refundedAmount",
   t.claimed_until as "claimedUntil",
-  t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt"`;
+  t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt",
+  t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
 
 const filter = `
   ($1::int is null or t.user_id = $1) and ($2::text is null or t.status = $2)
@@ -44,6 +49,13 @@ export const pixStatements = {
       select ${columns} from pix_transactions t
        where ${filter}
        order by t.id desc limit $5`,
+  },
+  listCorrected: {
+    name: 'inspect-pix-corrected',
+    text: `
+      select ${columns} from pix_transactions t
+       where t.corrected_at is not null and ${filter}
+       order by t.corrected_at desc limit $5`,
   },
   listStuck: {
     name: 'inspect-pix-stuck',
@@ -97,6 +109,14 @@ export function findPixList(
   which: PixFilter,
 ): Promise<InspectedPix[]> {
   return db.query<InspectedPix>(pixStatements.list, filterParameters(which));
+}
+
+/** @returns FAILED transactions that were paid and are COMPLETED now, the last corrected first. */
+export function findCorrectedPix(
+  { db }: Pick<LocalContext, 'db'>,
+  which: PixFilter,
+): Promise<InspectedPix[]> {
+  return db.query<InspectedPix>(pixStatements.listCorrected, filterParameters(which));
 }
 
 /** When a send counts as stuck. */

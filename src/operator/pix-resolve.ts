@@ -1,5 +1,8 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
+import type { LocalContext } from '../context.ts';
 import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { noteCorrection } from '../pix/correction.ts';
+import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
@@ -25,9 +28,10 @@ export interface PixResolveInput extends Decision {
 }
 
 /**
- * Settles a send by an operator's decision. A webhook that contradicts it later is an anomaly, as
- * for every final status.
- * @throws OpError when there is no such send, it was moved meanwhile, or the risk is not confirmed.
+ * Settles a send or a charge by an operator's decision, or corrects a FAILED one that was paid. An
+ * event that contradicts the decision later is an anomaly, as for every final status.
+ * @throws OpError when there is no such transaction, it may not be resolved, it was moved
+ *   meanwhile, or the risk is not confirmed.
  */
 export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
   async run(context, input, { operator }) {
@@ -40,40 +44,70 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     };
     const row = await find();
     const circumstances = { now, calls: context.config.provider };
-    const refusal = refusalOf(row, circumstances) ?? mistakeOf(input, operator);
+    const refusal = refusalOf(row, input.as, circumstances) ?? mistakeOf(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
     const { as, reason } = input;
     const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
-    const isMoved = await recordAction(context, action, async (transaction) => {
-      const moved = await moveTransaction(transaction, id, decision(row, input, operator));
-      const targets = moved ? [`pix:${id}`] : [];
-      return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
+    const note = `${decisionNote}${operator.trim()}: ${reason.trim()}`;
+    const result = await recordAction(context, action, async (transaction) => {
+      const resolved = await resolve(transaction, row, { as, note });
+      return {
+        result: resolved,
+        targets: resolved ? [`pix:${id}`] : [],
+        outcome: resolved ? as.toUpperCase() : 'nothing',
+      };
     });
-    if (!isMoved) {
+    if (!result) {
       const { phase } = await find();
       throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
     }
+    if (result !== 'moved')
+      noteCorrection(context, { transactionId: id, eventId: null, ...result });
     context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
     return { transaction: viewOfPix(await find()) };
   },
 };
 
-/** @returns why an operator may not resolve this transaction; null: it may be resolved. */
+/**
+ * @returns why an operator may not resolve this transaction in this way; null: it may be resolved.
+ */
 function refusalOf(
   row: InspectedPix,
+  as: PixResolveInput['as'],
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
 ): string | null {
   const { operation, status, phase } = row;
-  if (operation !== 'SEND') return `it is a ${operation}: only sends are resolved`;
-  if (status !== 'PROCESSING') return `it is ${status}, and that is final`;
+  if (operation !== 'SEND' && operation !== 'CHARGE') {
+    return `it is a ${operation}: only sends and charges are resolved`;
+  }
+  if (status === 'COMPLETED') {
+    return 'it is COMPLETED, and that is final: money that comes back is a refund';
+  }
+  if (status === 'FAILED') return refusalOfCorrection(row, as);
+  const isHeldNow = isHeld(row, circumstances);
+  if (operation === 'CHARGE') {
+    return phase === 'RESERVED' && isHeldNow
+      ? 'a process may be creating it at this moment: wait until its claim has expired'
+      : null;
+  }
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     return `it is in ${phase}: nothing was sent, and the sweep or the next request ends it`;
   }
-  if (phase === 'PAYING' && isHeld(row, circumstances)) {
+  if (phase === 'PAYING' && isHeldNow) {
     return 'a process may be sending it at this moment: wait until its claim has expired';
   }
   return phasesOpenToSettlement.some((one) => one === phase) ? null : `it is in ${phase}`;
+}
+
+function refusalOfCorrection(
+  { operation, endToEnd }: InspectedPix,
+  as: PixResolveInput['as'],
+): string | null {
+  if (as === 'failed') return 'it is FAILED already';
+  return operation === 'SEND' && endToEnd === null
+    ? 'it failed before it was sent: this payment cannot have been made'
+    : null;
 }
 
 function mistakeOf(input: PixResolveInput, operator: string): string | null {
@@ -86,7 +120,25 @@ function mistakeOf(input: PixResolveInput, operator: string): string | null {
   return null;
 }
 
-function decision(row: InspectedPix, { as, reason }: PixResolveInput, operator: string): Move {
+interface Resolution extends Pick<PixResolveInput, 'as'> {
+  /** For the timeline. */
+  readonly note: string;
+}
+
+/** @returns null when another process has moved the transaction meanwhile. */
+async function resolve(
+  context: LocalContext,
+  row: InspectedPix,
+  resolution: Resolution,
+): Promise<'moved' | Corrected | null> {
+  if (row.status === 'FAILED') {
+    const proof = { endToEnd: null, providerTxid: null, eventId: null };
+    return correctTransaction(context, row.id, { ...proof, source: resolution.note });
+  }
+  return (await moveTransaction(context, row.id, decision(row, resolution))) ? 'moved' : null;
+}
+
+function decision(row: InspectedPix, { as, note }: Resolution): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
   return {
@@ -95,6 +147,6 @@ function decision(row: InspectedPix, { as, reason }: PixResolveInput, operator: 
     status: completed ? 'COMPLETED' : 'FAILED',
     ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
     ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
-    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason.trim()}` }],
+    timeline: [{ phase: 'SETTLED', note }],
   };
 }

@@ -28,6 +28,10 @@ export interface PixView {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly settledAt: string | null;
+  /** When it became COMPLETED although it had been FAILED. */
+  readonly correctedAt: string | null;
+  /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
+  readonly paidAgainBy: string | null;
 }
 
 /** @returns the view of a transaction. */
@@ -53,5 +57,7 @@ export function viewOfPix(pix: InspectedPix): PixView {
     createdAt: pix.createdAt.toISOString(),
     updatedAt: pix.updatedAt.toISOString(),
     settledAt: pix.settledAt?.toISOString() ?? null,
+    correctedAt: pix.correctedAt?.toISOString() ?? null,
+    paidAgainBy: pix.paidAgainBy,
   };
 }

@@ -7,6 +7,7 @@ import type { TokenOperation } from '../http/operation.ts';
 import { failureReason } from './failure-reason.ts';
 import { readReceipt, type ReceiptFacts } from './history-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
+import { correctionPart } from './transaction-reply.ts';
 
 /**
  * The receipt of a stored transaction. Unknown fields are omitted; of a payer who is not the user,
@@ -45,6 +46,7 @@ function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 
     ...(settledAt !== null && { settled_at: settledAt.toISOString() }),
     ...(expiresAt !== null && { expires_at: expiresAt.toISOString() }),
     ...refundPart(facts),
+    ...correctionPart(facts),
     ...(description !== null && { description }),
     ...(reason !== null && { failure: { code: reason.code, message: reason.text[locale] } }),
   };

@@ -2,7 +2,7 @@ import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import { AppError } from '../errors.ts';
 import type { Reply, TokenOperation } from '../http/operation.ts';
 import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
-import { codeOf } from './transaction-reply.ts';
+import { codeOf, correctionPart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
@@ -49,6 +49,7 @@ function reply(
     transaction_id: transaction.id,
     status: transaction.status,
     ...codeOf(transaction),
+    ...correctionPart(transaction),
   };
   const etag = entityTag(JSON.stringify(body));
   const headers = {

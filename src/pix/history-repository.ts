@@ -10,7 +10,7 @@ import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import { isAlsoCharge } from './pix-transaction-repository.ts';
+import { isAlsoCharge, type CorrectionView } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -40,7 +40,7 @@ const pageOfUser: Statement = {
   name: 'pix-page',
   text: `
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
-           t.expires_at, t.original_id, t.is_listed, t.is_stop
+           t.expires_at, t.original_id, t.corrected_at, t.paid_again_by, t.is_listed, t.is_stop
       ${requestedSession}
       left join lateral (
              select *
@@ -52,7 +52,8 @@ const pageOfUser: Statement = {
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
                                from (select id, operation, status, amount, created_at, qr_code,
-                                            copy_paste, expires_at, original_id,
+                                            copy_paste, expires_at, original_id, corrected_at,
+                                            paid_again_by,
                                             ($7::text is null or operation = $7)
                                               and ($8::text is null or status = $8)
                                               and not ${isAlsoCharge} as is_listed
@@ -83,7 +84,7 @@ export interface PageRequest {
 }
 
 /** A transaction in a list. */
-export interface PageItem extends PixPosition {
+export interface PageItem extends PixPosition, CorrectionView {
   readonly operation: PixType;
   readonly status: PixStatus;
   /** In reais, as a decimal. */
@@ -112,6 +113,8 @@ interface PageRow {
   readonly copy_paste: string | null;
   readonly expires_at: Date | null;
   readonly original_id: string | null;
+  readonly corrected_at: Date | null;
+  readonly paid_again_by: string | null;
   readonly is_listed: boolean;
   readonly is_stop: boolean;
 }
@@ -152,7 +155,10 @@ function toItem(row: PageRow): PageItem {
   const { id, operation, status, amount } = row;
   const { created_at: createdAt, qr_code: qrCode, copy_paste: copyPaste } = row;
   const { expires_at: expiresAt, original_id: originalId } = row;
-  return { id, operation, status, amount, createdAt, qrCode, copyPaste, expiresAt, originalId };
+  const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
+  const code = { qrCode, copyPaste, expiresAt };
+  const correction = { correctedAt, paidAgainBy };
+  return { id, operation, status, amount, createdAt, ...code, originalId, ...correction };
 }
 
 /**
@@ -168,6 +174,7 @@ const findReceipt: Statement = {
            t.end_to_end as "endToEnd", t.failure_code as "failureCode",
            t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
            t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+           t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
            (select original.end_to_end from pix_transactions original
              where original.id = t.original_id) as "originalEndToEnd", t.payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
@@ -178,7 +185,7 @@ const findReceipt: Statement = {
 };
 
 /** The stored facts of a transaction and of its user. */
-export interface ReceiptFacts {
+export interface ReceiptFacts extends CorrectionView {
   readonly id: string;
   readonly operation: PixType;
   readonly status: PixStatus;

@@ -4,7 +4,7 @@ import { pixTypeNamed, transactionType } from '../domain/pix.ts';
 import { nilUuid } from '../domain/text.ts';
 import type { TokenOperation } from '../http/operation.ts';
 import { readPage, type PageItem } from './history-repository.ts';
-import { codeOf } from './transaction-reply.ts';
+import { codeOf, correctionPart } from './transaction-reply.ts';
 
 /** The contract's default. */
 const defaultLimit = 20;
@@ -62,6 +62,7 @@ function toItem(item: PageItem) {
     status: item.status,
     created_at: item.createdAt.toISOString(),
     ...codeOf(item),
+    ...correctionPart(item),
     ...(item.originalId !== null && { original_transaction_id: item.originalId }),
   };
 }

@@ -142,7 +142,16 @@ export async function rereadTransaction(
 export type SentView = Pick<PixTransaction, 'id' | 'status' | 'outcome' | 'endToEnd'>;
 
 /** The fields of a transaction that its response contains. */
-export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'>;
+export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'> &
+  CorrectionView;
+
+/** The fields of a transaction that was corrected; both are null for any other one. */
+export interface CorrectionView {
+  /** When it became COMPLETED although it had been FAILED. */
+  readonly correctedAt: Date | null;
+  /** A later send of the same user, key and amount that has not failed. */
+  readonly paidAgainBy: string | null;
+}
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
@@ -155,16 +164,21 @@ const findView: Statement = {
   name: 'pix-view',
   batching: { lane: 'views' },
   text: `
-    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at
+    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at,
+           t.corrected_at, t.paid_again_by
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
            with ordinality as requested (session_id, user_id, now, id, ordinal)
       join ${activeSessions}
       left join lateral (
-             select id, status, qr_code, copy_paste, expires_at, user_id
+             select id, status, qr_code, copy_paste, expires_at, corrected_at, paid_again_by,
+                    user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
 };
 
-type ViewRow = Pick<PixTransactionRow, 'id' | 'status' | 'qr_code' | 'copy_paste' | 'expires_at'>;
+type ViewRow = Pick<
+  PixTransactionRow,
+  'id' | 'status' | 'qr_code' | 'copy_paste' | 'expires_at'
+> & { readonly corrected_at: Date | null; readonly paid_again_by: string | null };
 
 /**
  * Reads a transaction of a caller, in one read with the check of the banking session.
@@ -181,7 +195,9 @@ export async function viewTransaction(
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id === null) return null;
   const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
-  return { id: found, status, qrCode, copyPaste, expiresAt: row.expires_at ?? null };
+  const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
+  const expiresAt = row.expires_at ?? null;
+  return { id: found, status, qrCode, copyPaste, expiresAt, correctedAt, paidAgainBy };
 }
 
 /**

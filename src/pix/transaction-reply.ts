@@ -1,6 +1,11 @@
 /** The reply of a stored send or charge, to the first request and to every repeat. */
 import { outcomeOf } from '../domain/pix.ts';
-import type { PixTransaction, PixView, SentView } from './pix-transaction-repository.ts';
+import type {
+  CorrectionView,
+  PixTransaction,
+  PixView,
+  SentView,
+} from './pix-transaction-repository.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
@@ -24,7 +29,11 @@ export function chargeReply(transaction: PixTransaction, { replayed }: { replaye
 }
 
 /** The code of a charge, if there is one, and when it expires. */
-export function codeOf({ qrCode, copyPaste, expiresAt }: Omit<PixView, 'id' | 'status'>) {
+export function codeOf({
+  qrCode,
+  copyPaste,
+  expiresAt,
+}: Pick<PixView, 'qrCode' | 'copyPaste' | 'expiresAt'>) {
   if (qrCode === null && copyPaste === null) return {};
   // Older releases stored the code's text where the provider had sent no image.
   const isImage = qrCode !== null && !qrCode.startsWith('000201');
@@ -32,5 +41,13 @@ export function codeOf({ qrCode, copyPaste, expiresAt }: Omit<PixView, 'id' | 's
     ...(isImage && { qr_code: qrCode }),
     ...(copyPaste !== null && { copy_paste: copyPaste }),
     ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+  };
+}
+
+/** When a FAILED transaction became COMPLETED, and the later send that may have paid it again. */
+export function correctionPart({ correctedAt, paidAgainBy }: CorrectionView) {
+  return {
+    ...(correctedAt !== null && { corrected_at: correctedAt.toISOString() }),
+    ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),
   };
 }

@@ -4,9 +4,11 @@
  */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
+import { noteCorrection } from '../pix/correction.ts';
+import { correctTransaction } from '../pix/correction-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
-import type { Decision, RefundDecision } from './decision.ts';
+import type { CorrectDecision, Decision, RefundDecision } from './decision.ts';
 import { findEvent } from './event-repository.ts';
 import { storeRefund } from './refund-repository.ts';
 import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
@@ -135,6 +137,8 @@ async function apply(
     }
     case 'refund':
       return applyRefund(context, eventId, decision);
+    case 'correct':
+      return applyCorrection(context, eventId, decision);
   }
 }
 
@@ -143,6 +147,21 @@ async function apply(
  */
 async function changedOrLost(context: LocalContext, eventId: string): Promise<Applied | null> {
   return (await findEvent(context, eventId)) ? null : eventIsLost;
+}
+
+/** The item counts as an anomaly: a person must look at what the customer did meanwhile. */
+async function applyCorrection(
+  context: LocalContext,
+  eventId: string,
+  { transaction, endToEnd, providerTxid }: CorrectDecision,
+): Promise<Applied | null> {
+  const { id: transactionId } = transaction;
+  const proof = { endToEnd, providerTxid, eventId };
+  const corrected = await correctTransaction(context, transactionId, proof);
+  if (!corrected) return changedOrLost(context, eventId);
+  noteCorrection(context, { transactionId, eventId, ...corrected });
+  const outcome = { result: 'anomaly', reason: 'corrected', transactionId } as const;
+  return { outcome, settledIds: [transactionId] };
 }
 
 async function applyRefund(

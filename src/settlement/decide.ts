@@ -5,6 +5,7 @@
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
+import { correctionOf } from './correction.ts';
 import type { IgnoredBecause, WebhookItem } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { Decision, EventItem, FinalItem } from './decision.ts';
@@ -78,7 +79,8 @@ export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): 
 function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision[] {
   const asSent = { ...asReceived, item: { ...asReceived.item, kind: 'payment' } } as const;
   const ofSend = decideFinal(asSent, facts);
-  // A send that is stored as failed, and is now reported as completed, was received all the same.
+  // A send that is stored as failed, and is reported as completed without proof, may have been
+  // received all the same.
   const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';
   if (!isSettled(ofSend) && !isContradicted) return [ofSend];
   const received = decideFinal(asReceived, facts);
@@ -87,7 +89,8 @@ function decideBothSides(asReceived: FinalItem, facts: Facts): readonly Decision
 
 /** Whether a decision ends a transaction, or finds that it has already ended in this way. */
 function isSettled(decision: Decision): boolean {
-  return decision.kind === 'move' || (decision.kind === 'skip' && !isParked(decision));
+  const { kind } = decision;
+  return kind === 'move' || kind === 'correct' || (kind === 'skip' && !isParked(decision));
 }
 
 /**
@@ -159,6 +162,8 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
   const match = agreedByPayee(item, findMeant(item, facts.candidates), facts);
   switch (match.kind) {
     case 'transaction': {
+      const correction = correctionOf(final, match.transaction, facts);
+      if (correction) return correction;
       const decision = decideOn(final, match.transaction);
       return decision.kind === 'flag' ? decideBeside(final, decision, facts) : decision;
     }

@@ -30,6 +30,7 @@ export type Decision =
       readonly eventId: string;
     }
   | RefundDecision
+  | CorrectDecision
   | Flag
   /** It concerns an open transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
@@ -39,6 +40,14 @@ export interface MoveDecision {
   readonly kind: 'move';
   readonly transaction: CandidateRow;
   readonly move: Move;
+}
+
+/** A FAILED transaction was paid: it becomes COMPLETED, and an operator must look at it. */
+export interface CorrectDecision {
+  readonly kind: 'correct';
+  readonly transaction: CandidateRow;
+  readonly endToEnd: string | null;
+  readonly providerTxid: string | null;
 }
 
 /** It records a refund. */

@@ -125,6 +125,11 @@ function payeeOf(payees: readonly PayeeRow[], charge?: CandidateRow): number | n
   return named.every((userId) => userId === charge.user_id) ? charge.user_id : null;
 }
 
+/** Whether an item names a user's account, and no other, as its payee. */
+export function namesPayee({ payees }: Pick<Facts, 'payees'>, userId: number): boolean {
+  return clearPayee(payees) === userId;
+}
+
 /** The one user whom every identifier names, or null: two would be a guess. */
 function clearPayee([first, second]: readonly PayeeRow[]): number | null {
   return first?.agrees && !second?.agrees ? first.user_id : null;

@@ -128,6 +128,10 @@ function shown(decision: Decision, settledId?: string): Omit<ItemPreview, 'index
       return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'flag':
       return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
+    case 'correct': {
+      const { id: transactionId, status: from } = decision.transaction;
+      return { result: 'anomaly', reason: 'corrected', transactionId, from, to: 'COMPLETED' };
+    }
     case 'skip': {
       const { result, reason, transaction } = decision;
       return { result, ...(reason !== undefined && { reason }), ...unmoved(transaction) };
@@ -158,6 +162,16 @@ function imagine(decision: Decision): CandidateRow | null {
   }
   if (decision.kind === 'identify') {
     return { ...decision.transaction, end_to_end: decision.endToEnd };
+  }
+  if (decision.kind === 'correct') {
+    const { transaction, endToEnd, providerTxid } = decision;
+    return {
+      ...transaction,
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      end_to_end: endToEnd ?? transaction.end_to_end,
+      provider_txid: providerTxid ?? transaction.provider_txid,
+    };
   }
   return decision.kind === 'record' ? imagineReceived(decision.received) : null;
 }

@@ -30,6 +30,19 @@ const announceEnd = announcing({
   at: 'new.settled_at',
 });
 
+/** A second event: the backend has received that the transaction has failed. */
+const announceCorrection = announcing({
+  id: "'pix_' || new.id || '_corrected'",
+  type: "'pix.completed'",
+  transactionId: 'new.id',
+  operation: 'new.operation',
+  at: 'new.corrected_at',
+});
+
+/** The change of a FAILED transaction that was paid after all. */
+const isCorrection =
+  "old.status = 'FAILED' and new.status = 'COMPLETED' and old.corrected_at is null and new.corrected_at is not null";
+
 /**
  * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a
  * payment (the migration `room_for_steps`).
@@ -71,6 +84,10 @@ export const PixTransaction = defineEntity({
     createdAt: instant(),
     updatedAt: instant(),
     settledAt: instant().nullable(),
+    /** When it became COMPLETED although it had been FAILED; null: it was never corrected. */
+    correctedAt: instant().nullable(),
+    /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
+    paidAgainBy: p.uuid().nullable(),
   },
   uniques: [
     {
@@ -113,6 +130,12 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_expiring" on "pix_transactions" ("expires_at") where "status" = \'PROCESSING\' and "expires_at" is not null',
     },
     {
+      // Corrections are rare; an operator lists them.
+      name: 'pix_transactions_corrected',
+      expression:
+        'create index "pix_transactions_corrected" on "pix_transactions" ("corrected_at") where "corrected_at" is not null',
+    },
+    {
       name: 'pix_transactions_refunds',
       expression:
         'create index "pix_transactions_refunds" on "pix_transactions" ("original_id") where "original_id" is not null',
@@ -120,11 +143,12 @@ export const PixTransaction = defineEntity({
   ],
   triggers: [
     {
-      // COMPLETED and FAILED are final, for every writer.
+      // COMPLETED and FAILED are final, for every writer. Only a FAILED transaction that was paid
+      // is corrected, once.
       name: 'pix_transactions_final_status',
       timing: 'before',
       events: ['update'],
-      when: "old.status in ('COMPLETED', 'FAILED') and new.status <> old.status",
+      when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection})`,
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
     },
     {
@@ -141,6 +165,13 @@ export const PixTransaction = defineEntity({
       events: ['update'],
       when: `old.status = 'PROCESSING' and new.status <> 'PROCESSING' and ${writesAppEvents}`,
       body: announceEnd,
+    },
+    {
+      name: 'pix_transactions_corrected',
+      timing: 'after',
+      events: ['update'],
+      when: `${isCorrection} and ${writesAppEvents}`,
+      body: announceCorrection,
     },
     {
       name: 'pix_transactions_ended_new',
@@ -184,6 +215,10 @@ export const PixTransaction = defineEntity({
     {
       name: 'pix_transactions_refunded_at_most',
       expression: 'refunded_amount > 0 and refunded_amount <= amount',
+    },
+    {
+      name: 'pix_transactions_corrected_completed',
+      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${oneOf('operation', ['SEND', 'CHARGE'])}`,
     },
   ],
 });

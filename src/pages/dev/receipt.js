@@ -113,6 +113,8 @@ function receipt(body) {
   const pairs = [
     ['Made', time(body.created_at)],
     ['Settled', time(body.settled_at)],
+    ['Corrected', body.corrected_at && `${localTime(body.corrected_at)}: it had failed`],
+    ['Paid again by', body.paid_again_by],
     ['Expires', time(body.expires_at)],
     ['Refunded', body.refunded_amount && formatAmount(body.refunded_amount)],
     ['Description', body.description],

@@ -65,6 +65,23 @@ test('pix_transactions_status_and_phase takes the pairs of the domain and no oth
   await isRefusedBy('pix_transactions_status_and_phase', unknown);
 });
 
+test('pix_transactions_final_status lets a FAILED transaction become COMPLETED, once', async () => {
+  const settled = { phase: 'SETTLED', settled_at: at };
+  const correct = (id: unknown) =>
+    rows(`update pix_transactions set status = 'COMPLETED', corrected_at = $2 where id = $1`, [
+      id,
+      at,
+    ]);
+  const failed = await put('pix_transactions', {
+    ...settled,
+    status: 'FAILED',
+    end_to_end: uuid(),
+  });
+  await correct(failed);
+  const fail = `update pix_transactions set status = 'FAILED', corrected_at = null where id = $1`;
+  await assert.rejects(rows(fail, [failed]), { message: 'a final transaction does not change' });
+});
+
 test('pix_transactions_final_status keeps COMPLETED and FAILED from changing', async () => {
   for (const status of ['COMPLETED', 'FAILED']) {
     const settled = { status, phase: 'SETTLED', settled_at: at, end_to_end: uuid() };
@@ -192,6 +209,7 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'onboarding_applications_moves_forward',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
+    'pix_transactions_corrected',
     'pix_transactions_ended',
     'pix_transactions_ended_new',
     // The migration tool's own table.

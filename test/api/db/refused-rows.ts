@@ -109,6 +109,10 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_transactions',
     changes: [{ refunded_amount: '0.00' }, { refunded_amount: '10.51' }],
   },
+  pix_transactions_corrected_completed: {
+    table: 'pix_transactions',
+    changes: [{ corrected_at: at }, { paid_again_by: uuid() }, { ...received, corrected_at: at }],
+  },
   pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
   onboarding_applications_status_known: {
     table: 'onboarding_applications',

@@ -117,6 +117,33 @@ test('the end of a send is posted once, signed with both secrets, with ids only'
   assert.deepEqual(delivered?.delivered_at, app.clock.now());
 });
 
+test('a correction is an event of its own, and names the payment that was made again', async (t) => {
+  const send = await app.givenSend(undefined, 31);
+  const failed = { status: 'ERROR', endToEnd: send.end_to_end, error: { code: 'AC03' } };
+  await app.receive(confirmed(failed));
+  await app.clock.advance(1_000);
+  const again = await app.givenSend(undefined, 31);
+  await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 31 }));
+  const events = (await eventsOf(app.customer.id)).filter(({ id }) => id.includes(send.id));
+  assert.deepEqual(
+    events.map(({ id, type }) => [id, type]),
+    [
+      [`pix_${send.id}`, 'pix.failed'],
+      [`pix_${send.id}_corrected`, 'pix.completed'],
+    ],
+  );
+  const data = { user_id: app.customer.id, transaction_id: send.id, transaction_type: 'SEND' };
+  const bodies = [];
+  for (const { id } of events) bodies.push(verify(t, await deliver(id), secrets[0] ?? ''));
+  assert.deepEqual(
+    bodies.map((body) => (body as { data: unknown }).data),
+    [
+      { ...data, status: 'FAILED' },
+      { ...data, status: 'COMPLETED', corrected: true, paid_again_by: again.id },
+    ],
+  );
+});
+
 test('each end is posted: a failure, a decision, a received Pix, an onboarding', async () => {
   const user = await givenCustomer(app);
   await app.listEmail(user);

@@ -294,6 +294,17 @@ const breaks: readonly Break[] = [
     },
   },
   {
+    rule: 'correction_noted',
+    prepare: accepted,
+    spoil: async ({ id }) => {
+      await end(id, 'FAILED', 'SETTLED');
+      await note(id, 'SETTLED', { note: 'operator ana: the bank says so' });
+      await update(id, `status = 'COMPLETED', outcome = 'accepted', corrected_at = $2`, [
+        app.clock.now(),
+      ]);
+    },
+  },
+  {
     rule: 'failed_reported',
     prepare: lost,
     spoil: async ({ id }) => {

@@ -253,7 +253,7 @@ describe('pix resolve', () => {
     const { id, end_to_end: endToEnd } = await givenSend(silent);
     await resolve({ id, as: 'failed', confirm: riskOfFailing });
     const posted = await app.call('/webhooks/provider', {
-      body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED', amount: 10.5 },
+      body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' },
     });
     const { event_id: eventId } = posted.body;
     const job = {
@@ -270,12 +270,59 @@ describe('pix resolve', () => {
     assert.match((await show(id)).operator, /an anomaly in the timeline contradicts/);
   });
 
-  it('refuses what is not an open send', async () => {
-    const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
-    const chargeId: string = charge.body.transaction_id;
-    await refused(resolve({ id: chargeId, as: 'completed' }), /a CHARGE: only sends/);
+  it('corrects a send that failed and was paid, and names the payment after it', async () => {
     const failed = await givenSend('reject@ponte.test');
-    await refused(resolve({ id: failed.id, as: 'completed' }), /FAILED, and that is final/);
+    await app.clock.advance(minuteMs);
+    const again = await givenSend(silent);
+    await app.rows('update pix_transactions set pix_key = $2 where id = $1', [
+      again.id,
+      failed.pix_key,
+    ]);
+    const checked = await resolve({ id: failed.id, as: 'completed', onlyCheck: true });
+    assert.equal(checked.transaction.status, 'FAILED');
+    const { transaction } = await resolve({ id: failed.id, as: 'completed' });
+    assert.deepEqual(
+      [transaction.status, transaction.outcome, transaction.paidAgainBy],
+      ['COMPLETED', 'accepted', again.id],
+    );
+    const note = 'SETTLED corrected operator ana: the bank says so';
+    assert.equal((await timeline(failed.id)).at(-1), note);
+    assert.match((await show(failed.id)).operator, new RegExp(`that ${again.id} has paid`));
+    const [action] = await app.rows<{ command: string; outcome: string }>(
+      'select command, outcome from operator_actions where target = $1',
+      [`pix:${failed.id}`],
+    );
+    assert.deepEqual(
+      [action?.command, action?.outcome],
+      ['pix resolve --as completed', 'COMPLETED'],
+    );
+  });
+
+  it('completes, fails and corrects a charge', async () => {
+    const make = async (): Promise<string> =>
+      (await app.charge(customer, { type: 'dynamic', amount: 5 })).body.transaction_id;
+    const [paid, unpaid] = [await make(), await make()];
+    await resolve({ id: paid, as: 'completed' });
+    assert.equal((await stored(paid)).status, 'COMPLETED');
+    await refused(resolve({ id: unpaid, as: 'failed' }), /money may have moved/);
+    await resolve({ id: unpaid, as: 'failed', confirm: riskOfFailing });
+    assert.equal((await stored(unpaid)).status, 'FAILED');
+    await resolve({ id: unpaid, as: 'completed' });
+    assert.equal((await stored(unpaid)).status, 'COMPLETED');
+  });
+
+  it('refuses what is completed, was never sent, or is being sent', async () => {
+    const completed = await givenSend(silent);
+    await resolve({ id: completed.id, as: 'completed' });
+    for (const as of ['completed', 'failed'] as const) {
+      const again = resolve({ id: completed.id, as, confirm: riskOfFailing });
+      await refused(again, /COMPLETED, and that is final/);
+    }
+    const failed = await givenSend('reject@ponte.test');
+    const failedAgain = resolve({ id: failed.id, as: 'failed', confirm: riskOfFailing });
+    await refused(failedAgain, /FAILED already/);
+    const unsent = await givenSend('notfound@ponte.test');
+    await refused(resolve({ id: unsent.id, as: 'completed' }), /failed before it was sent/);
     const { id } = await givenSend(silent);
     for (const phase of ['RESERVED', 'RESOLVED']) {
       await putIn(id, phase, { ms: 60 * minuteMs });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { setLimits } from '../../../src/operator/limits.ts';
+import { correctTransaction } from '../../../src/pix/correction-repository.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -41,6 +42,20 @@ test('sends pass up to the limit of the day, and what exceeds it stores nothing'
   refusedWith(refused, '40.00', '20:00');
   assert.equal(await app.countOf(user), 1);
   assert.equal((await send(user, 40, 'over')).status, 200, 'the key was not used');
+  refusedWith(await send(user, 0.01), '0.00', '20:00');
+});
+
+test('a failed send counts from its correction on: the money has left', async () => {
+  const user = await givenCustomer(app);
+  const failed = await app.send(user, { pix_key: 'reject@ponte.test', amount: 90 });
+  assert.equal(failed.status, 502);
+  const [{ id } = { id: '' }] = await app.rows<{ id: string }>(
+    'select id from pix_transactions where user_id = $1',
+    [user.id],
+  );
+  assert.equal((await send(user, 10)).status, 200, 'what has failed does not count');
+  const proof = { endToEnd: null, providerTxid: null, eventId: null };
+  assert.ok(await correctTransaction(app.context, id, proof));
   refusedWith(await send(user, 0.01), '0.00', '20:00');
 });
 

@@ -79,7 +79,8 @@ function inWords(decision: Decision): string {
       return `record for ${pix.userId}${beside ? ` beside ${beside.reason}` : ''}`;
     }
     case 'identify':
-      return `identify ${decision.transaction.id}`;
+    case 'correct':
+      return `${decision.kind} ${decision.transaction.id}`;
     case 'refund': {
       const { refund, transaction } = decision;
       return `${refund.operation} ${refund.amountCents} of ${transaction.id}`;
@@ -147,6 +148,12 @@ const cases: readonly Case[] = [
     sent,
     [{ ...send, ...failed }],
     'flag send contradicts_final_status',
+  ],
+  [
+    'the end of a failed send, with its amount',
+    { ...sent, amount: 10.5 },
+    [{ ...send, ...failed }],
+    'correct send',
   ],
   ['another amount', { ...sent, amount: 10.51 }, [send], 'flag send amount_mismatch'],
   ['another key', { ...sent, clientRequestId: 'x' }, [send], 'flag send ids_disagree'],

@@ -1,0 +1,90 @@
+/**
+ * Corrections: a FAILED transaction that was paid becomes COMPLETED, once. Nothing else changes a
+ * final status, and nothing changes COMPLETED. It is SQL, because the simulation runs settlement.
+ */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { correctedNote } from '../domain/pix.ts';
+import { notifyingFinalStatus } from './move-repository.ts';
+import { isStoredEvent } from './pix-transaction-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
+
+/**
+ * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, it
+ * has another end-to-end id, or its event is not stored. A send names a later send of the same
+ * user, key and amount that has not failed: the customer may have paid again.
+ * Parameters: id, end-to-end id or null, provider's id or null, now, event id or null, note.
+ */
+const correct: Statement = {
+  name: 'pix-correct',
+  text: `
+    with requested as (
+      select $1::uuid as id, $2::text as end_to_end, $3::text as provider_txid,
+             $4::timestamptz as now, $5::uuid as event_id, $6::text as note
+    ), again as (
+      select later.id
+        from requested
+        join pix_transactions t on t.id = requested.id and t.operation = 'SEND'
+        join pix_transactions later
+             on later.user_id = t.user_id and later.created_at > t.created_at
+            and later.operation = 'SEND' and later.pix_key = t.pix_key
+            and later.amount = t.amount and later.status <> 'FAILED'
+       order by later.created_at, later.id limit 1
+    ), corrected as (
+      update pix_transactions t
+         set status = 'COMPLETED', phase = 'SETTLED', outcome = 'accepted', failure_code = null,
+             end_to_end = coalesce(t.end_to_end, requested.end_to_end),
+             provider_txid = coalesce(t.provider_txid, requested.provider_txid),
+             corrected_at = requested.now, settled_at = requested.now,
+             updated_at = requested.now, paid_again_by = (select id from again)
+        from requested
+       where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
+         and coalesce(t.end_to_end = requested.end_to_end, true)
+         and ${isStoredEvent('requested')}
+      returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.provider_txid,
+                t.transaction_identification, t.updated_at, t.paid_again_by
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
+      select corrected.id, 'SETTLED', requested.now, requested.event_id, requested.note,
+             requested.provider_txid
+        from corrected, requested
+    )
+    select id, paid_again_by, ${columnThatWakesEvents('corrected', 'stored.updated_at')},
+           ${notifyingFinalStatus('corrected')} as notified
+      from corrected`,
+};
+
+/** The proof that a FAILED transaction was paid. */
+export interface Correction {
+  /** The end-to-end id of the payment. */
+  readonly endToEnd: string | null;
+  readonly providerTxid: string | null;
+  /** The event that proves it; null for another source. */
+  readonly eventId: string | null;
+  /** The other source in fixed words, or an operator's name and reason. */
+  readonly source?: string;
+}
+
+/** A corrected transaction. */
+export interface Corrected {
+  /** A later send of the same user, key and amount that has not failed, or null. */
+  readonly paidAgainBy: string | null;
+}
+
+/**
+ * Corrects a FAILED transaction. Concurrent corrections change it once.
+ * @returns null when it is not FAILED, or has another end-to-end id.
+ */
+export async function correctTransaction(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  id: string,
+  { endToEnd, providerTxid, eventId, source }: Correction,
+): Promise<Corrected | null> {
+  const note = source === undefined ? correctedNote : `${correctedNote} ${source}`;
+  const parameters = [id, endToEnd, providerTxid, clock.now(), eventId, note];
+  const [row] = await db.query<{ paid_again_by: string | null }>(correct, parameters);
+  return row ? { paidAgainBy: row.paid_again_by } : null;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const correctionStatements = { correct };

@@ -1,0 +1,18 @@
+/** Reports a correction to the operators: whatever made it, someone was told that it had failed. */
+import type { LocalContext } from '../context.ts';
+import type { Corrected } from './correction-repository.ts';
+
+interface NotedCorrection extends Corrected {
+  readonly transactionId: string;
+  readonly eventId: string | null;
+}
+
+/** Counts and logs a correction; both raise an alarm. */
+export function noteCorrection(
+  { metrics, log }: Pick<LocalContext, 'metrics' | 'log'>,
+  correction: NotedCorrection,
+): void {
+  metrics.pixCorrections.inc();
+  metrics.pixAnomalies.inc();
+  log.error({ ...correction }, 'a failed transaction was paid: it is completed now');
+}

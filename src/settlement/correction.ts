@@ -1,0 +1,29 @@
+/**
+ * The decision to correct a FAILED transaction that was paid. It is pure. A wrong COMPLETED cannot
+ * be taken back, so it needs more than the match that settles an open transaction.
+ */
+import { centsFromDecimal } from '../domain/money.ts';
+import type { CorrectDecision, FinalItem } from './decision.ts';
+import { namesPayee } from './received-pix.ts';
+import type { CandidateRow, Facts } from './transaction-repository.ts';
+
+/**
+ * @param transaction the transaction that the item names.
+ * @returns the correction, or null when the transaction is not FAILED or the item does not prove
+ *   its payment: for a send by the same end-to-end id and amount, for a charge by its
+ *   identification, the same amount and its owner as the payee.
+ */
+export function correctionOf(
+  { item, status }: FinalItem,
+  transaction: CandidateRow,
+  facts: Facts,
+): CorrectDecision | null {
+  if (status !== 'COMPLETED' || transaction.status !== 'FAILED') return null;
+  if (item.amountCents !== centsFromDecimal(transaction.amount)) return null;
+  const { endToEnd, transactionIdentification, providerTxid } = item.ids;
+  const isProved =
+    transaction.operation === 'CHARGE'
+      ? transactionIdentification !== null && namesPayee(facts, transaction.user_id)
+      : endToEnd !== null && endToEnd === transaction.end_to_end;
+  return isProved ? { kind: 'correct', transaction, endToEnd, providerTxid } : null;
+}
