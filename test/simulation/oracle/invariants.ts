@@ -51,6 +51,7 @@ export interface Rest {
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
          t.status, t.phase, t.amount, t.end_to_end, t.original_id,
+         t.corrected_at is not null as is_corrected,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -140,10 +141,12 @@ async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<voi
 }
 
 /**
- * Whether a true event may contradict a payment: the bank has refused it although it was executed,
- * or it was made and returned.
+ * Whether a true event may contradict a payment: it was FAILED, or the bank has refused it, although
+ * it was executed, or it was made and returned.
  */
-function mayBeContradicted({ oracle }: Rest, { end_to_end: endToEnd, status }: FinalRow): boolean {
+function mayBeContradicted({ oracle }: Rest, row: FinalRow): boolean {
+  const { end_to_end: endToEnd, status } = row;
+  if (row.is_corrected) return true;
   const payment = oracle.ledger.payments.find((one) => one.endToEnd === endToEnd);
   return payment?.isDenied === true || (payment?.state === 'reversed' && status === 'COMPLETED');
 }

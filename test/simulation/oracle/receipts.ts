@@ -107,7 +107,7 @@ export class Receipts {
     if (!notice?.txid || !charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
     const isOther = notice.receipt.amountCents !== charge.amountCents || !this.#isClear(notice);
-    return isOther || row?.status === 'FAILED';
+    return isOther || row?.status === 'FAILED' || row?.is_corrected === true;
   }
 
   /** Checks the stored rows of each receipt, at rest. */

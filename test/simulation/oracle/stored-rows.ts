@@ -12,6 +12,8 @@ export interface FinalRow {
   readonly end_to_end: string | null;
   /** The transaction that a refund refunds. */
   readonly original_id: string | null;
+  /** Whether it was FAILED before it became COMPLETED. */
+  readonly is_corrected: boolean;
   readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */
