@@ -53,10 +53,10 @@ async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<C
     import('./provider/http/client.ts'),
     import('./provider/http/index.ts'),
   ]);
-  const { timeoutMs, tls, apiKey } = config.provider;
+  const { timeoutMs, tls, apiKey, ispb, statementSettledOnly } = config.provider;
   const connections = mostAttemptsAtOnce;
   const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
-  const http = createHttpProvider({ client, clock, ispb: config.provider.ispb });
+  const http = createHttpProvider({ client, clock, ispb, statementSettledOnly });
   return { provider: wrapped(http, options), bank: null, close: () => client.close() };
 }
 

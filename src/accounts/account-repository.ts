@@ -170,11 +170,33 @@ export async function keepBalance(
   await db.query(setBalance, [accountId, decimalFromCents(cents), clock.now()]);
 }
 
+/**
+ * The accounts that get or lose keys, locked in their order: the directory has one account for each
+ * key, so that of two accounts that list a key the newest listing counts.
+ */
+const lockHolders = `
+    with holders as (
+      select id from accounts where id = $1 or pix_keys && $2::text[] order by id for update
+    )`;
+
 /** @public For the tests of the simulation, which find it by its shape. */
 export const keyStatements = {
   keep: {
     name: 'account-keys-keep',
-    text: `update accounts set pix_keys = $2::text[] where id = $1`,
+    text: `${lockHolders}
+    update accounts a
+       set pix_keys = case when a.id = $1 then $2::text[]
+                           else array(select key from unnest(a.pix_keys) as key
+                                       where key <> all($2::text[])) end
+      from holders where a.id = holders.id`,
+  },
+  add: {
+    name: 'account-keys-add',
+    text: `${lockHolders}
+    update accounts a
+       set pix_keys = array(select key from unnest(a.pix_keys) as key where key <> all($2::text[]))
+                      || case when a.id = $1 then $2::text[] else '{}' end
+      from holders where a.id = holders.id`,
   },
   forget: {
     name: 'account-keys-forget',
@@ -184,13 +206,22 @@ export const keyStatements = {
   },
 } satisfies Record<string, Statement>;
 
-/** Replaces the stored PIX keys of an account. */
+/** Replaces the stored PIX keys of an account; other accounts lose these keys. */
 export async function keepPixKeys(
   { db }: Pick<LocalContext, 'db'>,
   accountId: number,
   keys: readonly string[],
 ): Promise<void> {
   await db.query(keyStatements.keep, [accountId, keys]);
+}
+
+/** Stores PIX keys that an account has got; other accounts lose these keys. */
+export async function addPixKeys(
+  { db }: Pick<LocalContext, 'db'>,
+  accountId: number,
+  keys: readonly string[],
+): Promise<void> {
+  await db.query(keyStatements.add, [accountId, keys]);
 }
 
 /** Forgets a PIX key that the account no longer has: another account may register it. */

@@ -92,6 +92,12 @@ export const chargeExpired = 'CHARGE_EXPIRED';
 /** The note in the timeline of a charge that the sweep has ended. */
 export const expiredNote = 'expired';
 
+/** The note in the timeline of a transaction that the provider's statement has completed. */
+export const foundInStatementNote = 'found_in_statement';
+
+/** The note in the timeline of a send that its return has completed. */
+export const returnedNote = 'returned';
+
 /** The note in the timeline of a transaction that was refunded; the refund's id follows. */
 export const refundedNote = 'REFUNDED';
 

@@ -1,7 +1,7 @@
 /**
  * Matches an item of a webhook with a stored transaction. An item changes a transaction only if an
- * id matches and the amount, if present, matches too. The provider's own id alone matches only
- * together with the amount.
+ * id matches and the amount, if present, matches too. The client's request id or the provider's own
+ * id matches only together with the amount, and with no other id of the provider.
  */
 import { centsFromDecimal } from './money.ts';
 import type { PixType } from './pix.ts';
@@ -51,7 +51,12 @@ export type Match<Candidate> =
   | {
       readonly kind: 'contradiction';
       readonly transaction: Candidate;
-      readonly reason: 'amount_mismatch' | 'ids_disagree' | 'other_end_to_end' | 'payee_disagrees';
+      readonly reason:
+        | 'amount_mismatch'
+        | 'ids_disagree'
+        | 'other_end_to_end'
+        | 'other_provider_id'
+        | 'payee_disagrees';
     }
   /** A received PIX that has already completed a charge: no further money was received. */
   | { readonly kind: 'paid_before'; readonly transaction: Candidate }
@@ -77,9 +82,12 @@ export function findMeant<Candidate extends SettlementCandidate>(
   if (disagree(item, meant)) {
     return { kind: 'contradiction', transaction: meant, reason: 'ids_disagree' };
   }
-  const wouldChange = meant.status === 'PROCESSING' || isUnidentified(item, meant);
-  if (wouldChange && item.amountCents === null && isByProviderIdAlone(item, meant)) {
-    return { kind: 'none' };
+  if (isByWeakId(item, meant)) {
+    if (isOtherProviderId(item, meant)) {
+      return { kind: 'contradiction', transaction: meant, reason: 'other_provider_id' };
+    }
+    const wouldChange = meant.status === 'PROCESSING' || isUnidentified(item, meant);
+    if (wouldChange && item.amountCents === null) return { kind: 'none' };
   }
   if (item.amountCents !== null && item.amountCents !== centsFromDecimal(meant.amount)) {
     return { kind: 'contradiction', transaction: meant, reason: 'amount_mismatch' };
@@ -91,23 +99,35 @@ export function findMeant<Candidate extends SettlementCandidate>(
   return { kind: 'transaction', transaction: meant };
 }
 
-/** Whether an item matches a transaction by the provider's own id only. */
-function isByProviderIdAlone({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
-  return (
-    ids.transactionIdentification === null &&
-    !isSame(meant.end_to_end, ids.endToEnd) &&
-    !isSame(meant.idempotency_key, ids.clientRequestId)
-  );
+/**
+ * Whether an item matches a transaction by the client's request id alone or by the provider's own
+ * id alone: another payment may have it.
+ */
+function isByWeakId({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
+  const isByTxid = meant.operation === 'CHARGE' && ids.transactionIdentification !== null;
+  const isByBoth =
+    isSame(meant.idempotency_key, ids.clientRequestId) &&
+    isSame(meant.provider_txid, ids.providerTxid);
+  return !isByTxid && !isByBoth && !isSame(meant.end_to_end, ids.endToEnd);
 }
 
-/** @returns the received PIX of an item, if it was recorded without a charge. */
+/** Whether an item has another id of the provider than the transaction: another payment's. */
+function isOtherProviderId({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
+  return differs(ids.providerTxid, meant.provider_txid);
+}
+
+/**
+ * Finds the received PIX of an item, if it was recorded without a charge. One that was recorded
+ * without an end-to-end id is found by the provider's own id.
+ */
 export function recordOf<Candidate extends SettlementCandidate>(
   { ids }: SettlementItem,
   candidates: readonly Candidate[],
 ): Candidate | undefined {
-  return candidates.find(
-    ({ operation, end_to_end: endToEnd }) =>
-      operation === 'RECEIVED' && ids.endToEnd !== null && endToEnd === ids.endToEnd,
+  const records = candidates.filter(({ operation }) => operation === 'RECEIVED');
+  return (
+    records.find((one) => isSame(one.end_to_end, ids.endToEnd)) ??
+    records.find((one) => one.end_to_end === null && isSame(one.provider_txid, ids.providerTxid))
   );
 }
 
@@ -172,7 +192,7 @@ function isSame(stored: string | null, reported: string | null): boolean {
 }
 
 /**
- * Finds a charge by its identification. A completed charge matches only the PIX with the same
+ * Finds a charge by its identification. A completed charge does not match a PIX with another
  * end-to-end id: a reusable code may be paid many times, and each further payment is recorded
  * separately.
  */
@@ -181,8 +201,7 @@ function meantCharge<Candidate extends SettlementCandidate>(
   candidates: readonly Candidate[],
 ): Candidate | undefined {
   return candidates.find(
-    (charge) =>
-      isNamed(charge, ids) && (charge.end_to_end === null || charge.end_to_end === ids.endToEnd),
+    (charge) => isNamed(charge, ids) && !differs(ids.endToEnd, charge.end_to_end),
   );
 }
 
@@ -236,6 +255,11 @@ function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boole
   if (operation !== 'CHARGE' || stored === null) return false;
   const reported = ids.transactionIdentification;
   if (reported === null) return ids.providerTxid !== null && ids.providerTxid === providerTxid;
+  return namesCharge(reported, stored);
+}
+
+/** Whether a reported identification is that of a charge; its code may have it cut. */
+export function namesCharge(reported: string | null, stored: string): boolean {
   return reported === stored || reported === stored.slice(0, staticTxidLength);
 }
 
@@ -253,9 +277,11 @@ function paidCharge<Candidate extends SettlementCandidate>(
 /** Whether the ids of an item belong to different payments. */
 function disagree({ ids, kind }: SettlementItem, meant: SettlementCandidate): boolean {
   if (kind === 'received') return false;
-  const differs = (reported: string | null, stored: string | null): boolean =>
-    reported !== null && stored !== null && reported !== stored;
   return (
     differs(ids.endToEnd, meant.end_to_end) || differs(ids.clientRequestId, meant.idempotency_key)
   );
+}
+
+function differs(reported: string | null, stored: string | null): boolean {
+  return reported !== null && stored !== null && reported !== stored;
 }

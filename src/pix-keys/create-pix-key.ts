@@ -4,12 +4,17 @@ import { toE164 } from '../domain/contact.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
+import { addPixKeys } from '../accounts/account-repository.ts';
+import { createdKeys } from '../provider/listed-keys.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import type { Principal } from '../auth/principal.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 
-/** Creates a PIX key for the caller's account at the provider. */
+/**
+ * Creates a PIX key for the caller's account at the provider. The key is stored, to find the payee
+ * of a received PIX.
+ */
 export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
@@ -20,6 +25,8 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const data = await changeAtProvider(
       context.provider.createKey({ session, ...newKey, ...request.callOptions }),
     );
+    const created = createdKeys(data, key);
+    if (principal.account) await addPixKeys(context, principal.account.id, created);
     return { status: 201, body: { data } };
   },
 };

@@ -37,25 +37,74 @@ export async function findStaleTransactions(
   return rows.map(({ id }) => id);
 }
 
+/** The stored banking session of a transaction's user. */
+interface SweptSession {
+  readonly sessionId: string;
+  readonly userId: number;
+  readonly sealedToken: Buffer;
+}
+
 /**
- * Charges that wait for a payer, and that expired before a time; the index has no others.
- * Parameters: expired before, limit.
+ * Charges that wait for a payer, and that expired before a time; the index has no others. Each has
+ * the active banking session of its owner, if there is one. The one with the oldest look-up comes
+ * first.
+ * Parameters: expired before, now, limit.
  */
 const findExpired: Statement = {
   name: 'pix-expired',
   text: `
-    select id from pix_transactions
-     where status = 'PROCESSING' and expires_at <= $1 and phase = 'ACCEPTED'
-     order by expires_at limit $2`,
+    select t.id, t.user_id, t.amount, t.transaction_identification, t.created_at, t.expires_at,
+           s.id as session_id, s.sealed_token
+      from pix_transactions t
+      left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
+                                  and (s.token_expires_at is null or s.token_expires_at > $2)
+     where t.status = 'PROCESSING' and t.expires_at <= $1 and t.phase = 'ACCEPTED'
+     order by t.updated_at limit $3`,
 };
 
-/** @returns the ids of unpaid charges that expired before a time, the first to expire first. */
+interface ExpiredRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly amount: string;
+  readonly transaction_identification: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly session_id: string | null;
+  readonly sealed_token: Buffer | null;
+}
+
+/** An unpaid charge that has expired. */
+export interface ExpiredCharge {
+  readonly id: string;
+  readonly userId: number;
+  readonly transactionIdentification: string;
+  /** Null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Null without an active session. */
+  readonly session: SweptSession | null;
+}
+
+/** @returns the unpaid charges that expired before a time, the oldest look-up first. */
 export async function findExpiredCharges(
-  { db }: Pick<LocalContext, 'db'>,
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly expiredBefore: Date; readonly limit: number },
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(findExpired, [search.expiredBefore, search.limit]);
-  return rows.map(({ id }) => id);
+): Promise<ExpiredCharge[]> {
+  const parameters = [search.expiredBefore, clock.now(), search.limit];
+  const rows = await db.query<ExpiredRow>(findExpired, parameters);
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    transactionIdentification: row.transaction_identification,
+    amountCents: centsFromDecimal(row.amount),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    session:
+      row.session_id !== null && row.sealed_token !== null
+        ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
+        : null,
+  }));
 }
 
 interface UnconfirmedRow {
@@ -102,11 +151,7 @@ export interface UnconfirmedSend {
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
   readonly createdAt: Date;
-  readonly session: {
-    readonly sessionId: string;
-    readonly userId: number;
-    readonly sealedToken: Buffer;
-  };
+  readonly session: SweptSession;
 }
 
 /** @returns sends that the provider's statement may settle, the oldest look-up first. */
@@ -139,12 +184,12 @@ const touchUnconfirmed: Statement = {
      where id = any($1::uuid[]) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
 };
 
-/** Moves sends that are looked up now to the end of the queue. */
-export async function touchUnconfirmedSends(
+/** Moves transactions that are looked up now to the end of the queue. */
+export async function touchSwept(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  sends: readonly UnconfirmedSend[],
+  transactions: readonly { readonly id: string }[],
 ): Promise<void> {
-  await db.query(touchUnconfirmed, [sends.map(({ id }) => id), clock.now()]);
+  await db.query(touchUnconfirmed, [transactions.map(({ id }) => id), clock.now()]);
 }
 
 const releaseClaims: Statement = {

@@ -1,6 +1,14 @@
 /** Reads the PIX keys of a list of the provider. */
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { entryStatusNames, readFields, firstId, isObject, findValues } from './wire-reading.ts';
+import {
+  entryStatusNames,
+  findObjects,
+  findValues,
+  firstId,
+  isObject,
+  readFields,
+  type Fields,
+} from './wire-reading.ts';
 import type { ProviderPayload } from './provider.ts';
 
 const listNames = ['keys', 'pixkeys', 'chaves', 'items', 'list', 'data', 'entries'];
@@ -20,6 +28,17 @@ export function listedKeys(payload: ProviderPayload): string[] {
   return [...new Set(keysIn(payload, searchDepth))];
 }
 
+/**
+ * Returns the key that the response to a creation reports as registered, if it does.
+ * @param requested the requested key in any format; it counts if the response contains no key.
+ */
+export function createdKeys(payload: ProviderPayload, requested: string | null): string[] {
+  const top = readFields(payload);
+  const places = [top, ...findObjects(top, 'data', 'result', 'entry')];
+  const key = firstId(findValues(keyNames, places)) ?? requested;
+  return key !== null && isRegistered(places) ? [normalisePixKey(key).key] : [];
+}
+
 function keysIn(value: unknown, depth: number): string[] {
   if (depth === 0) return [];
   if (Array.isArray(value))
@@ -32,8 +51,11 @@ function readKey(entry: unknown): string[] | null {
   const fields = readFields(entry);
   const key = typeof entry === 'string' ? entry : firstId(findValues(keyNames, [fields]));
   if (key === null) return null;
-  const isRegistered = findValues(entryStatusNames, [fields]).every(
+  return isRegistered([fields]) ? [normalisePixKey(key).key] : [];
+}
+
+function isRegistered(places: readonly Fields[]): boolean {
+  return findValues(entryStatusNames, places).every(
     (status) => typeof status === 'string' && registered.test(status),
   );
-  return isRegistered ? [normalisePixKey(key).key] : [];
 }

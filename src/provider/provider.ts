@@ -71,8 +71,31 @@ export interface DayRange {
 /** An item of the provider's statement, unchanged. */
 export type ProviderStatementItem = Readonly<Record<string, unknown>>;
 
+/** What a line of a statement says; null for what it does not say or cannot be read. */
+export interface StatementLine {
+  readonly ids: {
+    readonly endToEnd: string | null;
+    readonly clientRequestId: string | null;
+    readonly transactionIdentification: string | null;
+    /** The provider's own id of the movement. */
+    readonly providerTxid: string | null;
+    /** `D…`: the line gives the payment with the end-to-end id back. */
+    readonly returnId: string | null;
+  };
+  /** In centavos, without its sign. */
+  readonly amountCents: number | null;
+  /** `other`: a hold, a fee, a schedule, or two directions at once. */
+  readonly direction: 'out' | 'in' | 'other' | null;
+  readonly status: PixStatus | null;
+}
+
 export interface ProviderStatement {
+  /** The movements, unchanged, for the app. */
   readonly items: readonly ProviderStatementItem[];
+  /** What the items say, in the same order. */
+  readonly lines: readonly StatementLine[];
+  /** Whether there is no sign of a further page: otherwise a missing line proves nothing. */
+  readonly isWhole: boolean;
 }
 
 /** The account of PIX and PIX-key calls. */

@@ -16,12 +16,14 @@
  * | `{event or type, endToEnd, clientRequestId, transactionIdentification, status, amount}` |
  *   `event`, `type` | reais |
  * | `{event, data: item}` (also `payload`) | both | as in the item |
- * | `{event, pix: {value, endToEndId, charge: {…}}}` | `event` | `value` in **centavos**, `valor`
- *   in reais |
+ * | `{event: "OPENPIX:…", pix: {value, endToEndId, charge: {…}}}` | `event` | `value` in
+ *   **centavos**, `valor` in reais |
  *
  * Names are read in any case, with or without `_` and `-`; unknown fields are ignored. The unit of
  * an amount follows from its object: centavos in `payment`, `charge` and `transaction`, reais
- * elsewhere. An item with two spellings of a name and different values settles nothing.
+ * elsewhere. A `value` in `pix` has no certain unit in another format, and is unreadable unless
+ * another amount of the item says it. An item with two spellings of a name and different values
+ * settles nothing.
  */
 import type { PixStatus } from '../domain/pix.ts';
 import {
@@ -183,7 +185,7 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
     ids,
     ...(isIncoming && { isUndirected: true as const }),
     amountCents: amounts.size === 1 ? (amountCents ?? null) : null,
-    payee: kind === 'received' ? readPayee(parts.all) : noPayee,
+    payee: mayBeReceived(kind, ids) ? readPayee(parts.all) : noPayee,
     ...(kind === 'received' && readTime(parts.all)),
     reason: readFailureReason(parts),
     ignoredBecause,
@@ -290,6 +292,11 @@ function readFailureReason({ all }: Parts): string | null {
   return firstRead([...codes, ...others], readReason);
 }
 
+/** A payment that names a charge may have paid it. */
+function mayBeReceived(kind: ReadKind, ids: WebhookItemIds): boolean {
+  return kind === 'received' || (kind === 'payment' && ids.transactionIdentification !== null);
+}
+
 function ignoredByWord({ kind }: Word): IgnoredBecause | null {
   if (kind === 'conta_criada' || kind === 'reversal') return kind;
   return kind === 'unknown' ? 'unknown_event' : null;
@@ -301,7 +308,7 @@ function ignoredByIds(ids: WebhookItemIds, { all }: Parts, kind: ReadKind): Igno
   const isContradictory =
     findValues(endToEndNames, all).some(isOther) ||
     isAmbiguous(all, idNames) ||
-    (kind === 'received' && isAmbiguous([...findParties(all), ...all], payeeNames));
+    (mayBeReceived(kind, ids) && isAmbiguous([...findParties(all), ...all], payeeNames));
   return isContradictory ? 'contradictory_id' : null;
 }
 

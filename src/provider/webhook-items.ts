@@ -124,25 +124,33 @@ function nonEmpty(objects: readonly Fields[]): Fields[] {
   return objects.filter(({ size }) => size > 0);
 }
 
+/** The event words of the one published format that states the unit of `pix.value`: centavos. */
+const wooviEvent = /^(?:OPENPIX|WOOVI):/i;
+
 /** The distinct amounts of the item, in centavos; null for an unreadable one. */
-export function readAmounts({ inCentavos, inReais, pix }: Parts): ReadonlySet<number | null> {
+export function readAmounts(parts: Parts): ReadonlySet<number | null> {
+  const { inCentavos, inReais, pix, outer } = parts;
   const names = ['amount', 'valor', 'value'];
   const amounts = new Set([
     ...findValues(names, inCentavos).map(readCentavos),
     ...[...findValues(names, inReais), ...findValues(['amount', 'valor'], pix)].map(readReais),
   ]);
-  // In centavos, unless the same value in reais is elsewhere in the item.
+  // Another amount of the item may say which unit it has; it is never guessed.
+  const isWoovi = findValues(['event'], outer).some(
+    (word) => typeof word === 'string' && wooviEvent.test(word),
+  );
   for (const value of findValues(['value'], pix)) {
-    if (!amounts.has(readReais(value))) amounts.add(readCentavos(value));
+    const cents = readCentavos(value);
+    const isStated = [readReais(value), cents].some((one) => one !== null && amounts.has(one));
+    if (!isStated) amounts.add(isWoovi ? cents : null);
   }
   return amounts;
 }
 
-/**
- * The payee of a received PIX; agency, account number and document without punctuation. All are
- * null when the item has two values for one of them.
- */
+/** The payee of a received PIX; agency, account number and document without punctuation. */
 export interface WebhookItemPayee {
+  /** The item has two values for an identifier: all of them are null. */
+  readonly isContradictory?: true;
   readonly key: string | null;
   readonly document: string | null;
   readonly agency: string | null;
@@ -169,7 +177,9 @@ export const payeeNames = [...keyNames, ...documentNames, ...agencyNames, ...acc
 export function readPayee(objects: readonly Fields[]): WebhookItemPayee {
   const { key, document, agency, accountNumber } = readIdentifiers(objects);
   const spelled = [key.map((one) => normalisePixKey(one).key), document, agency, accountNumber];
-  if (spelled.some((values) => new Set(values).size > 1)) return noPayee;
+  if (spelled.some((values) => new Set(values).size > 1)) {
+    return { ...noPayee, isContradictory: true };
+  }
   return {
     key: key[0] ?? null,
     document: document[0] ?? null,

@@ -28,8 +28,8 @@ import {
 
 const refundObjects = ['refundtransaction', 'refund', 'reversal', 'devolucao'];
 const originalObjects = ['originaltransaction', 'original'];
-const originalNames = ['originalendtoend', 'originalendtoendid'];
-const returnIdNames = ['returnidentification', 'returnid', 'rtrid', 'refundid', 'reversalid'];
+export const originalNames = ['originalendtoend', 'originalendtoendid'];
+export const returnIdNames = ['returnidentification', 'returnid', 'rtrid', 'refundid', 'reversalid'];
 
 /** The refund that an item reports. */
 export interface RefundReading {
@@ -41,7 +41,12 @@ export interface RefundReading {
 
 /** The objects that describe the refund itself. */
 export function findRefundObjects({ all }: Parts): Fields[] {
-  return all.flatMap((fields) => findObjects(fields, ...refundObjects));
+  return all.flatMap(findReturnObjects);
+}
+
+/** The objects of one object that describe a refund. */
+export function findReturnObjects(fields: Fields): Fields[] {
+  return findObjects(fields, ...refundObjects);
 }
 
 /** @returns the refund, or why it cannot be read. */

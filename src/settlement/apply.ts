@@ -113,7 +113,10 @@ async function apply(
     case 'unread': {
       const unread = namedBy(decision);
       context.metrics.pixUnreadEvents.inc();
-      context.log.warn({ eventId, ...unread }, 'an event about an open transaction was ignored');
+      context.log.warn(
+        { eventId, ...unread },
+        'an event about a stored transaction was not understood',
+      );
       return without({ result: 'ignored', ...unread });
     }
     case 'move': {

@@ -4,26 +4,30 @@
  */
 import { centsFromDecimal } from '../domain/money.ts';
 import type { CorrectDecision, FinalItem } from './decision.ts';
-import { namesPayee } from './received-pix.ts';
-import type { CandidateRow, Facts } from './transaction-repository.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
+import type { CandidateRow } from './transaction-repository.ts';
 
 /**
- * @param transaction the transaction that the item names.
+ * @param transaction the transaction that the item names, whose payee does not disagree with it.
  * @returns the correction, or null when the transaction is not FAILED or the item does not prove
  *   its payment: for a send by the same end-to-end id and amount, for a charge by its
- *   identification, the same amount and its owner as the payee.
+ *   identification, the same amount and a payee that the item identifies.
  */
 export function correctionOf(
   { item, status }: FinalItem,
   transaction: CandidateRow,
-  facts: Facts,
 ): CorrectDecision | null {
   if (status !== 'COMPLETED' || transaction.status !== 'FAILED') return null;
   if (item.amountCents !== centsFromDecimal(transaction.amount)) return null;
   const { endToEnd, transactionIdentification, providerTxid } = item.ids;
   const isProved =
     transaction.operation === 'CHARGE'
-      ? transactionIdentification !== null && namesPayee(facts, transaction.user_id)
+      ? transactionIdentification !== null && identifiesPayee(item)
       : endToEnd !== null && endToEnd === transaction.end_to_end;
   return isProved ? { kind: 'correct', transaction, endToEnd, providerTxid } : null;
+}
+
+function identifiesPayee({ payee }: WebhookItem): boolean {
+  const { key, document, agency, accountNumber } = payee;
+  return key !== null || document !== null || (agency !== null && accountNumber !== null);
 }

@@ -8,10 +8,17 @@ import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlem
 import { correctionOf } from './correction.ts';
 import type { IgnoredBecause, WebhookItem } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
-import type { Decision, EventItem, FinalItem } from './decision.ts';
+import { contradictedInEvent, type Decision, type EventItem, type FinalItem } from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
 import { decideRefund } from './refunds.ts';
-import { agreedByPayee, decideBeside, decideOnKnown, decideUnmatched } from './received-pix.ts';
+import {
+  agreedByPayee,
+  decideBeside,
+  decideOnKnown,
+  decidePaidAgain,
+  decideUnmatched,
+  isOtherPayment,
+} from './received-pix.ts';
 import type { CandidateRow, Facts } from './transaction-repository.ts';
 
 /**
@@ -20,19 +27,17 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
  *   charge, or a refund between two users: apply both.
  */
-export function decide(
-  { eventId, item, settledId }: EventItem,
-  stored: Facts,
-): readonly Decision[] {
+export function decide(of: EventItem, stored: Facts): readonly Decision[] {
+  const { item } = of;
   const { status } = item;
-  const candidates = asSettled(item, stored.candidates, settledId);
+  const candidates = stored.candidates.filter((one) => mayBeNamed(of, one));
   const facts = { ...stored, candidates };
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
   }
-  if (item.kind === 'expired') return [decideExpired(eventId, item, candidates)];
-  if (item.kind === 'refund') return decideRefund(item, candidates);
-  const final = { eventId, item: directed(item, candidates), status };
+  if (item.kind === 'expired') return [decideExpired(of, candidates)];
+  if (item.kind === 'refund') return decideRefund(of, candidates);
+  const final = { ...of, item: directed(item, candidates), status };
   const charge = chargeOrSend(final, candidates);
   if (charge) return [{ kind: 'flag', transaction: charge, reason: 'ids_disagree' }];
   if (!paysCharge(final, candidates)) {
@@ -47,18 +52,16 @@ export function decide(
 }
 
 /**
- * An item without an end-to-end id keeps the charge that an earlier attempt found for it, although
- * another event has identified the payment since: the decision gets the charge without that id.
+ * Whether an item may name a stored transaction. A send or a charge that was stored after the event
+ * was received can only be named by an id that no other payment has: the event may be of another
+ * channel that uses the same request ids.
  */
-function asSettled(
-  { ids }: WebhookItem,
-  candidates: readonly CandidateRow[],
-  settledId: string | undefined,
-): readonly CandidateRow[] {
-  if (settledId === undefined || ids.endToEnd !== null) return candidates;
-  return candidates.map((one) =>
-    one.id === settledId && one.operation === 'CHARGE' ? { ...one, end_to_end: null } : one,
-  );
+function mayBeNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): boolean {
+  if (one.operation !== 'SEND' && one.operation !== 'CHARGE') return true;
+  const isUnique =
+    (ids.endToEnd !== null && ids.endToEnd === one.end_to_end) ||
+    (one.operation === 'CHARGE' && ids.transactionIdentification !== null);
+  return isUnique || one.created_at <= receivedAt;
 }
 
 /**
@@ -162,13 +165,19 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
   const match = agreedByPayee(item, findMeant(item, facts.candidates), facts);
   switch (match.kind) {
     case 'transaction': {
-      const correction = correctionOf(final, match.transaction, facts);
+      const correction = correctionOf(final, match.transaction);
       if (correction) return correction;
+      if (isPaidWithoutId(final, match.transaction)) {
+        return decidePaidAgain(final, match.transaction, facts);
+      }
       const decision = decideOn(final, match.transaction);
       return decision.kind === 'flag' ? decideBeside(final, decision, facts) : decision;
     }
     case 'identifies': {
       const { transaction, endToEnd } = match;
+      if (status === 'COMPLETED' && isOtherPayment(item, transaction)) {
+        return decideUnmatched(final, facts);
+      }
       return status === 'COMPLETED'
         ? { kind: 'identify', transaction, endToEnd, eventId }
         : decideOn(final, transaction);
@@ -180,8 +189,17 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
     case 'paid_before':
       return decideOnKnown(item, match.transaction);
     case 'none':
-      return decideUnmatched(item, facts);
+      return decideUnmatched(final, facts);
   }
+}
+
+/** Whether an item without an end-to-end id reports the payment of a charge that is paid. */
+function isPaidWithoutId(
+  { item, status }: FinalItem,
+  { operation, ...row }: CandidateRow,
+): boolean {
+  const isPaid = operation === 'CHARGE' && row.status === 'COMPLETED';
+  return isPaid && status === 'COMPLETED' && item.ids.endToEnd === null;
 }
 
 /** Reasons for which an item is not understood although it may end an open transaction. */
@@ -206,8 +224,25 @@ function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): 
   if (received) return { kind: 'flag', transaction: received, reason: 'contradicts_final_status' };
   // A failed receipt may be the end of a send; for an open charge it has no meaning.
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
-  const transaction = openNamed(item, reason === 'not_received' ? sends : candidates);
+  const transaction =
+    openNamed(item, reason === 'not_received' ? sends : candidates) ??
+    (mayBeRefund.has(reason) ? completedBy(item, candidates) : undefined);
   return transaction ? { kind: 'unread', transaction, reason } : ignored;
+}
+
+/** Reasons for which an item about a completed transaction may be a refund that is lost. */
+const mayBeRefund: ReadonlySet<string> = new Set([
+  'reversal',
+  'unreadable_amount',
+] satisfies IgnoredBecause[]);
+
+/** @returns the completed transaction with the end-to-end id of an item. */
+function completedBy(
+  { ids: { endToEnd } }: WebhookItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
+  if (endToEnd === null) return undefined;
+  return candidates.find((one) => one.status === 'COMPLETED' && one.end_to_end === endToEnd);
 }
 
 /** @returns the transaction that the now failed PIX had completed; without an id, its charge. */
@@ -226,6 +261,9 @@ function receivedAlready(
 
 function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
   if (transaction.status === final.status) return { kind: 'skip', result: 'already', transaction };
+  if (final.isContradicted === true) {
+    return { kind: 'flag', transaction, reason: contradictedInEvent };
+  }
   if (transaction.status !== 'PROCESSING') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }

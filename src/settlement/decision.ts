@@ -32,7 +32,7 @@ export type Decision =
   | RefundDecision
   | CorrectDecision
   | Flag
-  /** It concerns an open transaction and was not understood: a person must check it, too. */
+  /** It concerns a stored transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 
 /** It settles a transaction. */
@@ -71,6 +71,10 @@ export interface Flag {
 export interface EventItem {
   readonly eventId: string;
   readonly item: WebhookItem;
+  /** When the event was received. */
+  readonly receivedAt: Date;
+  /** Whether another item of the event reports as completed what this one reports as failed. */
+  readonly isContradicted?: boolean;
   /** The settled transaction that an earlier attempt has found for the item. */
   readonly settledId?: string | undefined;
 }
@@ -86,3 +90,6 @@ export interface ItemMove {
 export interface FinalItem extends EventItem {
   readonly status: Exclude<PixStatus, 'PROCESSING'>;
 }
+
+/** The anomaly of an item that another item of its event contradicts. */
+export const contradictedInEvent = 'contradicted_in_event';

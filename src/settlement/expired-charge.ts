@@ -2,8 +2,7 @@
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeExpired, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed } from '../domain/settlement.ts';
-import type { WebhookItem } from '../provider/webhook-events.ts';
-import type { Decision } from './decision.ts';
+import { contradictedInEvent, type Decision, type EventItem } from './decision.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**
@@ -11,8 +10,7 @@ import type { CandidateRow } from './transaction-repository.ts';
  * may be paid more than once expires too.
  */
 export function decideExpired(
-  eventId: string,
-  item: WebhookItem,
+  { eventId, item, isContradicted = false }: EventItem,
   candidates: readonly CandidateRow[],
 ): Decision {
   const { ids, amountCents } = item;
@@ -27,6 +25,7 @@ export function decideExpired(
   if (transaction.status === 'COMPLETED') {
     return { kind: 'skip', result: 'ignored', reason: 'charge_paid', transaction };
   }
+  if (isContradicted) return { kind: 'flag', transaction, reason: contradictedInEvent };
   return {
     kind: 'move',
     transaction,

@@ -1,5 +1,6 @@
 /** The decision about a received PIX that completes no charge. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
 import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
@@ -16,7 +17,7 @@ export function decideOnKnown({ amountCents }: WebhookItem, transaction: Candida
 /**
  * A PIX that contradicts the charge that it names, by its amount or because the charge has failed,
  * was received all the same: it is recorded, once, for the owner of the charge. It is not recorded
- * if it names another account, or if the same payment has been recorded under another event.
+ * if its payee is not the owner, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
 export function decideBeside(
@@ -35,44 +36,116 @@ export function decideBeside(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,
   );
   const { transaction, reason } = flag;
-  const userId = payeeOf(payees, transaction);
-  const received = userId === null ? null : receivedBy(userId, item, endToEnd);
+  const userId = payeeOf(item, payees, transaction);
+  const received = userId === null ? null : receivedBy(userId, item);
   const isRecorded = received !== null && !hasPaid;
   return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
 }
 
 /**
- * Compares a match with the payee that the item names: the identification of one user's charge
- * and, in every identifier, another user's account belong to two payments. Identifiers that name
- * no account for certain do not count against the identification.
+ * Compares a match with the payee that the item names: money for somebody else does not pay a
+ * charge, although it has the identification of the charge.
  * @returns the match, or that the item contradicts it.
  */
 export function agreedByPayee(
-  { kind }: WebhookItem,
+  item: WebhookItem,
   match: Match<CandidateRow>,
   { payees }: Facts,
 ): Match<CandidateRow> {
   const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
-  if (!isOfCharge || kind !== 'received') return match;
+  if (!isOfCharge || item.kind !== 'received') return match;
   const { transaction } = match;
-  const userId = clearPayee(payees);
-  return userId === null || userId === transaction.user_id
+  return isForOwner(item, payees, transaction)
     ? match
     : { kind: 'contradiction', transaction, reason: 'payee_disagrees' };
 }
 
-function receivedBy(userId: number, item: WebhookItem, endToEnd: string): ReceivedPix | null {
+/**
+ * Whether every identifier of the payee is that of a charge or of its owner. The key may also be
+ * another one that the provider has listed for the owner, but not one that it lists for another
+ * account.
+ */
+function isForOwner(
+  { payee }: WebhookItem,
+  payees: readonly PayeeRow[],
+  { user_id: userId, pix_key: ownKey, owner }: CandidateRow,
+): boolean {
+  const { key, document, agency, accountNumber, isContradictory } = payee;
+  const [ownAgency = null, ownNumber = null, ownDocument = null] = owner ?? [];
+  const holders = payees.filter((one) => one.has_key);
+  const isHeldByOwner = holders.some((one) => one.user_id === userId);
+  const isOwnKey = key !== null && ownKey === normalisePixKey(key).key;
+  return (
+    isContradictory !== true &&
+    (key === null || isHeldByOwner || (isOwnKey && holders.length === 0)) &&
+    isSameNumber(document, ownDocument) &&
+    isSameNumber(agency, ownAgency) &&
+    isSameNumber(accountNumber, ownNumber)
+  );
+}
+
+/** Compares numbers without punctuation, because a number in JSON has lost its leading zeros. */
+function isSameNumber(reported: string | null, stored: string | null): boolean {
+  const bare = (text: string): string => text.replace(/[^0-9A-Z]/gi, '').replace(/^0+/, '');
+  return reported === null || (stored !== null && bare(reported) === bare(stored));
+}
+
+function receivedBy(userId: number, item: WebhookItem): ReceivedPix | null {
   const { amountCents, payee, ids } = item;
   if (amountCents === null || amountCents <= 0) return null;
-  const { providerTxid } = ids;
+  const { endToEnd, providerTxid } = ids;
   return { userId, amountCents, pixKey: payee.key, endToEnd, providerTxid, at: item.at ?? null };
+}
+
+/**
+ * Decides a payment that names a completed charge and cannot be the one that completed it for
+ * certain. A static code may be paid many times: a payment with another id of the provider is
+ * recorded, and without one a person must decide. A dynamic code is paid once.
+ */
+export function decidePaidAgain(
+  { eventId, item, settledId }: FinalItem,
+  charge: CandidateRow,
+  { candidates }: Facts,
+): Decision {
+  const already = { kind: 'skip', result: 'already', transaction: charge } as const;
+  const known = recordOf(item, candidates);
+  if (known) return decideOnKnown(item, known);
+  if (settledId === charge.id) return already;
+  const isOther = isOtherPayment(item, charge);
+  const isStatic = charge.expires_at === null;
+  const received = isOther && isStatic ? receivedBy(charge.user_id, item) : null;
+  if (received) return { kind: 'record', received };
+  const isCertain = !isOther && (!isStatic || isSamePayment(eventId, item, charge));
+  return isCertain
+    ? already
+    : { kind: 'flag', transaction: charge, reason: 'paid_again_without_id' };
+}
+
+/** Whether an item certainly reports the payment that has completed a charge. */
+function isSamePayment(eventId: string, { ids }: WebhookItem, { paid_by: by }: CandidateRow) {
+  const [paidByEvent = null, paidTxid = null] = by ?? [];
+  return paidByEvent === eventId || (paidTxid !== null && paidTxid === ids.providerTxid);
+}
+
+/**
+ * Whether an item reports another payment than the one that has completed a charge: the provider's
+ * ids of both are known, and the item's is not that of the charge itself.
+ */
+export function isOtherPayment({ ids }: WebhookItem, charge: CandidateRow): boolean {
+  const { providerTxid } = ids;
+  const [, paidTxid = null] = charge.paid_by ?? [];
+  const isOfCharge = providerTxid === paidTxid || providerTxid === charge.provider_txid;
+  return providerTxid !== null && paidTxid !== null && !isOfCharge;
 }
 
 /**
  * A received PIX that completes no charge is recorded: for the owner of the charge that it pays
  * once more, or for the account that it names.
  */
-export function decideUnmatched(item: WebhookItem, { candidates, payees }: Facts): Decision {
+export function decideUnmatched(
+  { eventId, item }: FinalItem,
+  { candidates, payees }: Facts,
+): Decision {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;
   const again = receiptOf(item, candidates);
@@ -84,10 +157,12 @@ export function decideUnmatched(item: WebhookItem, { candidates, payees }: Facts
   if (known) {
     const decision = decideOnKnown(item, known);
     const waits = decision.kind === 'flag' && mayNameCharge(item);
-    return waits ? { ...unmatched, meanwhile: decision } : decision;
+    if (waits) return { ...unmatched, meanwhile: decision };
+    const isIdentified = known.end_to_end !== null || decision.kind === 'flag';
+    return isIdentified ? decision : { kind: 'identify', transaction: known, endToEnd, eventId };
   }
-  const userId = payeeOf(payees, chargeNamed(item, candidates));
-  const received = userId === null ? null : receivedBy(userId, item, endToEnd);
+  const userId = payeeOf(item, payees, chargeNamed(item, candidates));
+  const received = userId === null ? null : receivedBy(userId, item);
   return received === null ? unmatched : { kind: 'record', received };
 }
 
@@ -114,20 +189,16 @@ function mayNameCharge({ ids }: WebhookItem): boolean {
 }
 
 /**
- * @param charge the charge that the item names, if it names one: its owner is the payee then,
- *   unless the item names another account.
+ * @param charge the charge that the item names, if it names one: then only its owner is the payee.
  * @returns the one user whom an item names, or null: two would be a guess.
  */
-function payeeOf(payees: readonly PayeeRow[], charge?: CandidateRow): number | null {
-  const clear = clearPayee(payees);
-  if (!charge) return clear;
-  const named = clear === null ? payees.map((one) => one.user_id) : [clear];
-  return named.every((userId) => userId === charge.user_id) ? charge.user_id : null;
-}
-
-/** Whether an item names a user's account, and no other, as its payee. */
-export function namesPayee({ payees }: Pick<Facts, 'payees'>, userId: number): boolean {
-  return clearPayee(payees) === userId;
+function payeeOf(
+  item: WebhookItem,
+  payees: readonly PayeeRow[],
+  charge?: CandidateRow,
+): number | null {
+  if (!charge) return clearPayee(payees);
+  return isForOwner(item, payees, charge) ? charge.user_id : null;
 }
 
 /** The one user whom every identifier names, or null: two would be a guess. */

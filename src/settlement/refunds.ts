@@ -1,18 +1,20 @@
 /** The decision about a refund. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
-import type { RefundType } from '../domain/pix.ts';
+import { phasesOpenToSettlement, returnedNote, type RefundType } from '../domain/pix.ts';
+import type { Move } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, EventItem } from './decision.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**
  * A refund becomes a transaction of its own, of the user whose transaction it refunds: that one has
- * the end-to-end id of the item, and stays as it is. A refund that comes before the end of its
- * transaction waits for it. Where the item does not say which way the money went, and both sides
- * are users, both have the refund.
+ * the end-to-end id of the item, and stays as it is. Money that comes back was paid: it completes a
+ * send that is open. Any other refund that comes before the end of its transaction waits for it.
+ * Where the item does not say which way the money went, and both sides are users, both have the
+ * refund.
  */
 export function decideRefund(
-  item: WebhookItem,
+  { eventId, item }: EventItem,
   candidates: readonly CandidateRow[],
 ): readonly Decision[] {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
@@ -25,10 +27,26 @@ export function decideRefund(
     ofPayment.find(({ operation }) => operation === 'CHARGE') ??
     ofPayment.find(({ operation }) => operation === 'RECEIVED');
   const decisions = [
-    ...(sent && refund.direction !== 'out' ? [refundOf(item, sent, 'REFUND_IN')] : []),
+    ...(sent && refund.direction !== 'out' ? refundOfSend(eventId, item, sent) : []),
     ...(received && refund.direction !== 'in' ? [refundOf(item, received, 'REFUND_OUT')] : []),
   ];
   return decisions.length > 0 ? decisions : [unmatched];
+}
+
+function refundOfSend(eventId: string, item: WebhookItem, send: CandidateRow): Decision[] {
+  const refund = refundOf(item, send, 'REFUND_IN');
+  const mayBePaid = phasesOpenToSettlement.some((phase) => phase === send.phase);
+  if (send.status !== 'PROCESSING' || refund.kind === 'flag' || !mayBePaid) return [refund];
+  const isUnsure = send.outcome === null || send.outcome === 'unknown';
+  const move: Move = {
+    from: phasesOpenToSettlement,
+    to: 'SETTLED',
+    status: 'COMPLETED',
+    ...(isUnsure && { outcome: 'accepted' }),
+    timeline: [{ phase: 'SETTLED', eventId, note: returnedNote }],
+  };
+  const completed = { ...send, status: 'COMPLETED' } as const;
+  return [{ kind: 'move', transaction: send, move }, refundOf(item, completed, 'REFUND_IN')];
 }
 
 function refundOf(
@@ -36,15 +54,15 @@ function refundOf(
   transaction: CandidateRow,
   operation: RefundType,
 ): Decision {
-  if (transaction.status === 'PROCESSING') {
-    return { kind: 'skip', result: 'parked', reason: 'not_completed_yet', transaction };
+  const cents = amountCents ?? 0;
+  if (cents > (centsFromDecimal(transaction.amount) ?? 0)) {
+    return { kind: 'flag', transaction, reason: 'refunds_exceed_amount' };
   }
   if (transaction.status === 'FAILED') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
-  const cents = amountCents ?? 0;
-  if (cents > (centsFromDecimal(transaction.amount) ?? 0)) {
-    return { kind: 'flag', transaction, reason: 'refunds_exceed_amount' };
+  if (transaction.status === 'PROCESSING') {
+    return { kind: 'skip', result: 'parked', reason: 'not_completed_yet', transaction };
   }
   return {
     kind: 'refund',

@@ -5,6 +5,7 @@ import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
+import { contradictedItems } from './contradictions.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { readEvent, settledIdsOf } from './event-reader.ts';
@@ -71,6 +72,8 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const read = await readEvent(event);
   if (!read) return { kind: 'purged', status: event.status };
   const settledIds = settledIdsOf(read);
+  const contradicted = contradictedItems(read.items);
+  const { receivedAt } = read;
   const items: ItemPreview[] = [];
   // The newest first: of two that represent one transaction the later one counts.
   const imagined: CandidateRow[] = [];
@@ -79,7 +82,9 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
     const { candidates, payees } = await factsOf(context, item);
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
     const settledId = settledIds.get(index);
-    for (const decision of decide({ eventId, item, settledId }, facts)) {
+    const isContradicted = contradicted.has(index);
+    const of = { eventId, item, receivedAt, isContradicted, settledId };
+    for (const decision of decide(of, facts)) {
       items.push({ index, name, ...shown(decision, settledId) });
       const after = imagine(decision);
       if (after) imagined.unshift(after);
@@ -191,6 +196,10 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     end_to_end: received.endToEnd,
     provider_txid: received.providerTxid,
     repeated: false,
+    created_at: received.at ?? new Date(0),
+    expires_at: null,
+    owner: null,
+    paid_by: null,
     idempotency_key: null,
     transaction_identification: null,
     qr_code: null,

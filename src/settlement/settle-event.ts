@@ -10,14 +10,21 @@ import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
+import { contradictedItems } from './contradictions.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
 import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
-/** How long an event waits for a transaction that it matches. */
+/** How long an item waits for a transaction that it matches. */
 const parkedForMs = dayMs;
+
+/**
+ * How long a refund waits for its payment, which a statement may bring: the statement is read a day
+ * after the expiry of a charge, which lasts a day, or for another day if it cannot be read.
+ */
+const refundParkedForMs = 4 * dayMs;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;
@@ -205,9 +212,10 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const startedAt = context.clock.now();
   const items = openItems(work);
   const settledIds = settledIdsOf(work.event);
-  const { candidates } = work.event;
-  const all = { eventId, items, settledIds, candidates };
-  const { settled, moves } = await settleItems(context, all);
+  const { candidates, receivedAt } = work.event;
+  const contradicted = contradictedItems(work.event.items);
+  const event = { eventId, receivedAt, contradicted, settledIds };
+  const { settled, moves } = await settleItems(context, { ...event, items, candidates });
   try {
     return await store(context, work, { startedAt, settled, moves });
   } catch (error) {
@@ -215,8 +223,7 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
     // One by one, because a move that breaks a constraint is an anomaly of its own item only.
     const refused = new Set(moves.map(({ index }) => index));
     const rest = items.filter(({ index }) => refused.has(index));
-    const each = { eventId, items: rest, settledIds, makesMoves: true };
-    const again = await settleItems(context, each);
+    const again = await settleItems(context, { ...event, items: rest, makesMoves: true });
     const found = new Map([...settled, ...again.settled]);
     return store(context, work, { startedAt, settled: found, moves: [] });
   }
@@ -237,12 +244,19 @@ async function store(
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
   const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
   const nextAt = nextAttempt(waitingSince, startedAt);
+  const waitedMs = startedAt.getTime() - waitingSince.getTime();
   const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
   });
   const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
   const found = outcomesOf(event, [...settledNow, ...moved]);
-  const items = nextAt === null ? found.map(orphaned) : found;
+  const refunds = new Set(event.items.flatMap((one) => (one.kind === 'refund' ? [one.index] : [])));
+  const items = found.map((outcome) => {
+    const waitsMs = refunds.has(outcome.index) ? refundParkedForMs : parkedForMs;
+    // While the transaction of an item is open, it still fits the item some day.
+    const waits = waitedMs < waitsMs || outcome.transactionId !== undefined;
+    return waits ? outcome : orphaned(outcome);
+  });
   const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
   const movedNow = new Set(moved.map(({ index }) => index));
@@ -340,10 +354,9 @@ export function eventStatus(items: readonly { readonly result: ItemResult }[]): 
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }
 
-/** @returns the next attempt, at growing intervals; null: the event has waited long enough. */
-function nextAttempt(waitingSince: Date, now: Date): Date | null {
+/** @returns the next attempt, at growing intervals. */
+function nextAttempt(waitingSince: Date, now: Date): Date {
   const waitedMs = now.getTime() - waitingSince.getTime();
-  if (waitedMs >= parkedForMs) return null;
   const delayMs = Math.min(longestRetryMs, Math.max(firstRetryMs, waitedMs));
   return new Date(now.getTime() + delayMs);
 }

@@ -8,7 +8,7 @@ import { staticTxidLength } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
-import type { ItemMove } from './decision.ts';
+import type { EventItem, ItemMove } from './decision.ts';
 import { mostDecisions } from './retry-limits.ts';
 import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
@@ -26,7 +26,10 @@ interface Pending {
 /** The items to settle. */
 export interface ItemsOfEvent {
   readonly eventId: string;
+  readonly receivedAt: Date;
   readonly items: readonly WebhookItem[];
+  /** The indices of items that another item of the event contradicts. */
+  readonly contradicted: ReadonlySet<number>;
   /** The settled transactions that earlier attempts have found for items. */
   readonly settledIds: ReadonlyMap<number, string>;
   /** The candidates of the only item, read before its event was stored. */
@@ -52,7 +55,7 @@ export async function settleItems(
   context: LocalContext,
   event: ItemsOfEvent,
 ): Promise<SettledItems> {
-  const { eventId, items, settledIds, makesMoves = false } = event;
+  const { items, makesMoves = false } = event;
   const settled = new Map<number, Applied>();
   const early = earlyMove(event);
   if (early) return { settled, moves: [early] };
@@ -63,7 +66,7 @@ export async function settleItems(
       .slice(first, first + setSize)
       .map((item): Pending => ({ item, lostRaces: 0 }));
     while (pending.length > 0) {
-      const round = { eventId, settledIds, pending, settled };
+      const round = { ...event, pending, settled };
       const moves = await settleRound(context, round);
       pending = pending.filter(({ item }) => !settled.has(item.index));
       if (isLastSet && !makesMoves && moves.length === pending.length) return { settled, moves };
@@ -78,14 +81,26 @@ export async function settleItems(
  * @returns the move that follows from the candidates that were read before the event was stored, or
  *   null. For any other decision they may be too old and are read again.
  */
-function earlyMove({ eventId, items: [item], candidates }: ItemsOfEvent): ItemMove | null {
+function earlyMove(event: ItemsOfEvent): ItemMove | null {
+  const { items, candidates } = event;
+  const [item] = items;
   if (!item || !candidates) return null;
-  const [decision, ...others] = decide({ eventId, item }, { candidates, payees: [] });
-  if (decision?.kind !== 'move' || others.length > 0) return null;
-  return { index: item.index, decision };
+  const [decision, ...others] = decide(eventItem(event, item), { candidates, payees: [] });
+  // Only a send: whether a payment is for the owner of a charge depends on the payees as well.
+  const isOfSend = decision?.kind === 'move' && decision.transaction.operation === 'SEND';
+  return isOfSend && others.length === 0 ? { index: item.index, decision } : null;
 }
 
-interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
+function eventItem(
+  { eventId, receivedAt, settledIds, contradicted }: Omit<ItemsOfEvent, 'items'>,
+  item: WebhookItem,
+): EventItem {
+  const { index } = item;
+  const isContradicted = contradicted.has(index);
+  return { eventId, item, receivedAt, isContradicted, settledId: settledIds.get(index) };
+}
+
+interface Round extends Omit<ItemsOfEvent, 'items' | 'candidates' | 'makesMoves'> {
   readonly pending: readonly Pending[];
   /** The results so far; the round adds to them. */
   readonly settled: Map<number, Applied>;
@@ -96,10 +111,8 @@ interface Round extends Pick<ItemsOfEvent, 'eventId' | 'settledIds'> {
  * later round finds the changes of the earlier items.
  * @returns the moves that remain.
  */
-async function settleRound(
-  context: LocalContext,
-  { eventId, settledIds, pending, settled }: Round,
-): Promise<ItemMove[]> {
+async function settleRound(context: LocalContext, event: Round): Promise<ItemMove[]> {
+  const { eventId, pending, settled } = event;
   const first = independent(pending, ({ item }) => idsOf(item));
   const read = await Promise.all(
     first.map(async (one) => ({ one, facts: await factsOf(context, one.item) })),
@@ -108,7 +121,7 @@ async function settleRound(
   const moves: ItemMove[] = [];
   const applied = round.map(async ({ one, facts }) => {
     const { item } = one;
-    const decisions = decide({ eventId, item, settledId: settledIds.get(item.index) }, facts);
+    const decisions = decide(eventItem(event, item), facts);
     const [decision] = decisions;
     if (decisions.length === 1 && decision?.kind === 'move') {
       moves.push({ index: item.index, decision });

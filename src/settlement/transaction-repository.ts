@@ -27,11 +27,23 @@ export interface CandidateRow extends PixTransactionRow {
   readonly provider_txid: string | null;
   /** Whether it is open and was repeated after an attempt with an unknown outcome. */
   readonly repeated: boolean;
+  readonly created_at: Date;
+  /** Null: it does not expire, as a static charge. */
+  readonly expires_at: Date | null;
+  /** The account of a charge's owner: agency, account number, document. Null for other types. */
+  readonly owner: readonly [string | null, string | null, string | null] | null;
+  /**
+   * The event that completed a charge and the provider's id of that payment, each if it is known.
+   * Null for an open charge and for other types.
+   */
+  readonly paid_by: readonly [string | null, string | null] | null;
 }
 
 /** An account that a received PIX names by an identifier. */
 export interface PayeeRow {
   readonly user_id: number;
+  /** Whether the key of the PIX, if it names one, is known to belong to the account. */
+  readonly has_key: boolean;
   /** Whether every identifier agrees and at least one is sufficient proof. */
   readonly agrees: boolean;
 }
@@ -49,7 +61,8 @@ export interface ReceivedPix {
   readonly userId: number;
   readonly amountCents: number;
   readonly pixKey: string | null;
-  readonly endToEnd: string;
+  /** Null: then the provider's own id identifies the payment. */
+  readonly endToEnd: string | null;
   readonly providerTxid: string | null;
   /** The time of receipt that the event reports. */
   readonly at: Date | null;
@@ -67,7 +80,11 @@ export const joinCandidates = `
              select ${columnsOf('t', pixColumns)}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated
+                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated,
+                    t.created_at, t.expires_at,
+                    case when t.operation = 'CHARGE' then ${ownerOf('t')} end as owner,
+                    case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
+                         then ${paymentOf('t')} end as paid_by
                from pix_transactions t
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
@@ -101,6 +118,20 @@ function isRepeated(table: string): string {
                        and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
 }
 
+/** The account of a transaction's user; the document is that of the user if the account has none. */
+function ownerOf(table: string): string {
+  return `(select array[a.agency, a.account_number, coalesce(a.document, u.document)]
+                     from accounts a join users u on u.id = a.user_id
+                    where a.user_id = ${table}.user_id)`;
+}
+
+/** The step that ended a transaction: its event, and the provider's id that the event reported. */
+function paymentOf(table: string): string {
+  return `(select array[event_id::text, provider_txid] from pix_timeline step
+                     where step.transaction_id = ${table}.id and step.phase = 'SETTLED'
+                     order by step.id limit 1)`;
+}
+
 /** The order of candidates: a transaction that is named by a unique id precedes all others. */
 export function closeness(table: string): string {
   return `(${table}.end_to_end = requested.end_to_end) is true desc,
@@ -126,7 +157,7 @@ export const findPayees: Statement = {
            with ordinality as requested (document, agency, account_number, pix_key, counts_local,
              ordinal),
            lateral (
-             select user_id,
+             select user_id, has_key,
                     (requested.document is null or named.document = requested.document) is true
                     and (requested.agency is null or named.agency = requested.agency) is true
                     and (requested.account_number is null
@@ -160,7 +191,10 @@ export async function readFacts(
 ): Promise<Facts> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
   const { document, agency, accountNumber, key } = payee;
-  const namesPayee = Object.values(payee).some((identifier) => identifier !== null);
+  // A payment without a direction may be that of a charge.
+  const mayBeReceived =
+    kind === 'received' || (kind === 'payment' && transactionIdentification !== null);
+  const namesPayee = [document, agency, accountNumber, key].some((one) => one !== null);
   const [candidates, payees] = await Promise.all([
     db.query<CandidateRow>(findCandidates, [
       endToEnd,
@@ -168,7 +202,7 @@ export async function readFacts(
       transactionIdentification,
       providerTxid,
     ]),
-    kind === 'received' && namesPayee
+    mayBeReceived && namesPayee
       ? db.query<PayeeRow>(findPayees, [
           document,
           agency,
@@ -182,8 +216,8 @@ export async function readFacts(
 }
 
 /**
- * Stores the end-to-end id of the payment that completed a charge, once: later payments of the
- * charge are different payments. For an event that a failover has lost it stores nothing.
+ * Stores the end-to-end id of the payment that completed a charge or was recorded without it, once:
+ * later payments of the charge are different payments. For an event that a failover has lost it stores nothing.
  * Parameters, batched: id, end to end, now, event id.
  */
 export const identifyPayment: Statement = {
@@ -196,8 +230,8 @@ export const identifyPayment: Statement = {
     ), identified as (
       update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
         from requested
-       where ${isIdOf('requested')} and t.operation = 'CHARGE' and t.status = 'COMPLETED'
-         and t.end_to_end is null and ${isStoredEvent('requested')}
+       where ${isIdOf('requested')} and t.operation in ('CHARGE', 'RECEIVED')
+         and t.status = 'COMPLETED' and t.end_to_end is null and ${isStoredEvent('requested')}
       returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
                 t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
@@ -208,7 +242,7 @@ export const identifyPayment: Statement = {
 };
 
 /**
- * Stores the end-to-end id of the payment that completed a charge.
+ * Stores the end-to-end id of a payment that was stored without it.
  * @returns whether the id was unknown before and the event is stored.
  */
 export async function storeIdentity(
@@ -221,8 +255,8 @@ export async function storeIdentity(
 }
 
 /**
- * Records a received PIX without a charge, once for each end-to-end id, with its timeline row. For
- * an event that a failover has lost it records nothing. The date is the one that the event reports
+ * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
+ * of the provider, with its timeline row. For an event that a failover has lost it records nothing. The date is the one that the event reports
  * if it is at most 90 days before and five minutes after the receipt of the event; otherwise it is
  * the time of that receipt.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
@@ -250,7 +284,7 @@ export const recordReceived: Statement = {
       select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
              end_to_end, provider_txid, at, now, now
         from requested order by end_to_end
-          on conflict (end_to_end, operation) where end_to_end is not null do nothing
+          on conflict do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at
     ), noted as (

@@ -18,7 +18,7 @@ import {
   TIMED_OUT,
   today,
 } from './target.ts';
-import { readEvidence } from '../../src/provider/statement-evidence.ts';
+import { judgeSend } from '../../src/pix/statement-evidence.ts';
 
 const dayRange = (start: string, end: string) => ({ start, end });
 
@@ -50,8 +50,9 @@ export function accountsConform(open: Open): void {
       await clock.advance(1_500);
       await bank.payCharge(chargeOrder().transactionIdentification);
       assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
-      const { items } = await provider.statement({ session, ...today });
-      assert.equal(readEvidence(items, order, false), 'completed');
+      const { items, lines, isWhole } = await provider.statement({ session, ...today });
+      assert.equal(judgeSend(lines, order), 'completed');
+      assert.ok(isWhole);
       assert.equal(items.length, 2);
       assert.deepEqual(items[1], {
         id: receipt.providerTxid,

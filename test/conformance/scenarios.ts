@@ -25,7 +25,7 @@ import {
   TIMED_OUT,
   today,
 } from './target.ts';
-import { readEvidence } from '../../src/provider/statement-evidence.ts';
+import { judgeSend } from '../../src/pix/statement-evidence.ts';
 
 /** Every scenario of the bank's table. */
 export function scenariosConform(open: Open): void {
@@ -80,8 +80,11 @@ export function scenariosConform(open: Open): void {
       await target.clock.advance(1_500);
       assert.deepEqual(target.notices()[0]?.['error'], { code: 'BE17' });
       assert.equal(await debited(target), 0);
-      const { items } = await target.provider.statement({ session: target.session, ...today });
-      assert.equal(readEvidence(items, target.order, false), 'unclear');
+      const { items, lines } = await target.provider.statement({
+        session: target.session,
+        ...today,
+      });
+      assert.equal(judgeSend(lines, target.order), 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
         ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
@@ -100,8 +103,8 @@ export function scenariosConform(open: Open): void {
       assert.equal((await provider.pay({ session, order })).status, 'PROCESSING');
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
-      const { items } = await provider.statement({ session, ...today });
-      assert.equal(readEvidence(items, order, false), 'completed');
+      const { lines } = await provider.statement({ session, ...today });
+      assert.equal(judgeSend(lines, order), 'completed');
     },
     async 'early@ponte.test'() {
       const story: string[] = [];
@@ -132,9 +135,9 @@ export function scenariosConform(open: Open): void {
           ['PIX_REFUND_IN', order.endToEnd],
         ],
       );
-      const { items } = await provider.statement({ session, ...today });
-      // A line that comes back to the payer may be a failure's, too: the statement proves nothing.
-      assert.equal(readEvidence(items, order, false), 'unclear');
+      const { lines } = await provider.statement({ session, ...today });
+      // The payment was made, although its money came back.
+      assert.equal(judgeSend(lines, order), 'completed');
     },
     async 'passed without a payment'() {
       const { provider, session, bank, clock, notices } = await customer(open);

@@ -245,6 +245,7 @@ const story: readonly Case[] = [
   ['find-payees', () => [null, null, null, '52998224725', false]],
   ['account-keys-keep', () => [1, ['a@b.test', 'with "quotes", and commas']]],
   ['find-payees', () => [null, null, null, 'a@b.test', true]],
+  ['account-keys-add', () => [1, ['a@b.test', 'c@b.test']]],
   ['account-keys-forget', () => [1, 'a@b.test']],
   [
     'pix-received',
@@ -314,7 +315,7 @@ const story: readonly Case[] = [
   ['inspect-events-known', () => [of('events')]],
   ['pix-stale', () => [['UNKNOWN', 'RESERVED'], later, later, 100]],
   ['pix-unconfirmed', () => [later, later, 100]],
-  ['pix-expired', () => [later, 100]],
+  ['pix-expired', () => [later, now, 100]],
   ['pix-touch-unconfirmed', () => [[of('send')['id']], later]],
   ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],
   ['pix-anomaly', () => [of('send')['id'], later, ids[2], 'a reason']],

@@ -136,6 +136,12 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_corrected" on "pix_transactions" ("corrected_at") where "corrected_at" is not null',
     },
     {
+      // A received PIX without an end-to-end id is recorded once for each id of the provider.
+      name: 'pix_transactions_received_unique',
+      expression:
+        'create unique index "pix_transactions_received_unique" on "pix_transactions" ("user_id", "provider_txid") where "operation" = \'RECEIVED\' and "end_to_end" is null',
+    },
+    {
       name: 'pix_transactions_refunds',
       expression:
         'create index "pix_transactions_refunds" on "pix_transactions" ("original_id") where "original_id" is not null',

@@ -13,10 +13,13 @@ export interface HttpProviderOptions {
   readonly clock: Clock;
   /** The institution's identifier, for listing and deleting keys. */
   readonly ispb: string;
+  /** Whether a line of its statement without a status is COMPLETED; no by default. */
+  readonly statementSettledOnly?: boolean;
 }
 
 /** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
-export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions): Provider {
+export function createHttpProvider(options: HttpProviderOptions): Provider {
+  const { client, clock, ispb, statementSettledOnly = false } = options;
   const send = createSendRequest(client);
   return {
     login: async (request) => {
@@ -27,7 +30,8 @@ export function createHttpProvider({ client, clock, ispb }: HttpProviderOptions)
     balance: async (request) => translate.readBalance(await send('balance', {}, request)),
     statement: async (request) => {
       const query = { startDate: request.start, endDate: request.end };
-      return translate.readStatement(await send('statement', { query }, request));
+      const json = await send('statement', { query }, request);
+      return translate.readStatement(json, statementSettledOnly);
     },
     lookUpKey: async (request) => {
       const { payerId, key } = request;

@@ -9,6 +9,7 @@ import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
 import { qrCodePng } from '../qr-code.ts';
+import { readLines } from '../statement-lines.ts';
 import type {
   ChargeCode,
   ChargeOrder,
@@ -71,14 +72,17 @@ function signedCents(reais: unknown): number | null {
 /** The tolerance in reais: far below a tenth of a centavo, far above floating point errors. */
 const noise = 1e-6;
 
-/** Reads a statement without interpreting its lines. */
-export function readStatement(json: unknown): ProviderStatement {
-  return { items: findList(json).filter(isObject) };
+/**
+ * Reads a statement.
+ * @param settledOnly whether a line without a status is COMPLETED.
+ */
+export function readStatement(json: unknown, settledOnly: boolean): ProviderStatement {
+  const around = Array.isArray(json) ? [] : payloadPlaces(json);
+  const items = (Array.isArray(json) ? json : findList(around)).filter(isObject);
+  return readLines(items, { around, settledOnly });
 }
 
-function findList(json: unknown): readonly unknown[] {
-  if (Array.isArray(json)) return json;
-  const places = payloadPlaces(json);
+function findList(places: readonly Fields[]): readonly unknown[] {
   const list = findValues(['items', 'data', 'list'], places).find((value) => Array.isArray(value));
   if (list === undefined) throw notUnderstood(new Error('a statement without a list'));
   return list as readonly unknown[];

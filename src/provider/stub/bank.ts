@@ -21,7 +21,6 @@ import type {
   PaymentOrder,
   PaymentReceipt,
   ProviderPayload,
-  ProviderStatement,
 } from '../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, type Faulty, type Refused } from './answer.ts';
@@ -33,7 +32,7 @@ import type { ChargeKind, Settlement } from './rows.ts';
 import { Refunds, type RefundMade } from './refunds.ts';
 import { State } from './state.ts';
 import type { StateFile } from './state-file.ts';
-import { writeStatement } from './statement.ts';
+import { writeStatement, type BankStatement } from './statement.ts';
 import { type Notify, Webhooks } from './webhooks.ts';
 
 export interface BankOptions {
@@ -124,7 +123,7 @@ export class Bank {
   }
 
   /** @returns the executed movements of whole days in America/Sao_Paulo, newest first. */
-  statement(token: string, days: DayRange): BankAnswer<ProviderStatement> {
+  statement(token: string, days: DayRange): BankAnswer<BankStatement> {
     return this.#serve(token, ({ email }) => {
       const range = dayRange(days.start, days.end, this.#clock.now());
       if ('errors' in range) return brokenRule('InvalidRange');

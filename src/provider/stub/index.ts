@@ -3,6 +3,7 @@ import { ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
 import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
+import { readLines } from '../statement-lines.ts';
 import type { Bank } from './bank.ts';
 import { digestContent, type Onboarding } from './onboarding.ts';
 
@@ -48,9 +49,11 @@ export function createStubProvider(bank: Bank): Provider {
       return readLogin(await send(request, () => bank.login({ email, password })));
     },
     balance: (request) => send(request, () => bank.balance(request.session.token)),
-    statement: (request) => {
+    statement: async (request) => {
       const { session, start, end } = request;
-      return send(request, () => bank.statement(session.token, { start, end }));
+      const days = { start, end };
+      const { items } = await send(request, () => bank.statement(session.token, days));
+      return { ...readLines(items, { around: [], settledOnly: false }), isWhole: true };
     },
     lookUpKey: (request) => {
       const { session, payerId, key } = request;

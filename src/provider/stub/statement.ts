@@ -4,6 +4,9 @@ import type { ProviderStatement, ProviderStatementItem } from '../provider.ts';
 import type { Payment, Refund, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
 
+/** The statement as the bank answers it. */
+export type BankStatement = Pick<ProviderStatement, 'items'>;
+
 /** One line before it is written. A failed payment has two: the debit, and the credit back. */
 interface Line {
   readonly atMs: number;
@@ -20,7 +23,7 @@ interface Line {
 export function writeStatement(
   transfers: Iterable<Transfer>,
   range: { readonly fromInclusive: Date; readonly toExclusive: Date },
-): ProviderStatement {
+): BankStatement {
   const fromMs = range.fromInclusive.getTime();
   const toMs = range.toExclusive.getTime();
   const lines = [...transfers]

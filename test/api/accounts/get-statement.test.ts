@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { ProviderStatement } from '../../../src/provider/provider.ts';
+import type { BankStatement } from '../../../src/provider/stub/statement.ts';
 import { faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -302,7 +302,7 @@ test('the provider gets the same days', async (t) => {
   ]);
 });
 
-const failures: [what: string, answer: BankAnswer<ProviderStatement>][] = [
+const failures: [what: string, answer: BankAnswer<BankStatement>][] = [
   ['answers 503', faulty('unavailable')],
   ['answers with HTML', faulty('garbled')],
   ['limits the requests', refused({ kind: 'rate_limited', reason: 'TooMany' })],

@@ -6,6 +6,7 @@ import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
+import { readLines } from '../../../src/provider/statement-lines.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { startTestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
@@ -132,7 +133,8 @@ function withStatement(
   const statement: typeof provider.statement = async (request) => {
     const { items } = await provider.statement(request);
     const { start, end } = request;
-    return { items: request.session.userId === user.id ? change(items, { start, end }) : items };
+    const changed = request.session.userId === user.id ? change(items, { start, end }) : items;
+    return { ...readLines(changed, { around: [], settledOnly: false }), isWhole: true };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }

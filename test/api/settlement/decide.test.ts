@@ -6,6 +6,8 @@ import type { Decision } from '../../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/settlement/transaction-repository.ts';
 import { readWebhookEvents, type WebhookItem } from '../../../src/provider/webhook-events.ts';
 
+const receivedAt = new Date('2026-05-24T12:00:01.000Z');
+const again = 'flag charge paid_again_without_id';
 const eventId = '019d0000-0000-7000-8000-000000000001';
 const endToEnd = 'E11165756202605241200aaaaaaaaaaa';
 const otherEndToEnd = 'E11165756202605241200bbbbbbbbbbb';
@@ -27,6 +29,10 @@ const send: CandidateRow = {
   pix_key: 'bruno@example.com',
   provider_txid: 'bank-1',
   repeated: false,
+  created_at: new Date('2026-05-24T12:00:00.000Z'),
+  expires_at: null,
+  owner: null,
+  paid_by: null,
 };
 
 const charge: CandidateRow = {
@@ -34,13 +40,16 @@ const charge: CandidateRow = {
   id: 'charge',
   operation: 'CHARGE',
   idempotency_key: 'charge-key',
-  pix_key: null,
+  pix_key: 'ana@example.com',
   end_to_end: null,
   transaction_identification: txid,
   qr_code: 'qr',
   provider_txid: null,
+  owner: ['0001', '123456', '52998224725'],
 };
 
+const returnId = 'D11165756202605241201ccccccccccc';
+const younger = { created_at: new Date('2026-05-24T12:00:01.001Z') };
 const ended = { phase: 'SETTLED' } as const;
 const completed = { ...ended, status: 'COMPLETED' } as const;
 const failed = { ...ended, status: 'FAILED' } as const;
@@ -54,8 +63,8 @@ const record: CandidateRow = {
   provider_txid: null,
 };
 
-const ana: PayeeRow = { user_id: 1, agrees: true };
-const bruno: PayeeRow = { user_id: 2, agrees: true };
+const ana: PayeeRow = { user_id: 1, agrees: true, has_key: true };
+const bruno: PayeeRow = { user_id: 2, agrees: true, has_key: true };
 
 const sent = { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', endToEnd };
 const received = { event: 'PIX_RECEIVED', endToEnd, amount: 10.5 };
@@ -132,8 +141,8 @@ const cases: readonly Case[] = [
   ],
   [
     'the end of a send that has not left',
-    { ...sent, endToEnd: undefined, clientRequestId: 'key' },
-    [{ ...send, phase: 'RESERVED', end_to_end: null }],
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
     'parked not_paying_yet send',
   ],
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
@@ -175,6 +184,49 @@ const cases: readonly Case[] = [
     [send],
     'parked no_match',
   ],
+  [
+    'the key, the amount and another id of the provider',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5, id: 'bank-2' },
+    [send],
+    'flag send other_provider_id',
+  ],
+  [
+    'a failure of another payment of the provider',
+    {
+      ...sent,
+      status: 'ERROR',
+      endToEnd: undefined,
+      clientRequestId: 'key',
+      amount: 10.5,
+      id: 'bank-2',
+    },
+    [send],
+    'flag send other_provider_id',
+  ],
+  [
+    'the key alone',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key' },
+    [send],
+    'parked no_match',
+  ],
+  [
+    'the key and the amount of a send that is younger than the event',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [{ ...send, ...younger }],
+    'parked no_match',
+  ],
+  [
+    'the end-to-end id of a send that is younger than the event',
+    sent,
+    [{ ...send, ...younger }],
+    'move send to COMPLETED',
+  ],
+  [
+    "the provider's id and the amount of a charge that is younger than the event",
+    { ...received, endToEnd: undefined, id: 'charge-1' },
+    [{ ...charge, ...younger, provider_txid: 'charge-1' }],
+    'parked no_match',
+  ],
   ['a send that is not stored', sent, [], 'parked no_match'],
   [
     'a word that is not known',
@@ -188,7 +240,42 @@ const cases: readonly Case[] = [
     [],
     'ignored unknown_status',
   ],
-  ['a reversal', { ...sent, event: 'REVERSAL' }, [{ ...send, ...completed }], 'ignored reversal'],
+  [
+    'a reversal that cannot be read, of a completed send',
+    { ...sent, event: 'REVERSAL' },
+    [{ ...send, ...completed }],
+    'unread send reversal',
+  ],
+  [
+    'a return whose amount cannot be read, of a completed send',
+    { ...sent, event: 'PIX_REFUND_IN', returnId, amount: '30,00' },
+    [{ ...send, ...completed }],
+    'unread send unreadable_amount',
+  ],
+  [
+    'a return of a send whose outcome is unknown',
+    { ...sent, event: 'PIX_REFUND_IN', returnId, amount: 3 },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown' }],
+    ['move send to COMPLETED', 'REFUND_IN 300 of send'],
+  ],
+  [
+    'a return of a send that has not left',
+    { ...sent, event: 'PIX_REFUND_IN', returnId, amount: 3 },
+    [{ ...send, phase: 'RESOLVED', outcome: null }],
+    'parked not_completed_yet send',
+  ],
+  [
+    'a return of more than an open send',
+    { ...sent, event: 'PIX_REFUND_IN', returnId, amount: 10.51 },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown' }],
+    'flag send refunds_exceed_amount',
+  ],
+  [
+    'a return of a failed send',
+    { ...sent, event: 'PIX_REFUND_IN', returnId, amount: 3 },
+    [{ ...send, ...failed }],
+    'flag send contradicts_final_status',
+  ],
   ['a payment that is under way', { ...sent, status: 'PROCESSING' }, [send], 'ignored processing'],
   ['a charge that is paid', ofCharge, [charge], 'move charge to COMPLETED'],
   [
@@ -228,6 +315,106 @@ const cases: readonly Case[] = [
     'flag charge payee_disagrees',
     [bruno],
   ],
+  [
+    'a charge that is paid to its own key',
+    { ...ofCharge, key: 'ANA@example.com' },
+    [charge],
+    'move charge to COMPLETED',
+  ],
+  [
+    'a charge that is paid to a key of nobody here',
+    { ...ofCharge, key: 'zoe@example.com' },
+    [charge],
+    'flag charge payee_disagrees',
+  ],
+  [
+    'a charge that is paid to another key of its owner',
+    { ...ofCharge, key: 'other@example.com' },
+    [charge],
+    'move charge to COMPLETED',
+    [ana],
+  ],
+  [
+    'a charge whose key has moved to another account',
+    { ...ofCharge, key: 'ana@example.com' },
+    [charge],
+    'flag charge payee_disagrees',
+    [bruno],
+  ],
+  [
+    'a charge that is paid to the account and the document of its owner',
+    {
+      ...ofCharge,
+      creditParty: { branch: '1', account: '12345-6', taxId: '529.982.247-25' },
+    },
+    [charge],
+    'move charge to COMPLETED',
+  ],
+  ...(
+    [
+      ['document', { recebedor: { cpf: '93541134780' } }],
+      ['agency', { creditParty: { branch: '0009', account: '123456' } }],
+      ['account', { creditParty: { branch: '0001', account: '7777777' } }],
+      ['document beside its own key', { key: 'ana@example.com', payee: { cpf: '93541134780' } }],
+      ['key beside its own', { key: 'ana@example.com', payee: { key: 'zoe@example.com' } }],
+    ] as const
+  ).map(
+    ([what, payee]): Case => [
+      `a charge that is paid to another ${what}`,
+      { ...ofCharge, ...payee },
+      [charge],
+      'flag charge payee_disagrees',
+    ],
+  ),
+  [
+    'a payment without a direction that names the charge and another payee',
+    { ...sent, txid, amount: 10.5, event: 'PIX_PAYMENT', recebedor: { cpf: '93541134780' } },
+    [charge],
+    'flag charge payee_disagrees',
+  ],
+  [
+    'a charge that is paid once more, to another document',
+    { ...ofCharge, endToEnd: otherEndToEnd, recebedor: { cpf: '93541134780' } },
+    [{ ...charge, ...completed, end_to_end: endToEnd }],
+    'parked no_match',
+  ],
+  ...(
+    [
+      ['another id', { id: 'pay-2' }, {}, 'record for 1'],
+      ['the same id', { id: 'pay-1' }, {}, 'already charge'],
+      ['no id', {}, {}, 'flag charge paid_again_without_id'],
+      ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
+      ['an id, after a payment without one', { id: 'pay-2' }, { paid_by: ['event', null] }, again],
+      ['no id, by the event that has completed it', {}, { paid_by: [eventId, null] }, 'already charge'],
+      ['no id, and it is dynamic', {}, { expires_at: receivedAt }, 'already charge'],
+      ['another id, and it is dynamic', { id: 'pay-2' }, { expires_at: receivedAt }, again],
+    ] as const
+  ).map(
+    ([what, more, stored, expected]): Case => [
+      `a paid charge without an end-to-end id: ${what}`,
+      { ...ofCharge, endToEnd: undefined, ...more },
+      [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
+      expected,
+    ],
+  ),
+  [
+    'a second payment of a charge that is recorded without an end-to-end id',
+    { ...ofCharge, endToEnd: undefined, id: 'pay-2' },
+    [
+      { ...charge, ...completed, paid_by: ['event', 'pay-1'] },
+      { ...record, end_to_end: null, provider_txid: 'pay-2' },
+    ],
+    'already record',
+  ],
+  [
+    'the end-to-end id of a second payment that is recorded without it',
+    { ...ofCharge, id: 'pay-2' },
+    [
+      { ...charge, ...completed, paid_by: ['event', 'pay-1'] },
+      { ...record, end_to_end: null, provider_txid: 'pay-2' },
+    ],
+    'identify record',
+  ],
   ['a PIX for one account', { ...received, key: 'a@b.test' }, [], 'record for 1', [ana]],
   ['a PIX for two accounts', { ...received, key: 'a@b.test' }, [], 'parked no_match', [ana, bruno]],
   [
@@ -260,13 +447,15 @@ const cases: readonly Case[] = [
 
 for (const [says, payload, candidates, expected, payees = []] of cases) {
   test(`${says}: ${String(expected)}`, () => {
-    const decisions = decide({ eventId, item: itemOf(payload) }, { candidates, payees });
+    const item = { eventId, receivedAt, item: itemOf(payload) };
+    const decisions = decide(item, { candidates, payees });
     assert.deepEqual(decisions.map(inWords), [expected].flat());
   });
 }
 
 test('a move names the event in the timeline, and leaves only phases that may end so', () => {
-  const [decision] = decide({ eventId, item: itemOf(sent) }, { candidates: [send], payees: [] });
+  const item = { eventId, receivedAt, item: itemOf(sent) };
+  const [decision] = decide(item, { candidates: [send], payees: [] });
   assert.ok(decision?.kind === 'move');
   assert.deepEqual(decision.move.timeline, [{ phase: 'SETTLED', eventId, note: 'COMPLETED' }]);
   assert.deepEqual(decision.move.from, ['PAYING', 'ACCEPTED', 'UNKNOWN']);
@@ -279,4 +468,15 @@ test('an item that moves nothing and contradicts nothing needs no look at what i
     [false, false, false],
   );
   assert.equal(needsFacts(itemOf({ ...sent, status: 'PERHAPS' })), true);
+});
+
+test('a failure that another item of its event contradicts ends nothing', () => {
+  const failure = { ...sent, status: 'ERROR' };
+  const ofSend = (stored: Partial<CandidateRow>) => {
+    const item = { eventId, receivedAt, isContradicted: true, item: itemOf(failure) };
+    return decide(item, { candidates: [{ ...send, ...stored }], payees: [] }).map(inWords);
+  };
+  const flagged = ['flag send contradicted_in_event'];
+  assert.deepEqual([ofSend({}), ofSend(completed)], [flagged, flagged]);
+  assert.deepEqual(ofSend(failed), ['already send']);
 });

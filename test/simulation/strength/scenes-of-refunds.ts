@@ -113,7 +113,7 @@ const expired = (title: string, changes: Columns): Scene => ({
     const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
     const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
     await row('pix_transactions', { ...issued, ...changes });
-    return call(moment.made, 5);
+    return call(moment.made, now, 5);
   },
 });
 

@@ -89,8 +89,18 @@ describe('an item about a payment', () => {
     const both = { providerTxid: 'P1', clientRequestId: 'key' };
     assert.equal(meant(payment(both, null), send()), 'transaction');
     assert.equal(meant(payment({ clientRequestId: 'key' }), send()), 'transaction');
+    assert.equal(meant(payment({ clientRequestId: 'key' }, null), send()), 'none');
     const all = { endToEnd: 'E1', clientRequestId: 'key', providerTxid: 'P1' };
     assert.equal(meant(payment(all), send()), 'transaction');
+  });
+
+  test('contradicts a send with another id of the provider, unless the end-to-end id is its own', () => {
+    const other = { clientRequestId: 'key', providerTxid: 'P2' };
+    for (const status of ['PROCESSING', 'COMPLETED', 'FAILED']) {
+      assert.equal(meant(payment(other), send({ status })), 'transaction: other_provider_id');
+    }
+    assert.equal(meant(payment(other), send({ provider_txid: null })), 'transaction');
+    assert.equal(meant(payment({ ...other, endToEnd: 'E1' }), send()), 'transaction');
   });
 
   test('means nothing without a candidate, and never what shares only an absent id', () => {

@@ -309,11 +309,15 @@ describe('amounts', () => {
     });
   }
 
-  it('reads the value of a pix object in centavos, or in reais where the item says as much', () => {
-    const pix = (value: unknown, amount?: unknown) =>
-      readOne(flat({ amount, pix: { value } })).amountCents;
-    assert.deepEqual([pix(1050), pix(1050, 10.5), pix(10.5, '10.50')], [1050, 1050, 1050]);
-    assert.deepEqual([pix(10.5), pix('10.50'), pix(1051, 10.5)], [null, null, null]);
+  it('reads the value of a pix object only in a unit that the item states', () => {
+    const pix = (value: unknown, more: Record<string, unknown> = {}) =>
+      readOne(flat({ amount: undefined, ...more, pix: { value } })).amountCents;
+    const woovi = { event: 'OPENPIX:TRANSACTION_RECEIVED' };
+    assert.deepEqual([pix(1050, woovi), pix(1050, { amount: 10.5 })], [1050, 1050]);
+    assert.equal(pix(10.5, { amount: '10.50' }), 1050);
+    assert.deepEqual([pix(150), pix(10.5), pix('10.50')], [null, null, null]);
+    assert.deepEqual([pix(1051, { amount: 10.5 }), pix(10.5, woovi)], [null, null]);
+    assert.equal(readOne(flat({ amount: undefined, pix: { value: 150 } })).ignoredBecause, 'unreadable_amount');
   });
 
   it('ignores an item with two different amounts, and takes the same one twice', () => {

@@ -11,7 +11,7 @@ import {
   UNAVAILABLE,
 } from './open-bank.ts';
 import { everyCall, lookUp, OPENING_BALANCE_CENTS, today } from '../../../conformance/target.ts';
-import { readEvidence } from '../../../../src/provider/statement-evidence.ts';
+import { judgeSend } from '../../../../src/pix/statement-evidence.ts';
 
 /** A signal that aborts once what is under way has come to rest. */
 function abortedSoon(): AbortSignal {
@@ -174,8 +174,8 @@ test('silent@: no webhook comes, and the statement shows the payment', async () 
   await answer;
   await clock.advance(3_600_000);
   assert.deepEqual(notices(), []);
-  const { items } = await provider.statement({ session, ...today });
-  assert.equal(readEvidence(items, order, false), 'completed');
+  const { lines } = await provider.statement({ session, ...today });
+  assert.equal(judgeSend(lines, order), 'completed');
 });
 
 test('early@: the webhook is received before the payment answers', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../../../support/clock.ts';
 import { chargeOrder, failure, logIn, openBank, orderFor, rejected } from './open-bank.ts';
-import { readEvidence } from '../../../../src/provider/statement-evidence.ts';
+import { judgeSend } from '../../../../src/pix/statement-evidence.ts';
 
 test('the statement shows payments, reversals and what came in, newest first', async () => {
   const { provider, bank, clock } = openBank();
@@ -60,8 +60,8 @@ test('the statement shows payments, reversals and what came in, newest first', a
       createdAt: '2026-05-24T12:00:00.000Z',
     },
   ]);
-  assert.equal(readEvidence(statement.items, good, false), 'completed');
-  assert.equal(readEvidence(statement.items, bad, false), 'unclear');
+  assert.equal(judgeSend(statement.lines, good), 'completed');
+  assert.equal(judgeSend(statement.lines, bad), 'unclear');
 });
 
 test('a payment that is going to fail is pending until then, not executed', async () => {
@@ -70,9 +70,9 @@ test('a payment that is going to fail is pending until then, not executed', asyn
   const order = await orderFor(provider, session, { key: 'fail@ponte.test' });
   await provider.pay({ session, order });
   const today = { start: '2026-05-24', end: '2026-05-24' };
-  const { items } = await provider.statement({ session, ...today });
+  const { items, lines } = await provider.statement({ session, ...today });
   assert.equal(items[0]?.['status'], 'PROCESSING');
-  assert.equal(readEvidence(items, order, false), 'pending');
+  assert.equal(judgeSend(lines, order), 'pending');
 });
 
 test('a refused payment and the payments of others do not appear', async () => {

@@ -1,12 +1,20 @@
-/** What the lines of a provider's statement prove about one outgoing payment. */
+/** What the lines of a provider's statement prove about a payment, as they are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEvidence, type StatementEvidence } from '../../../src/provider/statement-evidence.ts';
+import {
+  findPaymentOfCharge,
+  judgeSend,
+  type StatementEvidence,
+} from '../../../src/pix/statement-evidence.ts';
+import { readLines } from '../../../src/provider/statement-lines.ts';
 
 const payment = { endToEnd: 'E1', amountCents: 1_050 };
 const withoutStatus = { endToEnd: 'E1', amount: 10.5, direction: 'DEBIT' };
 const undirected = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
 const line = { ...withoutStatus, status: 'CONFIRMED' };
+
+const linesOf = (items: Lines, settledOnly = false) =>
+  readLines(items, { around: [], settledOnly }).lines;
 
 type Lines = readonly Readonly<Record<string, unknown>>[];
 
@@ -27,6 +35,17 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
     'a minus sign in a text': [{ ...undirected, amount: '-10.50' }],
     'other payments beside it': [line, { ...line, endToEnd: 'E2', type: 'REVERSAL' }],
     'a neutral type beside the direction': [{ ...line, type: 'INSTANT' }],
+    'a reversal with the id': [line, { ...line, direction: 'CREDIT', type: 'REVERSAL' }],
+    'a return without a direction': [{ ...undirected, type: 'Estorno' }, line],
+    'a part of the money back': [line, { ...line, amount: 0.5, direction: 'CREDIT' }],
+    'a refund that names the payment in a field of its own': [
+      line,
+      { endToEnd: 'D9', original: { endToEndId: 'E1' }, amount: 10.5, direction: 'CREDIT' },
+    ],
+    'a return with an id of its own': [
+      line,
+      { returnId: `D${'9'.repeat(31)}`, originalEndToEnd: 'E1', amount: 10.5, direction: 'DEBIT' },
+    ],
   },
   pending: {
     'a line that is under way': [{ ...line, status: 'PROCESSING' }],
@@ -37,22 +56,19 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
       { ...line, endToEnd: 'E2' },
       { ...line, endToEnd: 'E10' },
     ],
+    'a line with two ids': [{ ...line, end_to_end: 'E2' }],
+    'another payment that mentions this one': [{ ...line, endToEnd: 'E2', reference: 'E1' }],
     'a line without an id': [{ amount: 10.5, status: 'CONFIRMED', direction: 'DEBIT' }],
   },
   unclear: {
     'a second line with the id': [line, { ...line, amount: 0.25, type: 'FEE' }],
     'the same line twice': [line, line],
-    'a reversal with the id': [line, { ...line, direction: 'CREDIT', type: 'REVERSAL' }],
-    'a refund that names the payment in a field of its own': [
-      line,
-      { endToEnd: 'D9', original: { endToEndId: 'E1' }, amount: 10.5, direction: 'CREDIT' },
-    ],
+    'a reversal alone': [{ ...line, direction: 'CREDIT', type: 'REVERSAL' }],
+    'a payment that was reversed in its own line': [{ ...line, type: 'PIX_OUT_REVERSED' }],
     'another amount': [{ ...line, amount: 10.49 }],
     'two amounts': [{ ...line, value: 10.49 }],
     'an amount that cannot be read': [{ ...line, amount: 'R$ 10,50' }],
     'no amount': [{ endToEnd: 'E1', status: 'CONFIRMED', direction: 'DEBIT' }],
-    'two ids': [{ ...line, end_to_end: 'E2' }],
-    'another payment that mentions this one': [{ ...line, endToEnd: 'E2', reference: 'E1' }],
     'no direction': [undirected],
     'a plus sign': [{ ...undirected, amount: '+10.50' }],
     'a negative amount that comes in': [{ ...line, amount: -10.5, direction: 'CREDIT' }],
@@ -87,19 +103,36 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
 for (const [evidence, statements] of Object.entries(cases)) {
   for (const [title, items] of Object.entries(statements)) {
     test(`${evidence}: ${title}`, () => {
-      assert.equal(readEvidence(items, payment, false), evidence);
+      assert.equal(judgeSend(linesOf(items), payment), evidence);
     });
   }
 }
 
 test('a line without a status counts as settled only where the provider documents that', () => {
-  assert.equal(readEvidence([withoutStatus], payment, true), 'completed');
-  assert.equal(readEvidence([{ ...line, status: 'PROCESSING' }], payment, true), 'pending');
-  assert.equal(readEvidence([{ ...line, status: 'SCHEDULED' }], payment, true), 'unclear');
+  const judge = (item: Lines[number]) => judgeSend(linesOf([item], true), payment);
+  assert.equal(judge(withoutStatus), 'completed');
+  assert.equal(judge({ ...line, status: 'PROCESSING' }), 'pending');
+  assert.equal(judge({ ...line, status: 'SCHEDULED' }), 'unclear');
 });
 
-test('a line that is nested deeper than any provider writes does not exhaust the stack', () => {
-  let nested: unknown = 'E1';
-  for (let level = 0; level < 5_000; level += 1) nested = { nested };
-  assert.equal(readEvidence([{ nested }], payment, false), 'absent');
+const txid = 'abcdefghijklmnopqrstuvwxyz';
+const received = { endToEnd: 'E1', txid, amount: 20, direction: 'CREDIT', status: 'CONFIRMED' };
+const charge = { transactionIdentification: txid, amountCents: 2_000 };
+
+test('a settled incoming line with its identification and its amount pays a charge', () => {
+  const find = (...items: Lines) => findPaymentOfCharge(linesOf(items), charge);
+  assert.equal(find(received)?.ids.endToEnd, 'E1');
+  const cut = { ...received, txid: txid.slice(0, 25) };
+  assert.equal(find(cut, received)?.ids.transactionIdentification, txid.slice(0, 25));
+  const others = {
+    'another identification': { ...received, txid: txid.slice(1) },
+    'no identification': { ...received, txid: undefined },
+    'another amount': { ...received, amount: 20.01 },
+    'a payment of the owner': { ...received, direction: 'DEBIT' },
+    'no direction': { ...received, direction: undefined },
+    'in progress': { ...received, status: 'PROCESSING' },
+    'no status': { ...received, status: undefined },
+    'money that was given back': { ...received, returnId: `D${'1'.repeat(31)}` },
+  };
+  for (const [title, other] of Object.entries(others)) assert.equal(find(other), null, title);
 });

@@ -1,0 +1,76 @@
+/** Reads the statement of some days as evidence: whole, or not at all. */
+import type { Context } from '../context.ts';
+import { dayOf, shiftDay } from '../domain/calendar.ts';
+import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
+import type {
+  CallOptions,
+  DayRange,
+  ProviderSession,
+  StatementLine,
+} from '../provider/provider.ts';
+
+export interface StatementOfDays {
+  readonly session: ProviderSession;
+  /** The statement is read from the day before the first of them to the day after the last. */
+  readonly first: Date;
+  readonly last: Date;
+  readonly options: CallOptions;
+}
+
+/**
+ * Reads the statement of some days, the day before and the day after, as far as they have started:
+ * clocks and time zones differ.
+ * @returns null when a part of it cannot be read, or has a further page: an unread line may
+ *   contradict the rest.
+ * @throws ProviderError when the token is refused.
+ */
+export async function readStatementOf(
+  context: Context,
+  { session, first, last, options }: StatementOfDays,
+): Promise<readonly StatementLine[] | null> {
+  const today = dayOf(context.clock.now());
+  const after = shiftDay(dayOf(last), 1);
+  const range = { start: shiftDay(dayOf(first), -1), end: after < today ? after : today };
+  return readDays(context, session, { range, options });
+}
+
+interface DaysRequest {
+  readonly range: DayRange;
+  readonly options: CallOptions;
+}
+
+async function readDays(
+  context: Context,
+  session: ProviderSession,
+  request: DaysRequest,
+): Promise<readonly StatementLine[] | null> {
+  const lines = await readPage(context, session, request);
+  const { range, options } = request;
+  if (lines !== 'partial') return lines;
+  if (range.start === range.end) return null;
+  const last = shiftDay(range.start, 1) === range.end ? range.start : shiftDay(range.start, 1);
+  const first = { start: range.start, end: last };
+  const before = await readDays(context, session, { range: first, options });
+  if (before === null) return null;
+  const second = { start: shiftDay(last, 1), end: range.end };
+  const rest = await readDays(context, session, { range: second, options });
+  return rest && [...before, ...rest];
+}
+
+/** A refusal, or a response that is too large, may be due to the range: halves may succeed. */
+const halved: ReadonlySet<ProviderStatusClass> = new Set(['4xx', '404', 'invalid']);
+
+/** @returns `partial` when fewer days may be readable; null when no other request would help. */
+async function readPage(
+  context: Context,
+  session: ProviderSession,
+  { range, options }: DaysRequest,
+): Promise<readonly StatementLine[] | 'partial' | null> {
+  try {
+    const { lines, isWhole } = await context.provider.statement({ session, ...range, ...options });
+    return isWhole ? lines : 'partial';
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw error;
+    return halved.has(error.statusClass) ? 'partial' : null;
+  }
+}
