@@ -96,7 +96,11 @@ const movement: Shape = {
 
 /** @returns an event as unique bytes. */
 export function writeNotice(chance: Chance, facts: EventFacts, vocabulary: Vocabulary): Notice {
-  const shape = chance.pick([flat, entity, requestBody, movement]);
+  // An event that another payment shares our client id with has to say so by its own id.
+  const isByBankId = facts.endToEnd === null && facts.bankId !== undefined;
+  const shape = isByBankId
+    ? chance.pick([flat, entity])
+    : chance.pick([flat, entity, requestBody, movement]);
   const event = {
     ...shape.write(facts, vocabulary),
     createdAt: `nonce ${chance.below(2 ** 31)}`,
