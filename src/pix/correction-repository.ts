@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
 import { isStoredEvent } from './pix-transaction-repository.ts';
@@ -86,5 +87,41 @@ export async function correctTransaction(
   return row ? { paidAgainBy: row.paid_again_by } : null;
 }
 
+/** Parameters: user id, created from, created until, limit. */
+const findFailed: Statement = {
+  name: 'pix-failed-sends',
+  text: `
+    select id, amount, end_to_end from pix_transactions
+     where user_id = $1 and created_at >= $2 and created_at < $3 and operation = 'SEND'
+       and status = 'FAILED' and end_to_end is not null
+     order by created_at desc, id desc limit $4`,
+};
+
+/** A FAILED send that may have been sent. */
+export interface FailedSend {
+  readonly id: string;
+  readonly endToEnd: string;
+  /** Null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+}
+
+/** The most that are compared with one statement. */
+const maxFailedSends = 500;
+
+/** @returns the FAILED sends of a user that have an end-to-end id, newest first. */
+export async function findFailedSends(
+  { db }: Pick<LocalContext, 'db'>,
+  { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
+): Promise<FailedSend[]> {
+  const parameters = [userId, from, until, maxFailedSends];
+  const rows = await db.query<{ id: string; amount: string; end_to_end: string }>(
+    findFailed,
+    parameters,
+  );
+  return rows.map(({ id, amount, end_to_end: endToEnd }) => {
+    return { id, endToEnd, amountCents: centsFromDecimal(amount) };
+  });
+}
+
 /** @public For the tests of plans and of the simulation. */
-export const correctionStatements = { correct };
+export const correctionStatements = { correct, findFailed };

@@ -1,9 +1,14 @@
-/** Reports a correction to the operators: whatever made it, someone was told that it had failed. */
+/** Corrects FAILED sends by the provider's statement, and reports every correction to operators. */
+import { dayMs, nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
-import type { Corrected } from './correction-repository.ts';
+import { foundInStatementNote } from '../domain/pix.ts';
+import type { StatementLine } from '../provider/provider.ts';
+import { correctTransaction, findFailedSends, type Corrected } from './correction-repository.ts';
+import { judgeSend } from './statement-evidence.ts';
 
 interface NotedCorrection extends Corrected {
   readonly transactionId: string;
+  /** The event that proves it; null for another source. */
   readonly eventId: string | null;
 }
 
@@ -15,4 +20,34 @@ export function noteCorrection(
   metrics.pixCorrections.inc();
   metrics.pixAnomalies.inc();
   log.error({ ...correction }, 'a failed transaction was paid: it is completed now');
+}
+
+/** A statement that was read for another send. */
+interface ReadStatement {
+  readonly userId: number;
+  /** The statement covers the day of this time, the day before and the day after. */
+  readonly at: Date;
+  readonly lines: readonly StatementLine[];
+}
+
+/** Corrects the FAILED sends of a user that a statement proves, within a day of a time. */
+export async function correctFromStatement(
+  context: LocalContext,
+  { userId, at, lines }: ReadStatement,
+): Promise<void> {
+  const [from, until] = [-dayMs, dayMs].map((ms) => new Date(at.getTime() + ms)) as [Date, Date];
+  for (const { id, endToEnd, amountCents } of await findFailedSends(context, {
+    userId,
+    from,
+    until,
+  })) {
+    // Each send searches every line.
+    await nextTurn();
+    if (amountCents === null || judgeSend(lines, { endToEnd, amountCents }) !== 'completed') {
+      continue;
+    }
+    const proof = { endToEnd, providerTxid: null, eventId: null, source: foundInStatementNote };
+    const corrected = await correctTransaction(context, id, proof);
+    if (corrected) noteCorrection(context, { transactionId: id, eventId: null, ...corrected });
+  }
 }

@@ -6,6 +6,7 @@
  *
  * It settles sends by the provider's statement: UNKNOWN ones, and ACCEPTED ones whose webhook is
  * overdue. The statement of the days around a send is its evidence; without it the send stays open.
+ * The same statement corrects FAILED sends that it proves.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
@@ -15,6 +16,7 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import { foundInStatementNote, phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
+import { correctFromStatement } from './correction.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { moveTransaction } from './move-repository.ts';
 import { readStatementOf } from './read-statement.ts';
@@ -121,6 +123,7 @@ async function settleOfDay(
     // Each send searches every line.
     await nextTurn();
   }
+  await correctFromStatement(context, { userId: first.userId, at: first.createdAt, lines });
 }
 
 async function settle(

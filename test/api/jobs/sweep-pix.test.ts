@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { dayOf } from '../../../src/domain/calendar.ts';
 import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { readLines } from '../../../src/provider/statement-lines.ts';
@@ -176,6 +177,30 @@ test("an UNKNOWN payment in the provider's statement is completed", async () => 
   await sweep();
   assert.deepEqual(standing(await stored(send.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
   assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED found_in_statement');
+});
+
+test('a statement that is read for an open send corrects a failed one that it proves', async () => {
+  const user = await givenCustomer(app);
+  const [open, paid] = [await givenLost(user), await givenLost(user, 11)];
+  const refused = await app.send(user, { pix_key: 'reject@ponte.test', amount: 12 });
+  assert.equal(refused.status, 502);
+  await moveTransaction(app.context, paid.id, {
+    from: ['UNKNOWN'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'rejected',
+    failureCode: 'AC03',
+    timeline: [{ phase: 'SETTLED', note: 'FAILED' }],
+  });
+  await sweep();
+  assert.equal((await stored(open.id)).status, 'COMPLETED');
+  assert.deepEqual(standing(await stored(paid.id)), ['COMPLETED', 'SETTLED', 'accepted', null]);
+  assert.equal((await app.timeline(paid.id)).at(-1), 'SETTLED corrected found_in_statement');
+  const failed = await app.rows<{ status: string }>(
+    `select status from pix_transactions where user_id = $1 and status = 'FAILED'`,
+    [user.id],
+  );
+  assert.equal(failed.length, 1, 'what the statement does not show stays FAILED');
 });
 
 test('a payment with the key and amount of a send and another id is reported, once', async () => {
