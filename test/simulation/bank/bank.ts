@@ -295,7 +295,8 @@ export class Bank {
       (one) => one.customer === customer && isShown(one.atMs),
     );
     const { body, isWhole } = writeStatement(policy, { payments, receipts });
-    if (isWhole) for (const { endToEnd } of payments) ledger.shown.add(endToEnd);
+    const listed = [...payments, ...(policy.adversary.listsReceipts ? receipts : [])];
+    if (isWhole) for (const { endToEnd } of listed) ledger.shown.add(endToEnd);
     else this.#options.count('statements with further pages');
     return json(200, body);
   }

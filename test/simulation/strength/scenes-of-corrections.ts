@@ -1,0 +1,102 @@
+/** Scenes of the statement that corrects a FAILED transaction that was paid. */
+import { correctionStatements } from '../../../src/pix/correction-repository.ts';
+import { moment, type Scene } from './stage.ts';
+
+const { earlier, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const endToEnd = 'E00000000202605241200000000000001';
+const otherEndToEnd = 'E00000000202605241200000000000002';
+const id = '00000000-0000-4000-8000-00000000ffff';
+const unstoredId = '00000000-0000-4000-8000-00000000fffe';
+const failed = { id, phase: 'SETTLED', status: 'FAILED', end_to_end: endToEnd, settled_at: later };
+const sent = { ...failed, pix_key: 'loja@example.com', outcome: 'rejected', failure_code: 'AC03' };
+const keyless = { idempotency_key: null, fingerprint: null };
+
+interface Facts {
+  readonly stored?: Columns;
+  /** Another transaction of the same user. */
+  readonly other?: Columns;
+  /** Whether the other transaction is of another user. */
+  readonly isOthers?: true;
+  readonly endToEnd?: string | null;
+  /** `stored`: the event that proves it is stored; `lost`: it is not; `none`: another source. */
+  readonly event?: 'stored' | 'lost' | 'none';
+}
+
+const correction = (title: string, facts: Facts): Scene => ({
+  statement: correctionStatements.correct,
+  title,
+  async play(stage) {
+    const { event = 'none', other } = facts;
+    await stage.row('pix_transactions', { ...sent, ...facts.stored });
+    const [user] = await stage.found(`select user_id from pix_transactions`);
+    const owner = facts.isOthers ? {} : { user_id: Number(user) };
+    if (other) await stage.row('pix_transactions', { ...owner, ...again, ...other });
+    const stored = event === 'stored' ? await stage.row('webhook_events', {}) : unstoredId;
+    const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
+    const eventId = event === 'none' ? null : stored;
+    const rows = await stage.answers(id, asked, 'bank-1', later, eventId, 'corrected');
+    return [
+      rows.map((row) => row['paid_again_by'] === null),
+      ...(await stage.found(
+        `select status, phase, outcome, end_to_end, provider_txid, corrected_at is null as is_first,
+                paid_again_by is null as is_once from pix_transactions where id = '${id}'`,
+      )),
+      ...(await stage.found(`select phase, note, provider_txid from pix_timeline`)),
+      ...(await stage.found(`select count(*) from app_events where type = 'pix.completed'`)),
+    ];
+  },
+});
+
+/** A later send of the same user, key and amount. */
+const again = {
+  pix_key: sent.pix_key,
+  phase: 'ACCEPTED',
+  end_to_end: otherEndToEnd,
+  created_at: now,
+} as const;
+
+export const correctionScenes: readonly Scene[] = [
+  correction('a failed send was made', {}),
+  correction('a failed send was made, as an event says', { event: 'stored' }),
+  correction('a failed send was made, as a lost event says', { event: 'lost' }),
+  correction('a failed send was made under another end-to-end id', { endToEnd: otherEndToEnd }),
+  correction('a failed send was made, by another source', { endToEnd: null }),
+  correction('an open send is not corrected', {
+    stored: { phase: 'UNKNOWN', status: 'PROCESSING', settled_at: null, failure_code: null },
+  }),
+  correction('a completed send is not corrected', {
+    stored: { status: 'COMPLETED', failure_code: null },
+  }),
+  correction('a failed charge was paid', {
+    stored: {
+      operation: 'CHARGE',
+      end_to_end: null,
+      pix_key: null,
+      transaction_identification: 'a'.repeat(26),
+    },
+  }),
+  correction('a failed refund is not corrected', {
+    stored: { ...keyless, operation: 'RECEIVED' },
+  }),
+  correction('the customer has paid again', { other: {} }),
+  correction('the customer has paid again, and that has failed', {
+    other: { phase: 'SETTLED', status: 'FAILED', settled_at: later },
+  }),
+  correction('the customer had paid before', { other: { created_at: earlier } }),
+  correction('the customer has paid another key', { other: { pix_key: 'outra@example.com' } }),
+  correction('the customer has paid another amount', { other: { amount: '10.51' } }),
+  correction('another customer has paid', { other: {}, isOthers: true }),
+  correction('the customer has received the same amount', {
+    other: {
+      ...keyless,
+      operation: 'RECEIVED',
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      settled_at: later,
+      settled_at: later,
+    },
+  }),
+];
