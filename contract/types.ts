@@ -17,13 +17,17 @@ export interface ValidationError {
 /**
  * Why a request that needs the provider failed.
  *
- * - `PROVIDER_UNAVAILABLE`: it could not be reached and nothing was done. The same
- *   `Idempotency-Key` and a new one are both safe; a send that has failed needs a new one.
+ * - `PROVIDER_UNAVAILABLE`: it could not be reached, or answered that it is unavailable, and nothing
+ *   was done. The same `Idempotency-Key` and a new one are both safe; a send that has failed needs a
+ *   new one.
  * - `PROVIDER_TIMEOUT`: it did not answer in time. A send did not move money; before a Pix key is
  *   created or deleted again, list the keys.
  * - `PROVIDER_REJECTED`: it refused. Do not repeat unchanged.
  * - `PIX_KEY_NOT_FOUND`: no account has this Pix key. Ask the customer to check it; wrong keys use up a
  *   small allowance of look-ups.
+ * - `PIX_KEY_LIMIT`: the account has as many Pix keys as it may have, five for a person and twenty
+ *   for a company.
+ * - `PIX_KEY_TAKEN`: the Pix key to create is registered already, here or at another bank.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
  * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
  * - `PROVIDER_INVALID_RESPONSE`: its answer could not be read. Try again later; report it if it
@@ -34,6 +38,8 @@ export type ProviderErrorCode =
   | 'PROVIDER_TIMEOUT'
   | 'PROVIDER_REJECTED'
   | 'PIX_KEY_NOT_FOUND'
+  | 'PIX_KEY_LIMIT'
+  | 'PIX_KEY_TAKEN'
   | 'INSUFFICIENT_FUNDS'
   | 'PROVIDER_RATE_LIMITED'
   | 'PROVIDER_INVALID_RESPONSE';
@@ -109,6 +115,10 @@ export interface StatementItem {
   pix_key: string | null;
   provider_txid: string | null;
   created_at: string;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
 }
 
 /** A refund that this service knows, in the statement. */
@@ -121,6 +131,10 @@ export interface StatementRefund {
   return_id: string;
   provider_txid: string | null;
   created_at: string;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
 }
 
 /** An item of the provider's statement, passed on unchanged. */
@@ -147,7 +161,10 @@ export interface SendPixRequest {
   lookup_id?: string | undefined;
 }
 
-/** The text of a Pix QR code (copia e cola). Space around it is ignored. */
+/**
+ * The text of a Pix QR code (copia e cola), at most 512 characters. Space around it, and invisible
+ * characters and line breaks anywhere in it, are ignored.
+ */
 export type PixCode = string;
 
 /** The code to read. */
@@ -159,6 +176,8 @@ export interface DecodePixCodeRequest {
 export interface DecodedPixCode {
   kind: ChargeType;
   one_time: boolean;
+  purpose?: 'PIX_SAQUE' | 'PIX_AUTOMATICO' | undefined;
+  url?: string | undefined;
   pix_key?: string | undefined;
   pix_key_type?: PixKeyType | undefined;
   amount?: number | undefined;
@@ -173,10 +192,15 @@ export interface LookUpPixKeyRequest {
   pix_key: string;
 }
 
-/** The owner of a Pix key. A field that the provider does not send is absent. */
+/**
+ * The owner of a Pix key. A field that the provider does not send is absent. `pix_key_type` is
+ * `key_type` under the name of version 1.1.0.
+ */
 export interface PixKeyOwner {
   pix_key: string;
+  key_type?: PixKeyType | undefined;
   pix_key_type?: PixKeyType | undefined;
+  ambiguous?: boolean | undefined;
   name?: string | undefined;
   document?: string | undefined;
   institution?: string | undefined;
@@ -253,6 +277,11 @@ export interface PixListItem {
   expires_at?: string | undefined;
   corrected_at?: string | undefined;
   paid_again_by?: string | undefined;
+  payer?: PixReceiptParty | undefined;
+  payee?: PixReceiptParty | undefined;
+  description?: string | undefined;
+  end_to_end?: string | undefined;
+  return_id?: string | undefined;
   original_transaction_id?: string | undefined;
 }
 
@@ -409,18 +438,21 @@ export interface OnboardingApplication {
   steps: OnboardingStep[];
 }
 
-/** An address in Brazil. */
+/** An address in Brazil. Some towns have one CEP, which ends in 000, and no districts. */
 export interface OnboardingAddress {
   cep: string;
   logradouro: string;
   numero: string;
   complemento?: string | null | undefined;
-  bairro: string;
+  bairro?: string | undefined;
   cidade: string;
   estado: string;
 }
 
-/** What is known of a CEP. Other fields may be present. */
+/**
+ * What is known of a CEP. Street and district are empty or null where a town has one CEP: ask the
+ * person for them. Other fields may be present.
+ */
 export interface CepAddress {
   cep?: string | null | undefined;
   logradouro?: string | null | undefined;
@@ -880,7 +912,6 @@ export interface Operations {
       400: Message;
       401: Message;
       413: Message;
-      415: Message;
       422: ValidationError;
       503: Message;
     };

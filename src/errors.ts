@@ -138,6 +138,22 @@ const catalogue = {
       pt: 'Nenhuma conta foi encontrada para esta chave Pix.',
     },
   },
+  PIX_KEY_LIMIT: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'The account has as many Pix keys as it may have. Delete one to create another.',
+      pt: 'A conta já tem o máximo de chaves Pix. Exclua uma para criar outra.',
+    },
+  },
+  PIX_KEY_TAKEN: {
+    status: 502,
+    codeInBody: true,
+    text: {
+      en: 'This Pix key is already registered, here or at another bank.',
+      pt: 'Esta chave Pix já está cadastrada, aqui ou em outro banco.',
+    },
+  },
   INSUFFICIENT_FUNDS: {
     status: 502,
     codeInBody: true,
@@ -203,6 +219,8 @@ export type ProviderErrorCode =
   | 'PROVIDER_TIMEOUT'
   | 'PROVIDER_REJECTED'
   | 'PIX_KEY_NOT_FOUND'
+  | 'PIX_KEY_LIMIT'
+  | 'PIX_KEY_TAKEN'
   | 'INSUFFICIENT_FUNDS'
   | 'PROVIDER_RATE_LIMITED'
   | 'PROVIDER_INVALID_RESPONSE';

@@ -25,7 +25,8 @@ const example = `
 Example: a provider that loses one payment in ten, and the service on it
   ponte provider-sandbox --faults 'payments:5xx-after@0.1,keys/dict:latency=200ms@0.5' \\
     --webhook-url http://127.0.0.1:3000/api/v1/webhooks/provider
-  APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
+  APP_ENV=local PROVIDER_STUB=false ONBOARDING_LOCAL_ONLY=false \\
+    PROVIDER_BASE_URL=http://127.0.0.1:9090 ponte serve
 
 X-Webhook-Secret is WEBHOOK_SECRET of the environment, or the content of WEBHOOK_SECRET_FILE: every
 user of the machine can read the arguments of a process.
@@ -129,7 +130,7 @@ function bannerLines(url: string, options: SandboxOptions): string[] {
   const { faults, seed, webhookUrl, data, settleMs, onboarding } = options;
   return [
     'The simulated provider runs',
-    `  provider   APP_ENV=local PROVIDER_STUB=false PROVIDER_BASE_URL=${url}`,
+    `  provider   APP_ENV=local PROVIDER_STUB=false ONBOARDING_LOCAL_ONLY=${!onboarding} PROVIDER_BASE_URL=${url}`,
     `  control    ${url}/sandbox`,
     `  webhooks   ${webhookUrl ?? 'not sent: set --webhook-url'}`,
     `  settles    ${settleMs === '0' ? 'on request' : `after ${settleMs} ms`}`,

@@ -1,6 +1,6 @@
 /** Sends a Pix, with a key that stays until a person makes a new one, and follows the payment. */
 import { useEffect, useState } from 'react';
-import type { DecodedPixCode, PixKeyOwner, PixStatus } from '../../contract/types.ts';
+import type { PixStatus } from '../../contract/types.ts';
 import { readFaults, type Answer } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
@@ -8,29 +8,21 @@ import { useCall } from '../hooks/use-call.ts';
 import { keyName, useForm } from '../hooks/use-form.ts';
 import type { Press } from '../hooks/use-keys.ts';
 import { useLiveStatus } from '../hooks/use-live-status.ts';
+import { usePayee } from '../hooks/use-payee.ts';
 import { doubtPayment } from '../state/app-state.ts';
-import { formatAmount } from '../state/format.ts';
-import { failure, writing } from '../state/notice.ts';
+import { isSubmit } from '../state/form.ts';
+import { failure } from '../state/notice.ts';
 import { noAnswerToSend, sendOutcome, type Known } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 import { Receipt } from './receipt.tsx';
 
 const formName = 'send';
 
-/** The payee that the service has found for the typed key. */
-interface Payee {
-  readonly typed: string;
-  readonly facts: Facts;
-  /** Of a Pix key: the payment uses this look-up. */
-  readonly lookupId?: string;
-}
-
 export function Send() {
-  const { api, state, change } = useApp();
+  const { state, change } = useApp();
   const { pix_key: key = '', copy_paste: code = '' } = state.drafts[formName]?.values ?? {};
-  const typed = code || key;
-  const [known, setKnown] = useState<Payee | null>(null);
-  const payee = known?.typed === typed ? known : null;
+  const payees = usePayee({ key, code });
+  const { payee } = payees;
   const [sentKey, setSentKey] = useState('');
   const form = useForm({
     name: formName,
@@ -40,15 +32,20 @@ export function Send() {
     doing: 'Sending',
     warning: noAnswerToSend,
     isPayment: true,
-    onAnswer: (_answer, { values }) => setSentKey(String(values[keyName])),
+    onAnswer(reply, { values }) {
+      setSentKey(String(values[keyName]));
+      if (readFaults(reply)['lookup_id'] !== undefined) payees.forget();
+    },
   });
-  const check = useCall<unknown>();
-  const findPayee = async (signal: AbortSignal): Promise<void> => {
-    const answer = await (code
-      ? api.call('decodePixCode', { body: { copy_paste: code } }, signal)
-      : api.call('lookUpPixKey', { body: { pix_key: key } }, signal));
-    form.refuse(readFaults(answer));
-    if (answer.status === 200) setKnown({ typed, ...readPayee(answer.body) });
+  const { refuse } = form;
+  const setKey = (pixKey: string): void => form.fillIn(() => ({ pix_key: pixKey }));
+  const checkPayee = (isHeld = false): void => payees.check({ key, code, setKey, refuse }, isHeld);
+  const press = (pressed: Press): boolean => {
+    if (payees.press(pressed)) return true;
+    const isSent = isSubmit(form.state, pressed) && !form.call.isBusy;
+    if (!isSent || !payees.isUndecided) return form.press(pressed);
+    checkPayee(true);
+    return true;
   };
   const answer = form.call.result;
   const sent = answer?.status === 200 ? answer.body : null;
@@ -60,9 +57,9 @@ export function Send() {
   }, [live.status]);
   const reason = useReason(sent?.transaction_id ?? null, live.status);
   const [hasReceipt, showReceipt] = useState(false);
-  const onKey = (press: Press): void => {
-    if (press.key === 'ctrl+l') check.run(findPayee);
-    if (press.key === 'ctrl+r' && sent) showReceipt(true);
+  const onKey = (pressed: Press): void => {
+    if (pressed.key === 'ctrl+l') checkPayee();
+    if (pressed.key === 'ctrl+r' && sent) showReceipt(true);
   };
   const outcome = (columns: number): Line[] => {
     const isDoubtful = state.doubtful.includes(sentKey);
@@ -72,15 +69,15 @@ export function Send() {
   const isLeft = !answer && state.doubtful.includes(form.state.values[keyName] ?? '');
   const notice =
     form.notice ??
-    writing(check, 'Looking the payee up') ??
+    payees.notice ??
     live.notice ??
+    (answer ? null : payees.held) ??
     failure(isLeft && noAnswerToSend);
   const close = (): void => showReceipt(false);
   if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
   const hints = ['ctrl+l check the payee', ...(sent ? ['ctrl+r receipt'] : [])];
-  return (
-    <FormScreen {...{ title: 'send a Pix', form, button: 'Send', hints, notice, outcome, onKey }} />
-  );
+  const shown = { form: { ...form, press }, hints, notice, outcome, onKey };
+  return <FormScreen {...shown} title="send a Pix" button="Send" />;
 }
 
 const inputs = {
@@ -88,25 +85,6 @@ const inputs = {
   copy_paste: { label: 'Or Pix code', hint: 'copia e cola, in place of the Pix key' },
   amount: 'Amount in R$',
 };
-
-function readPayee(found: PixKeyOwner | DecodedPixCode): Omit<Payee, 'typed'> {
-  if ('lookup_id' in found) {
-    const { name = null, document = null, institution = null, lookup_id: lookupId } = found;
-    const facts = [
-      ['Payee', name],
-      ['Document', document],
-      ['Institution', institution],
-    ] as const;
-    return { facts, lookupId };
-  }
-  const { kind, payee_name: name, payee_city: city, pix_key: key = null, amount } = found;
-  const facts = [
-    ['Payee', `${name}, ${city}`],
-    ['Pix key', kind === 'static' ? key : 'none: a dynamic code cannot be paid here'],
-    ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
-  ] as const;
-  return { facts };
-}
 
 /** Reads why a payment has failed, once it has. */
 function useReason(id: string | null, status: PixStatus | null): string | undefined {

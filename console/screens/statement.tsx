@@ -9,9 +9,9 @@ import { useList } from '../hooks/use-list.ts';
 import type { Values } from '../state/contract.ts';
 import { formatDay, localTime } from '../state/format.ts';
 import { failure, type Notice } from '../state/notice.ts';
-import { cellText, memberFacts, toRow, type FormatCell, type Row } from '../state/table.ts';
+import { cellText, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, type Line } from '../state/text.ts';
-import { signedAmount, transactionColumns } from '../state/transactions.ts';
+import { signedAmount, transactionColumns, transactionRow } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
 type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
@@ -30,7 +30,7 @@ const sides = {
     title: "Ponte's list",
     other: 'remote',
     hint: "tab the bank's list",
-    columns: transactionColumns(['created_at', 'type', 'amount', 'status', 'pix_key']),
+    columns: transactionColumns(['created_at', 'type', 'amount', 'status', 'who', 'description']),
   },
   remote: {
     title: "The bank's own list",
@@ -77,7 +77,7 @@ function readItems(reply: Reply, side: Side): readonly Row[] {
   if (side === 'remote') return remote;
   return [...local, ...refunds]
     .toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
-    .map(toRow);
+    .map(transactionRow);
 }
 
 function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null): Notice | null {

@@ -6,8 +6,8 @@ import { ListingScreen, useListing } from '../components/listing.tsx';
 import type { Values } from '../state/contract.ts';
 import { formatDay } from '../state/format.ts';
 import { failure } from '../state/notice.ts';
-import { cellText, toRow, type Row } from '../state/table.ts';
-import { transactionColumns } from '../state/transactions.ts';
+import { cellText, type Row } from '../state/table.ts';
+import { transactionColumns, transactionRow } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
 /** The transactions that are listed so far. */
@@ -63,7 +63,7 @@ export function Transactions() {
       {...{ title: 'transactions', listing, columns, query, button: 'List', formKey: 'f' }}
       hints={next === null ? hints : [...hints, 'm more']}
       notice={failure(fault)}
-      rows={query && items.map(toRow)}
+      rows={query && items.map(transactionRow)}
       heading={`Transactions: ${filterText(query ?? {})}`}
       none={next === null ? 'There are no transactions.' : 'None so far: m looks on.'}
       onKey={({ text }) => {
@@ -88,4 +88,12 @@ function filterText({ type, status, start_date: from, end_date: to }: Values): s
 
 const hints = ['enter receipt', '/ find', 'f filters', 'r refresh'];
 
-const columns = transactionColumns(['created_at', 'type', 'amount', 'status']);
+const columns = transactionColumns([
+  'created_at',
+  'type',
+  'amount',
+  'status',
+  'who',
+  'description',
+  'end_to_end',
+]);

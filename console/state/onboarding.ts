@@ -35,9 +35,9 @@ const stepForms: Readonly<Partial<Record<StepName, StepForm>>> = {
     inputs: {
       cep: { label: 'CEP', hint: 'eight digits fill in the known fields' },
       logradouro: 'Street',
-      numero: 'Number',
+      numero: { label: 'Number', hint: 'S/N without one' },
       complemento: 'Complement',
-      bairro: 'District',
+      bairro: { label: 'District', hint: 'may be empty where a town has one CEP' },
       cidade: 'City',
       estado: 'State',
     },

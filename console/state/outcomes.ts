@@ -69,8 +69,13 @@ export function sendOutcome(answer: Answered, known: Known): Outcome {
     const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
     return bad(adviceFor(code, newKey) ?? later);
   }
-  if (answer.status === 422 && 'Idempotency-Key' in errors) {
+  const outcome = answer.headers.get('pix-outcome');
+  const isOfOther = 'Idempotency-Key' in errors || outcome === 'accepted' || outcome === 'rejected';
+  if (answer.status === 422 && isOfOther) {
     return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
+  }
+  if (answer.status === 422 && 'lookup_id' in errors && outcome === 'not_sent') {
+    return bad(`Nothing was sent. Check the payee again; ${newKey}.`);
   }
   const isSettled = known.isDoubtful !== true;
   return bad((isSettled ? nothingDone(answer) : null) ?? noAnswerToSend);

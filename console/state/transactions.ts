@@ -1,4 +1,5 @@
 /** The columns of transactions, which the list of all and the statement share. */
+import type { PixListItem, StatementItem, StatementRefund } from '../../contract/types.ts';
 import { formatAmount, shortLocalTime } from './format.ts';
 import { cellText, memberColumns, type Column, type Row } from './table.ts';
 
@@ -7,6 +8,14 @@ export function transactionColumns(names: readonly string[]): Column[] {
   return memberColumns(names, (row, name) =>
     name === 'amount' ? signedAmount(row) : shortLocalTime(cellText(row, name)),
   );
+}
+
+/** A transaction of Ponte as a row: the other party is one text, beside what it is for. */
+export function transactionRow(item: PixListItem | StatementItem | StatementRefund): Row {
+  const { payee, payer, ...facts } = item;
+  const { name, document, key, institution } = payee ?? payer ?? {};
+  const who = [name ?? key, document, institution?.ispb].filter((part) => part !== undefined);
+  return { ...facts, ...(who.length > 0 && { who: who.join(', ') }) };
 }
 
 /** The operations in which the user pays. The bank's own items have a direction. */

@@ -6,6 +6,7 @@ import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../auth/principal.ts';
 import { listTransactions, type ListedTransaction } from '../pix/pix-transaction-repository.ts';
+import { otherParty, shownIds } from '../pix/shown-parties.ts';
 import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../http/operation.ts';
 import { readPeriod } from './period.ts';
@@ -70,12 +71,19 @@ function toItem({ operation, ...transaction }: ListedTransaction): StatementItem
       pix_key: transaction.pixKey,
       provider_txid: transaction.providerTxid,
       created_at: transaction.createdAt,
+      ...aboutPart({ operation, ...transaction }),
+      ...shownIds(transaction),
     },
   ];
 }
 
+/** Who is at the other end, and what for. */
+function aboutPart({ description, ...transaction }: ListedTransaction) {
+  return { ...otherParty(transaction), ...(description !== null && { description }) };
+}
+
 function toRefund({ operation, ...transaction }: ListedTransaction): StatementRefund[] {
-  const { originalId, endToEnd } = transaction;
+  const { originalId, endToEnd, originalEndToEnd } = transaction;
   if (!isRefund(operation) || originalId === null || endToEnd === null) return [];
   return [
     {
@@ -87,6 +95,8 @@ function toRefund({ operation, ...transaction }: ListedTransaction): StatementRe
       return_id: endToEnd,
       provider_txid: transaction.providerTxid,
       created_at: transaction.createdAt,
+      ...aboutPart({ operation, ...transaction }),
+      ...(originalEndToEnd !== null && { end_to_end: originalEndToEnd }),
     },
   ];
 }

@@ -1,6 +1,6 @@
 /** The responses to the app when a call to the provider fails. */
 import { isDatabaseTrouble } from '../db/unavailable.ts';
-import { AppError, type AppErrorOptions } from '../errors.ts';
+import { AppError, type AppErrorOptions, type ProviderErrorCode } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 
 /**
@@ -35,17 +35,24 @@ export async function readFromProvider<T>(call: Promise<T>): Promise<T> {
 
 /**
  * Awaits a call that changes something at the provider.
- * @throws AppError PROVIDER_TIMEOUT when the outcome is unknown: PROVIDER_UNAVAILABLE would claim
- *   that nothing was done.
+ * @param codes the codes of refusals by the provider's reason; others are PROVIDER_REJECTED.
+ * @throws AppError PROVIDER_TIMEOUT when the outcome is unknown, unless the provider answered that
+ *   it is unavailable: PROVIDER_UNAVAILABLE says that nothing was done.
  */
-export async function changeAtProvider<T>(call: Promise<T>): Promise<T> {
+export async function changeAtProvider<T>(
+  call: Promise<T>,
+  codes: ReadonlyMap<string, ProviderErrorCode> = new Map(),
+): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    const isUnsure = error instanceof ProviderError && error.outcome === 'unknown';
-    if (isUnsure && error.code === 'PROVIDER_UNAVAILABLE') {
+    if (!(error instanceof ProviderError)) throw error;
+    const { outcome, code, reason = '' } = error;
+    const named = outcome === 'rejected' ? codes.get(reason) : undefined;
+    if (named !== undefined) throw new AppError(named, { cause: error });
+    const isUnsure = outcome === 'unknown' && code === 'PROVIDER_UNAVAILABLE';
+    if (isUnsure && !error.saysUnavailable)
       throw new AppError('PROVIDER_TIMEOUT', { cause: error });
-    }
     throw toAppError(error);
   }
 }

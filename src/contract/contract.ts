@@ -4,6 +4,7 @@
  * compiled on first use, because compiling all of them takes a tenth of the start.
  */
 import { maxBodyBytes } from './body-limit.ts';
+import { closedAnswers } from './closed-answers.ts';
 import {
   declaredOperations,
   type Declaration,
@@ -60,6 +61,8 @@ export interface OperationContract {
   readonly throttle: string | null;
   /** Whether the requests of each user are throttled. */
   readonly limitsUsers: boolean;
+  /** Whether unknown query parameters are refused; others are ignored. */
+  readonly isStrictQuery: boolean;
   readonly pathParameters: ParameterSet;
   readonly queryParameters: ParameterSet;
   readonly headerParameters: ParameterSet;
@@ -67,7 +70,7 @@ export interface OperationContract {
   /** The statuses that are listed by number. */
   readonly statuses: ReadonlySet<number>;
   /**
-   * The validator of a reply's body, compiled on first use.
+   * The validator of a reply's body, compiled on first use. See {@link LoadOptions}.
    * @returns null when the contract does not list the status, or lists it without a body.
    */
   replyValidator(status: number): ValidateFunction | null;
@@ -79,9 +82,16 @@ export interface Contract {
   readonly operations: readonly OperationContract[];
 }
 
+export interface LoadOptions {
+  /** Whether replies are validated against the closed form of their schemas. */
+  readonly closesAnswers?: boolean;
+}
+
 interface Source {
   readonly document: OpenApiDocument;
   readonly schemas: SchemaCompiler;
+  /** The compiler of replies, created on first use: production validates none. */
+  readonly answers: () => SchemaCompiler;
   readonly basePath: string;
 }
 
@@ -92,10 +102,17 @@ interface Source {
  * @throws Error when it is not such a document, or uses a feature that the service does not
  *   support; {@link compileValidators} finds the errors within schemas.
  */
-export function loadContract(parsed: unknown, text: string): Contract {
+export function loadContract(
+  parsed: unknown,
+  text: string,
+  { closesAnswers = false }: LoadOptions = {},
+): Contract {
   const document = new OpenApiDocument(parsed);
   const schemas = createSchemaCompiler(document.root.value);
-  const source = { document, schemas, basePath: basePath(document) };
+  let closed: SchemaCompiler | null = null;
+  const answers = (): SchemaCompiler =>
+    closesAnswers ? (closed ??= createSchemaCompiler(closedAnswers(document.root.value))) : schemas;
+  const source = { document, schemas, answers, basePath: basePath(document) };
   return {
     bytes: Buffer.from(text),
     operations: declaredOperations(document).map((declared) => readOperation(source, declared)),
@@ -124,6 +141,7 @@ function readOperation(source: Source, declared: Declaration): OperationContract
     access: readAccess(source.document, operation, id),
     throttle: readThrottle(operation.value['x-throttle'], id),
     limitsUsers: operation.value['x-throttle-user'] === true,
+    isStrictQuery: operation.value['x-strict-query'] === true,
     pathParameters: readParameters(source, declared, 'path'),
     queryParameters: readParameters(source, declared, 'query'),
     headerParameters: readParameters(source, declared, 'header'),
@@ -241,7 +259,7 @@ const BODY_MEDIA = new Map<string, BodyContract['media']>([
 ]);
 
 function readReplies(
-  { schemas }: Source,
+  { schemas, answers }: Source,
   { replies }: Declaration,
 ): Pick<OperationContract, 'statuses' | 'replyValidator'> {
   const listed = new Map(
@@ -249,7 +267,9 @@ function readReplies(
       .filter(({ status }) => /^\d{3}$/.test(status))
       .map(({ status, content }) => {
         const pointer = content && schemas.reference([...content.place.pointer, 'schema']);
-        return [Number(status), pointer === null ? null : schemas.compile({ $ref: pointer })];
+        let compiled: (() => ValidateFunction) | null = null;
+        const validator = () => (compiled ??= answers().compile({ $ref: pointer }))();
+        return [Number(status), pointer === null ? null : validator];
       }),
   );
   return {

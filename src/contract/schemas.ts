@@ -8,6 +8,7 @@ import {
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { isTownCep } from '../domain/cep.ts';
 import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
 import { isUuid } from '../domain/text.ts';
@@ -105,6 +106,12 @@ function addOwnKeywords(ajv: Ajv2020): void {
     schemaType: 'object',
     compile: hasRequiredWithout,
   });
+  ajv.addKeyword({
+    keyword: 'x-required-outside-towns',
+    type: 'object',
+    schemaType: 'array',
+    compile: hasRequiredOutsideTowns,
+  });
 }
 
 /**
@@ -190,6 +197,20 @@ function hasRequiredWithout(
       .filter(([replacement]) => !Object.hasOwn(value, replacement))
       .flatMap(([, fields]) => fields)
       .filter((field) => !Object.hasOwn(value, field))
+      .map((missingProperty) => ({ keyword: 'required', params: { missingProperty } }));
+    return validate.errors.length === 0;
+  };
+  return validate;
+}
+
+/** Requires fields, not blank, unless the `cep` is the only one of its town; see {@link isTownCep}. */
+function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunction {
+  const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
+    const { cep } = value;
+    const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, MAX_FORMAT_LENGTH));
+    const isBlank = (field: string): boolean => String(value[field] ?? '').trim() === '';
+    validate.errors = fields
+      .filter((field) => !isTown && isBlank(field))
       .map((missingProperty) => ({ keyword: 'required', params: { missingProperty } }));
     return validate.errors.length === 0;
   };

@@ -3,27 +3,41 @@
  * (BCB, Manual de Padrões para Iniciação do Pix).
  */
 import { centsFromDecimal } from './money.ts';
+import { cleanPasted } from './text.ts';
 import type { Text } from '../errors.ts';
 
 interface BrCodeFields {
   /** Whether the code can be paid only once. */
   readonly oneTime: boolean;
-  readonly categoryCode: string;
-  /** Centavos; null: the payer enters the amount. */
-  readonly amountCents: number | null;
   readonly receiverName: string;
   readonly city: string;
-  readonly zipcode: string | null;
+}
+
+interface StaticBrCode extends BrCodeFields {
+  readonly kind: 'static';
+  readonly key: string;
+  readonly description: string | null;
+  /** Whether the payee hands out cash (Pix Saque), so that the code is not paid as a transfer. */
+  readonly isWithdrawal: boolean;
+  /** Centavos; null: the payer enters the amount. */
+  readonly amountCents: number | null;
   /** Identifies the charge for the payee; null for `***`, which means no id. */
   readonly txid: string | null;
 }
 
-type BrCodeAccount =
-  | { readonly kind: 'static'; readonly key: string; readonly description: string | null }
-  | { readonly kind: 'dynamic'; readonly url: string };
+/**
+ * A charge that only its URL knows. The name and the city are as written, and empty if the code has
+ * none: amount, id and other fields of the code say nothing.
+ */
+interface DynamicBrCode extends BrCodeFields {
+  readonly kind: 'dynamic';
+  readonly url: string;
+  /** Whether the code also authorises recurring payments (Pix Automático). */
+  readonly isRecurring: boolean;
+}
 
 /** The content of a BR Code: a PIX key (static), or the URL of the charge (dynamic). */
-export type BrCode = BrCodeFields & BrCodeAccount;
+export type BrCode = StaticBrCode | DynamicBrCode;
 
 /** The longest BR Code: `pixCopiaECola` of the central bank's PIX API, in characters. */
 const maxBrCodeLength = 512;
@@ -48,9 +62,9 @@ const NOT_A_CODE: Text = {
   pt: 'Este não é um código Pix. Ele começa com 000201.',
 };
 
-const NOT_ASCII: Text = {
-  en: 'The code contains a character that a Pix code cannot have, such as an accented letter.',
-  pt: 'O código contém um caractere que um código Pix não pode ter, como uma letra com acento.',
+const UNPRINTABLE: Text = {
+  en: 'The code contains a character that a Pix code cannot have, such as a control character.',
+  pt: 'O código contém um caractere que um código Pix não pode ter, como um de controle.',
 };
 
 const TOO_LONG: Text = {
@@ -63,9 +77,20 @@ const INCOMPLETE: Text = {
   pt: 'O código está incompleto ou foi alterado: o verificador não confere. Copie-o de novo.',
 };
 
-const NOT_PIX: Text = {
-  en: 'The code must have exactly one Pix account, with a key or an address.',
-  pt: 'O código deve ter exatamente uma conta Pix, com uma chave ou um endereço.',
+const NOT_ONE_ACCOUNT: Text = {
+  en: 'The code must have exactly one Pix account.',
+  pt: 'O código deve ter exatamente uma conta Pix.',
+};
+
+const NOT_ONE_PAYEE: Text = {
+  en: 'The Pix account of the code must have either a key or an address.',
+  pt: 'A conta Pix do código deve ter uma chave ou um endereço.',
+};
+
+/** For a code that orders no payment by itself. */
+export const RECURRING: Text = {
+  en: 'The code authorises recurring payments (Pix Automático). It cannot be paid as a transfer.',
+  pt: 'O código autoriza pagamentos recorrentes (Pix Automático). Ele não pode ser pago como transferência.',
 };
 
 const MALFORMED: Text = {
@@ -87,39 +112,30 @@ const GUI = 'br.gov.bcb.pix';
 const NO_TXID = '***';
 const ANY = /^/;
 const NO_SPACES = /^[^ ]{1,77}$/;
+/** With none, one or two decimals: generators leave out zeros. EMV allows 13 characters. */
+const AMOUNT = /^(?=.{1,13}$)\d+(?:\.\d{0,2})?$/;
 /** A static code's txid has at most 25 characters; that of a dynamic one is at its URL. */
 const TXID = /^[a-zA-Z0-9]{1,25}$/;
 
 /**
- * Reads a BR Code strictly. A matching CRC is not enough: a code in circulation declares a wrong
- * length under a matching CRC, so every length, the required fields and the format of each value
- * are checked. Unreserved templates (80 to 99) and the accounts of other arrangements are ignored.
+ * Reads a BR Code. A matching CRC is not enough: a code in circulation declares a wrong length
+ * under a matching CRC, so every length is checked, and of a static code the required fields and
+ * the format of each value that is used. Of a dynamic code only the URL counts. The postal code, the
+ * accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
  *
- * @param text the copy-and-paste text; space around it is ignored.
+ * @param text the copy-and-paste text. Space around it, and invisible characters and line breaks
+ *   anywhere in it, are ignored. Letters may have accents.
  * @throws BrCodeFault, and nothing else, at the first fault.
  */
 export function decodeBrCode(text: string): BrCode {
-  const code = text.length > 2 * maxBrCodeLength ? text : text.trim();
-  checkEnvelope(code);
-  const root = parseTlv(code);
+  const code = checkedText(text);
+  const root = parseRoot(code);
   if ([...root.tags.keys()].at(-1) !== '63') throw new BrCodeFault('63', invalid('63'));
-  required(root, '00', /^01$/);
-  required(root, '53', /^986$/);
-  required(root, '58', /^BR$/);
-  const amount = optional(root, '54', /^\d{1,10}\.\d{2}$/);
-  const txid = required(parseTlv(required(root, '62', ANY), '62'), '05', ANY);
-  if (txid !== NO_TXID && !TXID.test(txid)) throw new BrCodeFault('62-05', invalid('62-05'));
-  return {
-    ...decodeAccount(root),
-    oneTime: optional(root, '01', /^1[12]$/) === '12',
-    categoryCode: required(root, '52', /^\d{4}$/),
-    // An amount of zero is left to the payer, like a missing one.
-    amountCents: (amount === null ? null : centsFromDecimal(amount)) || null,
-    receiverName: required(root, '59', /^.{1,25}$/),
-    city: required(root, '60', /^.{1,15}$/),
-    zipcode: optional(root, '61', /^\d{8}$/),
-    txid: txid === NO_TXID ? null : txid,
-  };
+  const isRecurring = hasRecurrence(root);
+  const account = decodeAccount(root, isRecurring);
+  return account.kind === 'dynamic'
+    ? { ...account, ...unreadFields(root), isRecurring }
+    : { ...account, ...staticFields(root) };
 }
 
 /** @returns why a text is not a BR Code, or null when it is one. */
@@ -150,41 +166,91 @@ export function crc16Ccitt(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, '0');
 }
 
+/** How a generator counts a character in a length: as bytes, as UTF-16 units, or as one. */
+type SizeOf = (character: string) => number;
+
+const BYTES: SizeOf = (character) => Buffer.byteLength(character);
+const SIZES: readonly SizeOf[] = [BYTES, (character) => character.length, () => 1];
+
 /** The fields of a template by tag, and the prefix of its tags in an error. */
 interface Template {
   readonly prefix: string;
   readonly tags: ReadonlyMap<string, string>;
+  readonly sizeOf: SizeOf;
+}
+
+/** @returns the text that the CRC covers: as it is or, where pasting changed it, cleaned. */
+function checkedText(text: string): string {
+  // A text that is too long is not worth cleaning.
+  const pasted = text.length > 8 * maxBrCodeLength ? text : cleanPasted(text);
+  const cleaned = pasted.replace(/\p{Zs}/gu, ' ');
+  // A name may itself have invisible characters: an emoji that joins two others.
+  const code = [text.trim(), pasted, cleaned].find(hasCrc) ?? cleaned;
+  checkEnvelope(code);
+  return code;
+}
+
+function hasCrc(code: string): boolean {
+  const isShort = code.length <= 2 * maxBrCodeLength;
+  return isShort && code.slice(-8, -4) === '6304' && code.endsWith(crc16Ccitt(code.slice(0, -4)));
 }
 
 function checkEnvelope(code: string): void {
-  if (code.length > maxBrCodeLength) throw new BrCodeFault('payload', TOO_LONG);
-  if (!/^[\x20-\x7e]*$/.test(code)) throw new BrCodeFault('payload', NOT_ASCII);
+  const isTooLong = code.length > 2 * maxBrCodeLength || [...code].length > maxBrCodeLength;
+  if (isTooLong) throw new BrCodeFault('payload', TOO_LONG);
+  if (/[\p{Cc}\p{Cs}]/u.test(code)) throw new BrCodeFault('payload', UNPRINTABLE);
   if (!code.startsWith('000201')) throw new BrCodeFault('00', NOT_A_CODE);
-  const isComplete =
-    code.slice(-8, -4) === '6304' && code.slice(-4) === crc16Ccitt(code.slice(0, -4));
-  if (!isComplete) throw new BrCodeFault('63', INCOMPLETE);
+  if (!hasCrc(code)) throw new BrCodeFault('63', INCOMPLETE);
+}
+
+/** Generators count the letters with accents in different ways; within a code, all alike. */
+function parseRoot(code: string): Template {
+  for (const sizeOf of SIZES) {
+    const root = tryTlv(code, { sizeOf });
+    if (root !== null) return root;
+  }
+  throw new BrCodeFault('payload', MALFORMED);
 }
 
 /** Reads fields of two-digit tag, two-digit length and value, which must fill the text exactly. */
-function parseTlv(text: string, template?: string): Template {
-  const field = template ?? 'payload';
+function tryTlv(
+  text: string,
+  { sizeOf, template }: { readonly sizeOf: SizeOf; readonly template?: string },
+): Template | null {
+  const characters = [...text];
   const tags = new Map<string, string>();
-  for (let at = 0; at < text.length;) {
-    const header = /^(\d{2})(\d{2})$/.exec(text.slice(at, at + 4));
-    if (header === null) throw new BrCodeFault(field, MALFORMED);
-    const [, tag = '', length = ''] = header;
-    const value = text.slice(at + 4, at + 4 + Number(length));
-    const isWhole = value !== '' && value.length === Number(length);
-    if (!isWhole || tags.has(tag)) throw new BrCodeFault(field, MALFORMED);
-    tags.set(tag, value);
-    at += 4 + value.length;
+  for (let at = 0; at < characters.length;) {
+    const header = /^(\d{2})(\d{2})$/.exec(characters.slice(at, at + 4).join(''));
+    const [, tag = '', length = ''] = header ?? [];
+    const start = at + 4;
+    at = endOf(characters, { start, size: Number(length), sizeOf });
+    if (header === null || at === -1 || tags.has(tag)) return null;
+    tags.set(tag, characters.slice(start, at).join(''));
   }
-  return { prefix: template === undefined ? '' : `${template}-`, tags };
+  return { prefix: template === undefined ? '' : `${template}-`, tags, sizeOf };
 }
 
+/** @returns where a value of that size ends; -1 if no character ends there. */
+function endOf(
+  characters: readonly string[],
+  value: { readonly start: number; readonly size: number; readonly sizeOf: SizeOf },
+): number {
+  let at = value.start;
+  let left = value.size;
+  for (; left > 0 && at < characters.length; at += 1) left -= value.sizeOf(characters[at] ?? '');
+  return left === 0 ? at : -1;
+}
+
+function parseTlv(text: string, { sizeOf }: Template, template: string): Template {
+  const parsed = tryTlv(text, { sizeOf, template });
+  if (parsed === null) throw new BrCodeFault(template, MALFORMED);
+  return parsed;
+}
+
+/** An empty field is like a missing one. */
 function optional({ prefix, tags }: Template, tag: string, pattern: RegExp): string | null {
   const value = tags.get(tag);
-  if (value === undefined) return null;
+  if (value === undefined || value === '') return null;
   const field = prefix + tag;
   if (!pattern.test(value)) throw new BrCodeFault(field, invalid(field));
   return value;
@@ -197,18 +263,65 @@ function required(template: Template, tag: string, pattern: RegExp): string {
   return value;
 }
 
-/** The account is in one of the tags 26 to 51; its GUI is accepted in upper and lower case. */
-function decodeAccount(root: Template): BrCodeAccount {
-  const accounts = [...root.tags]
+/** The GUI is accepted in upper and lower case. */
+function isPix(template: Template | null): boolean {
+  return template?.tags.get('00')?.toLowerCase() === GUI;
+}
+
+/** The tags 80 to 99 are unreserved: whoever uses one in another way is not understood here. */
+function hasRecurrence({ tags, sizeOf }: Template): boolean {
+  return [...tags]
+    .filter(([tag]) => tag >= '80')
+    .map(([, value]) => tryTlv(value, { sizeOf }))
+    .some((template) => isPix(template) && template?.tags.has('25'));
+}
+
+/** The accounts are in the tags 26 to 51. Those of other arrangements are not read. */
+function pixAccounts(root: Template): Template[] {
+  return [...root.tags]
     .filter(([tag]) => tag >= '26' && tag <= '51')
-    .map(([tag, value]) => parseTlv(value, tag))
-    .filter(({ tags }) => tags.get('00')?.toLowerCase() === GUI);
-  const account = accounts[0];
-  if (account === undefined || accounts.length > 1) throw new BrCodeFault('26', NOT_PIX);
+    .filter(([, value]) => value.toLowerCase().includes(`0014${GUI}`))
+    .map(([tag, value]) => parseTlv(value, root, tag))
+    .filter(isPix);
+}
+
+type StaticAccount = Pick<StaticBrCode, 'kind' | 'key' | 'description' | 'isWithdrawal'>;
+type DynamicAccount = Pick<DynamicBrCode, 'kind' | 'url'>;
+
+function decodeAccount(root: Template, isRecurring: boolean): StaticAccount | DynamicAccount {
+  const [account, ...others] = pixAccounts(root);
+  const url = account && optional(account, '25', NO_SPACES);
+  if (isRecurring && !url) throw new BrCodeFault('80', RECURRING);
+  if (account === undefined || others.length > 0) throw new BrCodeFault('26', NOT_ONE_ACCOUNT);
   const key = optional(account, '01', NO_SPACES);
-  const url = optional(account, '25', NO_SPACES);
-  const description = optional(account, '02', ANY);
-  if (key !== null && url === null) return { kind: 'static', key, description };
-  if (url !== null && key === null) return { kind: 'dynamic', url };
-  throw new BrCodeFault('26', NOT_PIX);
+  if (key !== null && !url) {
+    const description = optional(account, '02', ANY);
+    const isWithdrawal = optional(account, '03', ANY) !== null;
+    return { kind: 'static', key, description, isWithdrawal };
+  }
+  if (url && key === null) return { kind: 'dynamic', url };
+  throw new BrCodeFault('26', NOT_ONE_PAYEE);
+}
+
+function unreadFields({ tags }: Template): BrCodeFields {
+  const [receiverName = '', city = ''] = [tags.get('59'), tags.get('60')];
+  return { oneTime: tags.get('01') === '12', receiverName, city };
+}
+
+function staticFields(root: Template): Omit<StaticBrCode, keyof StaticAccount> {
+  required(root, '00', /^01$/);
+  required(root, '53', /^986$/);
+  required(root, '58', /^BR$/);
+  required(root, '52', /^\d{4}$/);
+  const amount = optional(root, '54', AMOUNT)?.replace(/\.$/, '');
+  const txid = required(parseTlv(required(root, '62', ANY), root, '62'), '05', ANY);
+  if (txid !== NO_TXID && !TXID.test(txid)) throw new BrCodeFault('62-05', invalid('62-05'));
+  return {
+    oneTime: optional(root, '01', /^1[12]$/) === '12',
+    // An amount of zero is left to the payer, like a missing one.
+    amountCents: (amount === undefined ? null : centsFromDecimal(amount)) || null,
+    receiverName: required(root, '59', /^.{1,25}$/u),
+    city: required(root, '60', /^.{1,15}$/u),
+    txid: txid === NO_TXID ? null : txid,
+  };
 }

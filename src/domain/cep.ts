@@ -73,8 +73,19 @@ export function locateCep(cep: string): LocatedCep | null {
 }
 
 /**
+ * Whether a CEP may be the only one of a town or a village, whose streets and districts it does not
+ * tell apart. Such a code ends in 000 (Correios); so does that of some long streets.
+ *
+ * @param cep as typed.
+ */
+export function isTownCep(cep: string): boolean {
+  const digits = normaliseCep(cep);
+  return digits !== null && digits.endsWith('000') && !sampleCeps.get(digits)?.[1];
+}
+
+/**
  * A few real CEPs, at least one of each state, to look up without a provider: street, district and
- * city in the spelling of Correios.
+ * city in the spelling of Correios. A town with one CEP has an empty street and district.
  */
 export const sampleCeps: ReadonlyMap<
   string,
@@ -83,6 +94,8 @@ export const sampleCeps: ReadonlyMap<
   ['01001000', ['Praça da Sé', 'Sé', 'São Paulo']],
   ['01045001', ['Praça da República', 'República', 'São Paulo']],
   ['01310100', ['Avenida Paulista', 'Bela Vista', 'São Paulo']],
+  ['17400000', ['', '', 'Garça']],
+  ['54580000', ['', '', 'Cabo de Santo Agostinho']],
   ['13216000', ['Avenida São João', 'Vila Joana', 'Jundiaí']],
   ['20040002', ['Avenida Rio Branco', 'Centro', 'Rio de Janeiro']],
   ['22010000', ['Avenida Atlântica', 'Copacabana', 'Rio de Janeiro']],

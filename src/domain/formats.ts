@@ -10,7 +10,7 @@ import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { tidyLine } from './text.ts';
+import { cleanPasted, tidyLine } from './text.ts';
 
 const NO_LETTER: Text = {
   en: 'The name must contain a letter.',
@@ -47,6 +47,11 @@ const PERSONAL_ID: Text = {
   pt: 'Este é o CPF de uma pessoa. Informe um CNPJ.',
 };
 
+const NOT_A_TAX_ID: Text = {
+  en: 'This is neither a CPF nor a CNPJ. Check its digits.',
+  pt: 'Este não é um CPF nem um CNPJ. Confira os dígitos.',
+};
+
 const NOT_A_PHONE: Text = {
   en: 'The phone must have an area code, as in +55 11 98765-4321.',
   pt: 'O telefone deve ter o DDD, como em +55 11 98765-4321.',
@@ -58,8 +63,8 @@ const NOT_A_STATE: Text = {
 };
 
 const NOT_A_KEY: Text = {
-  en: 'The key must have 1 to 128 visible ASCII characters. A UUID is best.',
-  pt: 'A chave deve ter de 1 a 128 caracteres ASCII visíveis. Um UUID é o ideal.',
+  en: 'Send one key: 1 to 128 visible ASCII characters, no quotes or commas. A UUID is best.',
+  pt: 'Envie uma chave: de 1 a 128 caracteres ASCII visíveis, sem aspas nem vírgulas. Um UUID é o ideal.',
 };
 
 const NOT_A_PIX_KEY: Text = {
@@ -72,6 +77,12 @@ const NOT_A_CURSOR: Text = {
   pt: 'Informe o next_cursor da página anterior sem alterações. Comece sem cursor.',
 };
 
+/**
+ * Without `"` and `,`: a client that quotes its key, and a proxy that joins two headers, would turn
+ * a repeat into a new payment.
+ */
+const IDEMPOTENCY_KEY = /^[\x21\x23-\x2b\x2d-\x7e]{1,128}$/;
+
 const CONTROL_CHARACTER = /\p{C}/u;
 const LETTER = /\p{L}/u;
 
@@ -83,10 +94,11 @@ const formats = {
   'cep-digits': (text) => (/^\d{8}$/.test(text) ? null : NOT_BARE_DIGITS),
   cpf: (text) => taxIdError(text, { CPF: null, CNPJ: COMPANY_ID, neither: NOT_A_CPF }),
   cnpj: (text) => taxIdError(text, { CPF: PERSONAL_ID, CNPJ: null, neither: NOT_A_CNPJ }),
+  'tax-id': (text) => (taxIdKind(text) === null ? NOT_A_TAX_ID : null),
   phone: (text) => (toE164(text) === null ? NOT_A_PHONE : null),
   state: (text) => (toState(text) === null ? NOT_A_STATE : null),
   'br-code': brCodeError,
-  'idempotency-key': (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? null : NOT_A_KEY),
+  'idempotency-key': (text) => (IDEMPOTENCY_KEY.test(text) ? null : NOT_A_KEY),
   'pix-key': pixKeyError,
   'pix-cursor': (text) => (parsePixCursor(text) === null ? NOT_A_CURSOR : null),
 } as const satisfies Record<string, (text: string) => Text | null>;
@@ -107,7 +119,7 @@ function lineError(text: string): Text | null {
 }
 
 function pixKeyError(text: string): Text | null {
-  const key = text.trim();
+  const key = cleanPasted(text);
   if (key === '') return EMPTY;
   if (/\p{Cc}/u.test(key)) return UNSTORABLE;
   return isPixKey(key) ? null : NOT_A_PIX_KEY;

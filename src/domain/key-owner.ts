@@ -26,8 +26,27 @@ export function shownOwner({ name, document, ispb }: FoundOwner): ShownOwner {
   };
 }
 
+/**
+ * Returns a text that two look-ups have in common only when they found the same owner: the document
+ * and the institution, and for a masked document, which several people share, also the name.
+ * @returns null when the directory does not say enough to compare.
+ */
+export function ownerIdentity({ name, document, ispb }: FoundOwner): string | null {
+  if (document === null || ispb === null) return null;
+  const taxId = normaliseTaxId(document);
+  if (taxId !== null) return JSON.stringify([taxId, ispb]);
+  const isComparable = isMasked(document) && document.replace(/\D/g, '').length >= fewestDigits;
+  return isComparable && name !== null ? JSON.stringify([document, ispb, name]) : null;
+}
+
+/** The digits that a masked document shows at least, as in `***.456.789-**`. */
+const fewestDigits = 6;
+
 /** The provider may have masked the document already. */
 function maskedDocument(document: string): string | null {
-  if (/^[\d.*/-]*\*[\d.*/-]*$/.test(document)) return document;
-  return maskTaxId(normaliseTaxId(document) ?? '');
+  return isMasked(document) ? document : maskTaxId(normaliseTaxId(document) ?? '');
+}
+
+function isMasked(document: string): boolean {
+  return /^[\d.*/-]*\*[\d.*/-]*$/.test(document);
 }

@@ -1,6 +1,6 @@
 /** Validates and normalises the personal data and the address of a registration. */
 import type { Text } from '../errors.ts';
-import { normaliseCep, toState } from './cep.ts';
+import { isTownCep, normaliseCep, toState } from './cep.ts';
 import { isEmail, MAX_EMAIL_LENGTH, toE164 } from './contact.ts';
 import { formatError, type FormatName } from './formats.ts';
 import { normaliseTaxId } from './tax-id.ts';
@@ -52,7 +52,8 @@ export interface AddressForm {
   readonly logradouro: string;
   readonly numero: string;
   readonly complemento?: string | null | undefined;
-  readonly bairro: string;
+  /** May be empty where a whole town has one CEP. */
+  readonly bairro?: string | undefined;
   readonly cidade: string;
   readonly estado: string;
 }
@@ -93,7 +94,10 @@ export function readAddress(form: AddressForm, at = ''): Reading<Address> {
     [`${at}logradouro`]: textError(form.logradouro, line),
     [`${at}numero`]: textError(form.numero, { form: 'line', max: MAX_NUMBER_LENGTH }),
     [`${at}complemento`]: textError(form.complemento ?? '', { ...line, form: 'optional-line' }),
-    [`${at}bairro`]: textError(form.bairro, line),
+    [`${at}bairro`]: textError(form.bairro ?? '', {
+      ...line,
+      ...(isTownCep(form.cep) && { form: 'optional-line' }),
+    }),
     [`${at}cidade`]: textError(form.cidade, line),
     [`${at}estado`]: formatError('state', form.estado),
   });
@@ -137,7 +141,7 @@ function normaliseAddress(form: AddressForm): Address {
     logradouro: tidyLine(form.logradouro),
     numero: tidyLine(form.numero),
     complemento: tidyLine(form.complemento ?? '') || null,
-    bairro: tidyLine(form.bairro),
+    bairro: tidyLine(form.bairro ?? ''),
     cidade: tidyLine(form.cidade),
     estado: toState(form.estado) ?? '',
   };

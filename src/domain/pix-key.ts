@@ -1,6 +1,6 @@
 import { isEmail, toE164 } from './contact.ts';
 import { normaliseTaxId } from './tax-id.ts';
-import { foldTypography } from './text.ts';
+import { cleanPasted, foldTypography } from './text.ts';
 
 /** The kind of a PIX key, by its format; `UNKNOWN` for a format that is not recognised. */
 export type PixKeyKind = 'CPF' | 'CNPJ' | 'PHONE' | 'EMAIL' | 'EVP' | 'UNKNOWN';
@@ -52,16 +52,14 @@ const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{
  *
  * Eleven bare digits with valid check digits are a CPF, otherwise a mobile number. Digits that are
  * grouped as one of the two are never read as the other. In an unknown format, the key is the
- * trimmed text, so that a key reported by the provider can still be compared.
+ * cleaned text, so that a key reported by the provider can still be compared.
  */
 export function normalisePixKey(text: string): PixKey {
-  const trimmed = text.trim();
-  const unknown: PixKey = { kind: 'UNKNOWN', key: trimmed };
-  if (trimmed.length > MAX_KEY_LENGTH) return unknown;
-  // Text copied from address books is wrapped in invisible direction marks.
-  const visible = trimmed.replace(/\p{Cf}/gu, '');
-  if (isEmail(visible)) return { kind: 'EMAIL', key: visible.toLowerCase() };
-  const typed = foldTypography(trimmed);
+  const cleaned = cleanPasted(text);
+  const unknown: PixKey = { kind: 'UNKNOWN', key: cleaned };
+  if (cleaned.length > MAX_KEY_LENGTH) return unknown;
+  if (isEmail(cleaned)) return { kind: 'EMAIL', key: cleaned.toLowerCase() };
+  const typed = foldTypography(cleaned);
   if (EVP.test(typed)) return { kind: 'EVP', key: typed.toLowerCase() };
   return taxIdOrPhone(typed) ?? unknown;
 }
@@ -72,6 +70,16 @@ export function normalisePixKey(text: string): PixKey {
  */
 export function isPixKey(text: string): boolean {
   return normalisePixKey(text).kind !== 'UNKNOWN';
+}
+
+/**
+ * Whether a text that is read as a CPF is a mobile number as well: eleven digits that are grouped as
+ * neither. Only the person who typed them knows which of the two they mean.
+ */
+export function isAmbiguousPixKey(text: string): boolean {
+  if (normalisePixKey(text).kind !== 'CPF') return false;
+  const typed = foldTypography(text.trim());
+  return !GROUPED_AS_CPF.test(typed) && !isNoPhone(typed) && toE164(typed) !== null;
 }
 
 function taxIdOrPhone(typed: string): PixKey | null {

@@ -42,6 +42,16 @@ export function foldTypography(text: string): string {
 }
 
 /**
+ * Cleans a text that is one word or one code and was pasted: removes the invisible characters and
+ * the line breaks that chat applications and mail add anywhere, and trims spaces at both ends.
+ */
+export function cleanPasted(text: string): string {
+  return text
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}\n\v\f\r\u0085\u2028\u2029]/gu, '')
+    .trim();
+}
+
+/**
  * Normalises a text to one line: composed form (NFC), no invisible characters, single spaces,
  * trimmed ends. Names that look equal then compare equal.
  *

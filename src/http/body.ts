@@ -7,7 +7,7 @@ import { ValidationErrors } from '../contract/validation-errors.ts';
 import { NOT_A_FILE } from '../contract/validation-messages.ts';
 import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
-import { parseJson, parseOutline } from './json.ts';
+import { isJson, parseJson, parseOutline, readJson } from './json.ts';
 import {
   fileTooLarge,
   maxFormBytes,
@@ -67,25 +67,38 @@ export function readBody(
   const { request } = exchange;
   if (contract === null) return NO_BODY;
   if (!announcesBody(request)) return noBody(contract);
-  requireMediaType(request, contract.media);
+  const hasType = hasMediaType(request, contract.media);
+  // An event that is refused may be lost: what is stored as bytes may have any type.
+  if (!hasType && !contract.isStoredAsBytes) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
   if (contract.form !== null) {
     const form = incomingForm(exchange, contract.form, uploadMaxBytes);
     return { ...NO_BODY, isPresent: true, value: form, isPending: true };
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.sendContinue();
-  return readBytes(request, contract.maxBytes).then((raw) => jsonBody(contract, raw));
+  return readBytes(request, contract.maxBytes).then((raw) => {
+    if (hasType || raw.length === 0) return jsonBody(contract, raw);
+    return isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
+  });
 }
 
 /**
- * Parses a complete JSON body.
+ * Parses a complete JSON body. One that is stored as bytes is only outlined if it is long, or if an
+ * object has two members with one name: its job decides which of them counts.
  * @throws AppError MALFORMED_JSON
  */
 export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (raw.length === 0) return noBody(contract);
-  const isOutline = contract.isStoredAsBytes && raw.length > MAX_PARSED_BYTES;
-  const value = isOutline ? parseOutline(raw) : parseJson(raw);
-  return { isPresent: true, raw, value, isPending: false, isOutline };
+  const body = { isPresent: true, raw, isPending: false };
+  if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isOutline: false };
+  if (raw.length > MAX_PARSED_BYTES) return { ...body, value: parseOutline(raw), isOutline: true };
+  const { value, repeats } = readJson(raw);
+  return { ...body, value, isOutline: repeats };
+}
+
+/** A body that is stored and is not JSON: its outline is an object, which any contract accepts. */
+function unreadBody(raw: Buffer): ReadBody {
+  return { isPresent: true, raw, value: {}, isPending: false, isOutline: true };
 }
 
 /** Checks the boundary and the declared length before any byte of the form is read. */
@@ -122,11 +135,11 @@ function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-function requireMediaType(request: IncomingMessage, media: BodyContract['media']): void {
+/** A body with a content coding has another type: it is not decoded. */
+function hasMediaType(request: IncomingMessage, media: BodyContract['media']): boolean {
   const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
   const isPlain = encoding === undefined || encoding.trim().toLowerCase() === 'identity';
-  if (isPlain && isMediaType(contentType, MEDIA_TYPES[media])) return;
-  throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+  return isPlain && isMediaType(contentType, MEDIA_TYPES[media]);
 }
 
 /** Compares media types without parameters, but refuses a charset other than UTF-8. */

@@ -36,29 +36,41 @@ export interface ValidatedInput {
 export function readInput(contract: OperationContract, parts: RequestParts): ValidatedInput {
   const errors = new ValidationErrors();
   const path = readPath(contract, parts.params, errors);
-  const headers = readParameters(
-    contract.headerParameters,
-    (name) => parts.headers[name.toLowerCase()],
-    errors,
-  );
+  const headers = readHeaders(contract, parts.headers, errors);
   const queryValues = parseQuery(parts.query);
   const query = readParameters(contract.queryParameters, (name) => queryValues.get(name), errors);
-  refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
+  if (contract.isStrictQuery) {
+    refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
+  }
   const body = readBodyValue(contract.body, parts.body, errors);
   errors.throwIfAny();
   return { path, query, headers, body };
 }
 
+/** @returns the declared headers of a request, or null when one of them is invalid. */
+export function validHeaders(contract: OperationContract, headers: IncomingHttpHeaders): unknown {
+  const errors = new ValidationErrors();
+  const values = readHeaders(contract, headers, errors);
+  return errors.isEmpty ? values : null;
+}
+
+function readHeaders(
+  { headerParameters }: OperationContract,
+  headers: IncomingHttpHeaders,
+  errors: ValidationErrors,
+): unknown {
+  return readParameters(headerParameters, (name) => headers[name.toLowerCase()], errors);
+}
+
 /**
- * Refuses unknown query parameters if the operation declares any: a list whose filter was ignored
- * would be taken for a filtered list. Operations without query parameters ignore the query.
+ * Refuses unknown query parameters: a list whose filter was ignored would be taken for a filtered
+ * list. The operations of 1.0.0, which promised to ignore them, do not.
  */
 function refuseUnknownParameters(
   { parameters }: ParameterSet,
   names: Iterable<string>,
   errors: ValidationErrors,
 ): void {
-  if (parameters.length === 0) return;
   for (const name of names) {
     if (!parameters.some((known) => known.name === name)) errors.add(name, UNKNOWN_PARAMETER);
   }

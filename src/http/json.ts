@@ -1,6 +1,7 @@
 /** Parses JSON from the wire: strict UTF-8, bounded depth, text that PostgreSQL can store. */
 import { AppError, type Text } from '../errors.ts';
 import { MAX_FIELDS, joinPath } from '../contract/validation-errors.ts';
+import { repeatsMembers } from '../domain/json-members.ts';
 import { outermostValue, type Outermost } from './json-syntax.ts';
 
 /** Deeper nesting could overflow the stack of a recursive walk (RFC 8259, section 9). */
@@ -15,6 +16,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  *   the parser.
  */
 export function parseJson(bytes: Buffer): unknown {
+  const { value, repeats } = readJson(bytes);
+  if (repeats) throw new AppError('MALFORMED_JSON', { text: duplicateNames });
+  return value;
+}
+
+/**
+ * Parses JSON, in which an object may have two members with the same name.
+ * @returns the value with the last of them, and whether there are any.
+ * @throws AppError MALFORMED_JSON when the bytes are not JSON in UTF-8.
+ */
+export function readJson(bytes: Buffer): { readonly value: unknown; readonly repeats: boolean } {
   let text: string;
   let value: unknown;
   try {
@@ -24,10 +36,7 @@ export function parseJson(bytes: Buffer): unknown {
     // The parser's message quotes the body, which may contain a password, so only its name is kept.
     throw new AppError('MALFORMED_JSON', { cause: cause instanceof Error ? cause.name : cause });
   }
-  if (countMembersInText(text) !== countMembers(value)) {
-    throw new AppError('MALFORMED_JSON', { text: duplicateNames });
-  }
-  return value;
+  return { value, repeats: repeatsMembers(text, value) };
 }
 
 const duplicateNames: Text = {
@@ -35,29 +44,13 @@ const duplicateNames: Text = {
   pt: 'Um objeto do corpo da requisição tem dois campos com o mesmo nome.',
 };
 
-/** Matches the next string of a JSON text; a colon follows the name of a member. */
-const strings = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
-
-/** Counts the members of all objects of a JSON text. */
-function countMembersInText(text: string): number {
-  let members = 0;
-  strings.lastIndex = 0;
-  while (strings.test(text)) if (text[strings.lastIndex - 1] === ':') members += 1;
-  return members;
-}
-
-/** Counts the members of all objects of a value. */
-function countMembers(value: unknown): number {
-  let members = 0;
-  const open = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    const inner = Object.values(next);
-    if (!Array.isArray(next)) members += inner.length;
-    for (const one of inner) open.push(one);
+/** Whether bytes are JSON in UTF-8. */
+export function isJson(bytes: Buffer): boolean {
+  try {
+    return outermostValue(utf8.decode(bytes)) !== null;
+  } catch {
+    return false;
   }
-  return members;
 }
 
 const OUTLINES: Readonly<Record<Outermost, unknown>> = { object: {}, array: [], scalar: null };

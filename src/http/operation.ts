@@ -90,6 +90,14 @@ export interface WithRefusalHeaders {
   refusalHeaders?(error: AppError): Readonly<Record<string, string>>;
 }
 
+/** A request with a valid token that was refused, by validation or by its operation. */
+export interface RefusedCall<Id extends OperationId> {
+  readonly error: AppError;
+  readonly token: VerifiedToken;
+  /** Null when the headers that the contract declares are invalid. */
+  readonly headers: Operations[Id]['headers'] | null;
+}
+
 /** Needs no token. */
 export interface PublicOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'public';
@@ -118,6 +126,11 @@ export interface TokenOperation<Id extends OperationId> extends WithRefusalHeade
   readonly access: 'token';
   /** Whether the operation refuses an ended session, in a statement that it needs anyway. */
   readonly checksSession: boolean;
+  /**
+   * Completes a refusal from what is stored, such as the outcome of an earlier request.
+   * @throws AppError in place of the refusal.
+   */
+  completeRefusal?(context: Context, call: RefusedCall<Id>): Promise<AppError>;
   run(context: Context, call: Call<Id> & { readonly token: VerifiedToken }): Promise<Reply<Id>>;
 }
 

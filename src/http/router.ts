@@ -12,6 +12,7 @@ export interface AnyOperation extends WithRefusalHeaders {
   readonly access: RequiredAccess;
   readonly checksSession?: boolean;
   admit?(context: Context, caller: unknown): Promise<void>;
+  completeRefusal?(context: Context, call: unknown): Promise<AppError>;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

@@ -18,7 +18,7 @@ import { clientAddress, createProxyWatch } from './client-address.ts';
 import type { Contract, OperationContract } from '../contract/contract.ts';
 import { ClientGone, type Exchange, ExchangeFacts } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
-import { readInput, readPath } from './input.ts';
+import { readInput, readPath, validHeaders } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from '../contract/answer-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
@@ -278,6 +278,22 @@ async function admitEvent(
 }
 
 async function runOperation(
+  options: StagesOptions,
+  exchange: Exchange,
+  call: AdmittedCall,
+): Promise<Reply> {
+  try {
+    return await readAndRun(options, exchange, call);
+  } catch (error) {
+    const { operation, contract } = call.route;
+    const { token } = call.caller;
+    if (!(error instanceof AppError) || !token || !operation.completeRefusal) throw error;
+    const headers = validHeaders(contract, exchange.request.headers);
+    throw await operation.completeRefusal(options.context, { error, token, headers });
+  }
+}
+
+async function readAndRun(
   options: StagesOptions,
   exchange: Exchange,
   call: AdmittedCall,

@@ -17,6 +17,8 @@ export function toStepError(error: ProviderError): StepError {
     case 'PROVIDER_REJECTED':
     case 'TOKEN_REFUSED':
     case 'PIX_KEY_NOT_FOUND':
+    case 'PIX_KEY_LIMIT':
+    case 'PIX_KEY_TAKEN':
     case 'INSUFFICIENT_FUNDS':
       return 'PROVIDER_REJECTED';
   }

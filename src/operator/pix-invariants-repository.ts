@@ -262,8 +262,8 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED'
             and (${isReported} or ${isRefused} or
-                 ending.note in ('look_up_failed', 'abandoned', 'account_not_active',
-                                 '${expiredNote}')) is not true`,
+                 ending.note in ('look_up_failed', 'payee_changed', 'abandoned',
+                                 'account_not_active', '${expiredNote}')) is not true`,
   }),
   invariant({
     name: 'expired_after_grace',

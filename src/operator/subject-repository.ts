@@ -153,20 +153,22 @@ const lock: Statement = {
   text: `select id from users where id = $1 for update`,
 };
 
-const openPayments: Statement = {
+/** A charge that is paid later is attributed by its key, which an erasure would remove. */
+const openTransactions: Statement = {
   name: 'ops-subject-open',
   text: `
     select id from pix_transactions
-     where user_id = $1 and operation = 'SEND' and status = 'PROCESSING' order by created_at, id`,
+     where user_id = $1 and operation in ('SEND', 'CHARGE') and status = 'PROCESSING'
+     order by created_at, id`,
 };
 
 /**
  * Locks a user until the end of the transaction.
- * @returns the ids of the payments that are open.
+ * @returns the ids of the sends and charges that are open.
  */
 export async function lockSubject({ db }: Store, userId: number): Promise<string[]> {
   await db.query(lock, [userId]);
-  const open = await db.query<{ id: string }>(openPayments, [userId]);
+  const open = await db.query<{ id: string }>(openTransactions, [userId]);
   return open.map(({ id }) => id);
 }
 

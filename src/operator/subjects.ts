@@ -52,8 +52,8 @@ export interface SubjectErased extends Erased {
 
 /**
  * Erases a person: the user stays under a token, with the payments.
- * @throws OpError when there is no such user, the user is erased already or has an open payment, or
- *   the reason or the operator is missing.
+ * @throws OpError when there is no such user, the user is erased already or has an open payment or
+ *   charge, or the reason or the operator is missing.
  */
 export const eraseUser: Op<SubjectInput, SubjectErased> = {
   async run(context, { user, reason }, { operator }) {
@@ -93,7 +93,10 @@ function refuseOpen(userId: number, open: readonly string[]): void {
   const more = open.length > mostShown ? ` and ${open.length - mostShown} more` : '';
   const which = open.slice(0, mostShown).join(', ');
   const rule = 'wait until they have ended, or resolve them with `ponte pix resolve`';
-  throw new OpError('REFUSED', `user ${userId} has open payments (${which}${more}): ${rule}`);
+  throw new OpError(
+    'REFUSED',
+    `user ${userId} has open payments or charges (${which}${more}): ${rule}`,
+  );
 }
 
 function valuesOf(identity: SubjectIdentity): string[] {

@@ -1,6 +1,7 @@
 /** `webhook list` and `webhook show`: the stored events and their results. */
 import type { LocalContext } from '../context.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
+import { parsePayload } from '../provider/webhook-payload.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
@@ -85,7 +86,7 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
       items: Array.isArray(event.results) ? (event.results as ItemOutcome[]) : [],
       waitsFor: event.waitsFor,
       jobs: jobs.map((job) => toJobView(job, now)),
-      payload: raw ? text : text && redacted(JSON.parse(text)),
+      payload: raw ? text : event.payload && redacted(parsePayload(event.payload)?.content ?? text),
     };
   },
 };

@@ -1,7 +1,7 @@
 import type { CreatePixKeyRequest } from '../../contract/types.ts';
 import { taxIdKind, type TaxIdKind } from '../domain/tax-id.ts';
 import { toE164 } from '../domain/contact.ts';
-import { invalidField, type Text } from '../errors.ts';
+import { invalidField, type ProviderErrorCode, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { addPixKeys } from '../accounts/account-repository.ts';
@@ -24,12 +24,25 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const newKey = { keyType: input.body.key_type, key, account };
     const data = await changeAtProvider(
       context.provider.createKey({ session, ...newKey, ...request.callOptions }),
+      refusalCodes,
     );
     const created = createdKeys(data, key);
     if (principal.account) await addPixKeys(context, principal.account.id, created);
     return { status: 201, body: { data } };
   },
 };
+
+/**
+ * The directory's own reasons (DICT API 1.8.0, error types), which providers pass on, and Celcoin's
+ * word for the limit.
+ */
+const refusalCodes: ReadonlyMap<string, ProviderErrorCode> = new Map([
+  ['EntryLimitExceeded', 'PIX_KEY_LIMIT'],
+  ['ALIAS_LIMIT_ERROR', 'PIX_KEY_LIMIT'],
+  ['EntryAlreadyExists', 'PIX_KEY_TAKEN'],
+  ['EntryKeyOwnedByDifferentPerson', 'PIX_KEY_TAKEN'],
+  ['EntryKeyInCustodyOfDifferentParticipant', 'PIX_KEY_TAKEN'],
+]);
 
 /**
  * The key's value: the directory accepts only values of the holder.

@@ -1,12 +1,14 @@
 /**
  * The look-up of a payee that the payer has confirmed, as an opaque id that the app sends back. The
- * id contains the end-to-end id that the directory has issued for one payment. It is sealed for the
- * user and stored nowhere; the database refuses a second payment with the same end-to-end id.
+ * id contains the end-to-end id that the directory has issued for one payment, and the owner of the
+ * key. It is sealed for the user and stored nowhere; the database refuses a second payment with the
+ * same end-to-end id.
  */
 import { minuteMs } from '../auth/throttle.ts';
 import type { LocalContext } from '../context.ts';
+import { ownerIdentity, shownOwner, type ShownOwner } from '../domain/key-owner.ts';
+import type { KeyOwner } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
-import type { ShownOwner } from '../domain/key-owner.ts';
 
 /** How long a payment may use a look-up: the directory expects the payment soon after it. */
 const freshForMs = 5 * minuteMs;
@@ -22,40 +24,56 @@ export interface LookUp {
   /** The id that the payment must carry. */
   readonly endToEnd: string;
   readonly owner: ShownOwner;
+  /** Equal for two look-ups that found the same owner; null: the owner cannot be compared. */
+  readonly identity: string | null;
 }
 
-/** The sealed content. */
-interface Confirmed extends LookUp {
+/** A look-up that the payer has confirmed. */
+export interface ConfirmedLookUp extends LookUp {
+  /** False: the payment needs a new look-up, which must find the same owner. */
+  readonly isFresh: boolean;
+}
+
+/** The sealed content; version 1.1.0 has no identity. */
+interface Sealed extends Omit<LookUp, 'identity'>, Partial<Pick<LookUp, 'identity'>> {
   readonly key: string;
   readonly expiresAtMs: number;
+}
+
+/** @returns the result of a look-up, from the answer of the directory. */
+export function readLookUp(owner: KeyOwner): LookUp {
+  return { endToEnd: owner.endToEnd, owner: shownOwner(owner), identity: ownerIdentity(owner) };
+}
+
+/** Whether two look-ups found the same owner; owners that cannot be compared are not the same. */
+export function isSameOwner(one: LookUp, other: LookUp): boolean {
+  return one.identity !== null && one.identity === other.identity;
 }
 
 /** @returns the id of a look-up, and the time until which a payment can use it. */
 export function sealLookUp(
   { sealer, clock }: LocalContext,
   { userId, key }: Payee,
-  { endToEnd, owner }: LookUp,
+  lookUp: LookUp,
 ): { readonly lookupId: string; readonly expiresAt: Date } {
   const expiresAt = new Date(clock.now().getTime() + freshForMs);
-  const confirmed: Confirmed = { key, endToEnd, owner, expiresAtMs: expiresAt.getTime() };
-  const sealed = sealer.seal(JSON.stringify(confirmed), sealingOwner(userId));
+  const content: Sealed = { key, ...lookUp, expiresAtMs: expiresAt.getTime() };
+  const sealed = sealer.seal(JSON.stringify(content), sealingOwner(userId));
   return { lookupId: sealed.toString('base64url'), expiresAt };
 }
 
-/**
- * @returns the result of the look-up, or null when the id is too old, belongs to another user or
- *   key, or is invalid: the key is then looked up again.
- */
+/** @returns null when the id belongs to another user or key, or is invalid. */
 export function openLookUp(
   { sealer, clock }: LocalContext,
   { userId, key }: Payee,
   lookupId: string,
-): LookUp | null {
+): ConfirmedLookUp | null {
   try {
     const opened = sealer.open(Buffer.from(lookupId, 'base64url'), sealingOwner(userId));
-    const confirmed = JSON.parse(opened.toString('utf8')) as Confirmed;
-    const isFresh = clock.now().getTime() < confirmed.expiresAtMs;
-    return isFresh && confirmed.key === key ? confirmed : null;
+    const content = JSON.parse(opened.toString('utf8')) as Sealed;
+    if (content.key !== key) return null;
+    const { endToEnd, owner, identity = null, expiresAtMs } = content;
+    return { endToEnd, owner, identity, isFresh: clock.now().getTime() < expiresAtMs };
   } catch (error) {
     if (error instanceof SealError) return null;
     throw error;

@@ -86,7 +86,7 @@ function readBody(body: ChargeRequest, { user, account }: Principal) {
     zipcode: body.zipcode ?? null,
     expirationSeconds: body.expiration_qr ?? defaultExpirationSeconds,
     payerName: body.payer_name ?? null,
-    payerDocument: body.payer_cpf === undefined ? null : bareDocument(body.payer_cpf),
+    payerDocument: normaliseTaxId(body.payer_cpf ?? ''),
     reusable: body.reusable ?? false,
     categoryCode: body.code_category ?? null,
     additionalData: (body.additional_data ?? []).map(({ name, value }) => ({ name, value })),
@@ -113,11 +113,6 @@ function requestedTerms(body: ChargeRequest): unknown[] {
     body.code_category,
     body.additional_data?.map(({ name, value }) => [name, value]),
   ];
-}
-
-/** The contract limits only the length; the provider refuses an invalid document. */
-function bareDocument(text: string): string {
-  return normaliseTaxId(text) ?? text.replace(/[\s./-]/g, '');
 }
 
 async function issue(

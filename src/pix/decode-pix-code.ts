@@ -13,15 +13,28 @@ export const decodePixCode: SessionOperation<'decodePixCode'> = {
   },
 };
 
+type BrCodeOf<Kind> = Extract<BrCode, { kind: Kind }>;
+
 function codeReply(code: BrCode): DecodedPixCode {
   return {
     kind: code.kind,
     one_time: code.oneTime,
-    ...(code.kind === 'static' && keyReply(code.key)),
-    ...(code.amountCents !== null && { amount: numberFromCents(code.amountCents) }),
+    ...(code.kind === 'static' ? staticReply(code) : dynamicReply(code)),
     payee_name: code.receiverName,
     payee_city: code.city,
-    ...(code.kind === 'static' && code.description !== null && { description: code.description }),
+  };
+}
+
+function dynamicReply({ url, isRecurring }: BrCodeOf<'dynamic'>): Partial<DecodedPixCode> {
+  return { url, ...(isRecurring && { purpose: 'PIX_AUTOMATICO' }) };
+}
+
+function staticReply(code: BrCodeOf<'static'>): Partial<DecodedPixCode> {
+  return {
+    ...(code.isWithdrawal && { purpose: 'PIX_SAQUE' }),
+    ...keyReply(code.key),
+    ...(code.amountCents !== null && { amount: numberFromCents(code.amountCents) }),
+    ...(code.description !== null && { description: code.description }),
     ...(code.txid !== null && { txid: code.txid }),
   };
 }

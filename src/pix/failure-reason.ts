@@ -14,6 +14,10 @@ const texts: Readonly<Record<string, Text>> = {
     en: 'The account was not active, and nothing was sent.',
     pt: 'A conta não estava ativa e nada foi enviado.',
   },
+  PAYEE_CHANGED: {
+    en: 'The Pix key may belong to someone else since it was confirmed, and nothing was sent.',
+    pt: 'A chave Pix pode ter mudado de dono desde a confirmação e nada foi enviado.',
+  },
   CHARGE_EXPIRED: {
     en: 'The charge expired before it was paid.',
     pt: 'A cobrança expirou antes de ser paga.',

@@ -10,7 +10,12 @@ import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import { isAlsoCharge, type CorrectionView } from './pix-transaction-repository.ts';
+import {
+  isAlsoCharge,
+  originalEndToEnd,
+  paidOwner,
+  type CorrectionView,
+} from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -40,7 +45,9 @@ const pageOfUser: Statement = {
   name: 'pix-page',
   text: `
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
-           t.expires_at, t.original_id, t.corrected_at, t.paid_again_by, t.is_listed, t.is_stop
+           t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
+           t.corrected_at, t.paid_again_by,
+           t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
       ${requestedSession}
       left join lateral (
              select *
@@ -52,7 +59,8 @@ const pageOfUser: Statement = {
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
                                from (select id, operation, status, amount, created_at, qr_code,
-                                            copy_paste, expires_at, original_id, corrected_at,
+                                            copy_paste, expires_at, original_id, pix_key,
+                                            description, end_to_end, payee, corrected_at,
                                             paid_again_by,
                                             ($7::text is null or operation = $7)
                                               and ($8::text is null or status = $8)
@@ -92,8 +100,14 @@ export interface PageItem extends PixPosition, CorrectionView {
   readonly qrCode: string | null;
   readonly copyPaste: string | null;
   readonly expiresAt: Date | null;
+  readonly pixKey: string | null;
+  readonly description: string | null;
+  readonly endToEnd: string | null;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
   /** Of a refund: the transaction that it refunds. */
   readonly originalId: string | null;
+  readonly originalEndToEnd: string | null;
 }
 
 export interface Page {
@@ -115,6 +129,11 @@ interface PageRow {
   readonly original_id: string | null;
   readonly corrected_at: Date | null;
   readonly paid_again_by: string | null;
+  readonly pix_key: string | null;
+  readonly description: string | null;
+  readonly end_to_end: string | null;
+  readonly payee: ShownOwner | null;
+  readonly original_end_to_end: string | null;
   readonly is_listed: boolean;
   readonly is_stop: boolean;
 }
@@ -152,13 +171,25 @@ export async function readPage(
 }
 
 function toItem(row: PageRow): PageItem {
-  const { id, operation, status, amount } = row;
-  const { created_at: createdAt, qr_code: qrCode, copy_paste: copyPaste } = row;
-  const { expires_at: expiresAt, original_id: originalId } = row;
-  const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
-  const code = { qrCode, copyPaste, expiresAt };
-  const correction = { correctedAt, paidAgainBy };
-  return { id, operation, status, amount, createdAt, ...code, originalId, ...correction };
+  const { id, operation, status, amount, description, payee } = row;
+  return {
+    id,
+    operation,
+    status,
+    amount,
+    description,
+    payee,
+    createdAt: row.created_at,
+    qrCode: row.qr_code,
+    copyPaste: row.copy_paste,
+    expiresAt: row.expires_at,
+    pixKey: row.pix_key,
+    endToEnd: row.end_to_end,
+    originalId: row.original_id,
+    originalEndToEnd: row.original_end_to_end,
+    correctedAt: row.corrected_at,
+    paidAgainBy: row.paid_again_by,
+  };
 }
 
 /**
@@ -175,8 +206,7 @@ const findReceipt: Statement = {
            t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
            t.original_id as "originalId", t.refunded_amount as "refundedAmount",
            t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
-           (select original.end_to_end from pix_transactions original
-             where original.id = t.original_id) as "originalEndToEnd", t.payee, u.name,
+           ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
       ${requestedSession}
       left join accounts a on a.user_id = u.id
@@ -197,7 +227,7 @@ export interface ReceiptFacts extends CorrectionView {
   readonly failureCode: string | null;
   readonly createdAt: Date;
   readonly settledAt: Date | null;
-  /** The owner of the key that a send pays; null where it was not looked up. */
+  /** See {@link paidOwner}; null where it was not looked up. */
   readonly payee: ShownOwner | null;
   /** When a charge expires. */
   readonly expiresAt: Date | null;

@@ -4,6 +4,7 @@ import { pixTypeNamed, transactionType } from '../domain/pix.ts';
 import { nilUuid } from '../domain/text.ts';
 import type { TokenOperation } from '../http/operation.ts';
 import { readPage, type PageItem } from './history-repository.ts';
+import { otherParty, shownIds } from './shown-parties.ts';
 import { codeOf, correctionPart } from './transaction-reply.ts';
 
 /** The contract's default. */
@@ -61,6 +62,9 @@ function toItem(item: PageItem) {
     amount: Number(item.amount),
     status: item.status,
     created_at: item.createdAt.toISOString(),
+    ...otherParty(item),
+    ...(item.description !== null && { description: item.description }),
+    ...shownIds(item),
     ...codeOf(item),
     ...correctionPart(item),
     ...(item.originalId !== null && { original_transaction_id: item.originalId }),

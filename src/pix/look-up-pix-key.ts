@@ -1,12 +1,11 @@
 import { accountForPix } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
-import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
+import { isAmbiguousPixKey, keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
 import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../http/operation.ts';
-import { sealLookUp } from './confirmed-payee.ts';
+import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
-import { shownOwner } from '../domain/key-owner.ts';
 
 /** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
@@ -28,17 +27,16 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
       if (isMissing) await countMissingKey(context, userId, key);
       throw error;
     });
-    const { endToEnd } = owner;
-    const shown = shownOwner(owner);
-    const payee = { userId, key };
-    const { lookupId, expiresAt } = sealLookUp(context, payee, { endToEnd, owner: shown });
+    const found = readLookUp(owner);
+    const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, found);
     const keyType = keyTypeOf(kind);
-    const { ispb, ...named } = shown;
+    const { ispb, ...named } = found.owner;
     return {
       status: 200,
       body: {
         pix_key: key,
-        ...(keyType !== null && { pix_key_type: keyType }),
+        ...(keyType !== null && { key_type: keyType, pix_key_type: keyType }),
+        ...(isAmbiguousPixKey(input.body.pix_key) && { ambiguous: true }),
         ...named,
         ...(ispb !== undefined && { institution: ispb }),
         lookup_id: lookupId,

@@ -180,9 +180,9 @@ async function takeStep(
 
 /**
  * Notes a further attempt in the timeline, if the send is in PAYING under the same claim, which has
- * not expired, and no event about it waits for the end of the call. Such an event may report that
- * the payment has failed, and an attempt after it would be executed although it is stored as
- * failed. No row: the attempt must not be made.
+ * not expired, its account is still ACTIVE, and no event about it waits for the end of the call.
+ * Such an event may report that the payment has failed, and an attempt after it would be executed
+ * although it is stored as failed. No row: the attempt must not be made.
  *
  * An event that names the send only by the idempotency key may be another user's: it counts only if
  * it was received after the send was stored. The clock of each process may be wrong by five
@@ -196,6 +196,7 @@ const repeat: Statement = {
       select t.id from pix_transactions t
        where t.id = $1 and t.settled_at is null and t.phase = 'PAYING'
          and t.claimed_until = $2 and t.claimed_until > $3
+         and 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)
          and not exists (select from webhook_waits wait
                           where wait.id_value = t.end_to_end)
          and not exists (select from webhook_waits wait

@@ -1,5 +1,5 @@
 /** The payment that a request orders: by a PIX key, or by a static Pix code. */
-import { decodeBrCode } from '../domain/br-code.ts';
+import { decodeBrCode, RECURRING } from '../domain/br-code.ts';
 import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
@@ -34,6 +34,11 @@ const DYNAMIC: Text = {
   pt: 'Um código dinâmico ainda não pode ser pago aqui. Peça uma chave Pix ou um código estático.',
 };
 
+const WITHDRAWAL: Text = {
+  en: 'The code is for cash (Pix Saque). It cannot be paid as a transfer.',
+  pt: 'O código é de Pix Saque. Ele não pode ser pago como transferência.',
+};
+
 const OTHER_AMOUNT: Text = {
   en: 'The code has another amount. Omit the amount, or send the same.',
   pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
@@ -51,8 +56,8 @@ const TOO_MUCH: Text = {
 
 /**
  * Reads the terms of a payment.
- * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, a code whose key
- *   has no known format, and an amount that is missing or differs from the code's.
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, a code for cash, a
+ *   code whose key has no known format, and an amount that is missing or differs from the code's.
  */
 export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
   const description = body.description ?? null;
@@ -78,7 +83,10 @@ function codeTerms(
 ): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
   if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
   const code = decodeBrCode(copyPaste);
-  if (code.kind === 'dynamic') throw invalidField('copy_paste', DYNAMIC);
+  if (code.kind === 'dynamic') {
+    throw invalidField('copy_paste', code.isRecurring ? RECURRING : DYNAMIC);
+  }
+  if (code.isWithdrawal) throw invalidField('copy_paste', WITHDRAWAL);
   if (!isPixKey(code.key)) throw invalidField('copy_paste', NO_KEY);
   const requested = requestedCents(body);
   const amountCents = code.amountCents ?? requested;

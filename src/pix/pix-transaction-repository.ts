@@ -7,6 +7,7 @@ import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 
@@ -211,6 +212,19 @@ export const isAlsoCharge = `(operation = 'RECEIVED' and
                  is not distinct from t.user_id)`;
 
 /**
+ * The owner of a key that the transaction `t` pays, or that the refunded one has paid. A subquery,
+ * because for a join the planner may read the whole table.
+ */
+export const paidOwner = `case when t.operation = 'REFUND_IN'
+                 then (select original.payee from pix_transactions original
+                        where original.id = t.original_id)
+                 else t.payee end`;
+
+/** The end-to-end id of the transaction that the refund `t` refunds. */
+export const originalEndToEnd = `(select original.end_to_end from pix_transactions original
+             where original.id = t.original_id)`;
+
+/**
  * The transactions of a user in a period, newest first. A statement may have a thousand rows: their
  * times are formatted by the database. Parameters: user id, from, until, limit.
  */
@@ -218,7 +232,8 @@ const listOfUser: Statement = {
   name: 'pix-list',
   text: `
     select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
-           original_id as "originalId", end_to_end as "endToEnd",
+           original_id as "originalId", end_to_end as "endToEnd", description,
+           ${paidOwner} as payee, ${originalEndToEnd} as "originalEndToEnd",
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
       from pix_transactions t
      where user_id = $1 and created_at >= $2 and created_at < $3
@@ -239,6 +254,11 @@ export interface ListedTransaction {
   readonly originalId: string | null;
   /** Of a refund: its return id. */
   readonly endToEnd: string | null;
+  /** Of a refund: the end-to-end id of the transaction that it refunds. */
+  readonly originalEndToEnd: string | null;
+  readonly description: string | null;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
   /** In ISO 8601, UTC, with milliseconds. */
   readonly createdAt: string;
 }

@@ -1,12 +1,15 @@
 /**
- * The read of a repeat, before its claim. The statement is SQL: it checks the banking session in
- * the same round trip, and the simulation runs it.
+ * The reads of the send that has a key, without a claim: of a repeat, and of a refusal. The
+ * statements are SQL: they check the banking session in the same round trip, and the simulation
+ * runs them.
  */
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import { outcomeOf, type PixOutcome } from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -56,3 +59,46 @@ export async function readReplay(
     return null;
   }
 }
+
+/**
+ * The outcome of the send that has a key, with the check of the banking session. No row: the
+ * session is not active. Parameters, batched: session id, user id, now, key.
+ */
+const findOutcomeOfKey: Statement = {
+  name: 'pix-outcome-of-key',
+  batching: {},
+  text: `
+    select requested.ordinal, t.id, t.outcome
+      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[])
+           with ordinality as requested (session_id, user_id, now, idempotency_key, ordinal)
+      join ${activeSessions}
+      left join lateral (
+             select id, outcome from pix_transactions
+              where user_id = u.id and operation = 'SEND'
+                and idempotency_key = requested.idempotency_key limit 1) t on true`,
+};
+
+interface OutcomeRow {
+  /** Null: no send has the key. */
+  readonly id: string | null;
+  readonly outcome: PixOutcome | null;
+}
+
+/**
+ * Reads what is known of the send that has a key.
+ * @returns `not_sent` when no send has the key.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function readOutcomeOfKey(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { sessionId, userId }: VerifiedToken,
+  idempotencyKey: string,
+): Promise<PixOutcome> {
+  const parameters = [sessionId, userId, clock.now(), idempotencyKey];
+  const [row] = await db.query<OutcomeRow>(findOutcomeOfKey, parameters);
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  return row.id === null ? 'not_sent' : outcomeOf(row);
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const replayStatements = { findReplay, findOutcomeOfKey };

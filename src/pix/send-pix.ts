@@ -5,14 +5,20 @@ import type { Payer } from '../auth/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying, phasesBeforePaying, repeatNotes, type PixOutcome } from '../domain/pix.ts';
-import { AppError, type Text } from '../errors.ts';
-import type { RequestFacts, TokenOperation } from '../http/operation.ts';
+import { isBeforePaying, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import type { RefusedCall, RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { openLookUp, type LookUp } from './confirmed-payee.ts';
+import {
+  isSameOwner,
+  openLookUp,
+  readLookUp,
+  type ConfirmedLookUp,
+  type LookUp,
+} from './confirmed-payee.ts';
 import { claimSend, failUnpaid } from './idempotency.ts';
-import { moveTransaction, type Move } from './move-repository.ts';
+import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
   failUnsentLater,
   outcomeOfFailure,
@@ -20,9 +26,9 @@ import {
   recordOutcome,
 } from './payment-outcome.ts';
 import { beginPaying, noteRepeat, type PayingSend, type TimedStep } from './payment-repository.ts';
-import { shownOwner } from '../domain/key-owner.ts';
 import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
+import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
 import { pixReply } from './transaction-reply.ts';
 
 /**
@@ -42,29 +48,36 @@ import { pixReply } from './transaction-reply.ts';
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
-  refusalHeaders: (error) => ({ 'Pix-Outcome': outcomeOfRefusal(error) }),
+  refusalHeaders: () => ({ 'Pix-Outcome': 'unknown' }),
+  completeRefusal,
   async run(context, { input, token, request }) {
     const terms = readPaymentTerms(input.body);
     const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
-    const claim = await claimSend(context, token, {
+    const reservation = {
       id: randomUUIDv7(),
       idempotencyKey: clientRequestId,
       pixKey,
       amountCents,
       description,
       fingerprint: termsFingerprint(terms),
-    });
+    };
+    const { lookup_id: lookupId } = input.body;
+    const payee = { userId: token.userId, key: pixKey };
+    // Most sends have no look-up: to open an empty one would throw on the hot path.
+    const confirmed = lookupId === undefined ? null : openLookUp(context, payee, lookupId);
+    if (lookupId !== undefined && confirmed === null) {
+      const replayed = await readReplay(context, token, reservation);
+      if (replayed) return pixReply(replayed, { replayed: true });
+      throw invalidField('lookup_id', unusableLookUp);
+    }
+    const claim = await claimSend(context, token, reservation);
     if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
 
     const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
     const order = { ...payment, clientRequestId, payer: claim.account };
     const session = await sessionOf(context, claim.payer, transaction);
-    const { lookup_id: lookupId } = input.body;
-    const payee = { userId: token.userId, key: pixKey };
-    // Most sends have no look-up: to open an empty one would throw on the hot path.
-    const confirmed = lookupId === undefined ? null : openLookUp(context, payee, lookupId);
     const send: Send = { transaction, order, session, request, confirmed };
     const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
     return pixReply(result, { replayed: claim.resumed });
@@ -72,14 +85,26 @@ export const sendPix: TokenOperation<'sendPix'> = {
 };
 
 /**
- * The outcome that a refusal reports for the payment with the key, which was not read. A request
- * with invalid fields cannot repeat one that was sent. Any other request can, even one that was cut
- * in transit: its refusal must not suggest that a new key is safe.
+ * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
+ * with another body must not hide, or `not_sent` when no payment has the key. Without a valid key,
+ * and while the account cannot pay, the outcome is unknown: a new key must not appear safe.
  */
-function outcomeOfRefusal({ code, fields = {} }: AppError): PixOutcome {
-  const isInvalid = code === 'VALIDATION_FAILED' && !Object.hasOwn(fields, 'account');
-  return isInvalid ? 'not_sent' : 'unknown';
+async function completeRefusal(
+  context: Context,
+  { error, token, headers }: RefusedCall<'sendPix'>,
+): Promise<AppError> {
+  const { code, text, fields = {} } = error;
+  const isComplete = error.headers['Pix-Outcome'] !== undefined;
+  if (code !== 'VALIDATION_FAILED' || isComplete || headers === null) return error;
+  if (Object.hasOwn(fields, 'account')) return error;
+  const outcome = await readOutcomeOfKey(context, token, headers['Idempotency-Key']);
+  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
 }
+
+const unusableLookUp: Text = {
+  en: 'This look-up cannot be used for this payment. Look the key up again.',
+  pt: 'Esta consulta não serve para este pagamento. Consulte a chave de novo.',
+};
 
 /** A send whose key this request has acquired. */
 interface Send {
@@ -88,7 +113,7 @@ interface Send {
   readonly session: ProviderSession;
   readonly request: RequestFacts;
   /** The look-up that the payer has confirmed; null: the key is looked up. */
-  readonly confirmed: LookUp | null;
+  readonly confirmed: ConfirmedLookUp | null;
 }
 
 /**
@@ -113,8 +138,8 @@ const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING'
 
 /** @returns the transaction after the payment, or as another process has stored it. */
 async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
-  const { transaction, confirmed } = send;
-  const found = foundBefore(transaction) ?? confirmed ?? (await lookUp(context, send));
+  const { transaction } = send;
+  const found = foundBefore(transaction) ?? (await findPayee(context, send));
   if (found === null) return notPaid(context, send, null);
   context.outcomes.pays(transaction.id, found.endToEnd);
   const step = { ...found, at: context.clock.now() };
@@ -125,6 +150,23 @@ async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
 /** A resumed send keeps its end-to-end id and the stored owner. */
 function foundBefore({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
   return endToEnd === null ? null : { endToEnd };
+}
+
+/**
+ * Finds the payee: by the confirmed look-up while it is fresh, otherwise by a new one. The payer has
+ * confirmed one owner of the key, so the payment fails if the key may have another one since.
+ * @returns null when another process has moved the transaction.
+ */
+async function findPayee(context: Context, send: Send): Promise<LookUp | null> {
+  const { confirmed } = send;
+  if (confirmed?.isFresh) return confirmed;
+  const found = await lookUp(context, send);
+  if (found === null || confirmed === null || isSameOwner(confirmed, found)) return found;
+  return failUnpayable(context, send, {
+    failureCode: 'PAYEE_CHANGED',
+    entry: { note: 'payee_changed' },
+    refusal: invalidLookUp(otherOwner),
+  });
 }
 
 /**
@@ -140,34 +182,63 @@ async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
       key: order.key,
       ...request.callOptions,
     });
-    return { endToEnd: owner.endToEnd, owner: shownOwner(owner) };
+    return readLookUp(owner);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return failLookUp(context, send, error);
+    return failUnpayable(context, send, failedLookUp(error));
   }
 }
 
-/** @returns null when another process has moved the transaction. */
-async function failLookUp(context: Context, send: Send, failure: ProviderError): Promise<null> {
+/** Why a send is not paid. */
+interface Unpayable {
+  readonly failureCode: string;
+  readonly entry: Pick<TimelineEntry, 'providerStatus' | 'attempt' | 'note'>;
+  /** What is thrown: an error of the catalogue, or a defect. */
+  readonly refusal: unknown;
+}
+
+const notSent = { 'Pix-Outcome': 'not_sent' };
+
+function failedLookUp(failure: ProviderError): Unpayable {
   const { code: failureCode, statusClass: providerStatus, attempts: attempt } = failure;
-  const failed = await moveTransaction(context, send.transaction.id, {
+  const entry = { providerStatus, attempt, note: 'look_up_failed' };
+  return { failureCode, entry, refusal: toAppError(failure, notSent) };
+}
+
+function invalidLookUp(text: Text): AppError {
+  return new AppError('VALIDATION_FAILED', { fields: { lookup_id: [text] }, headers: notSent });
+}
+
+/**
+ * Fails a send before it is paid.
+ * @returns null when another process has moved the transaction.
+ * @throws the refusal.
+ */
+async function failUnpayable(
+  context: Context,
+  { transaction }: Send,
+  { failureCode, entry, refusal }: Unpayable,
+): Promise<null> {
+  const failed = await moveTransaction(context, transaction.id, {
     from: phasesBeforePaying,
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'not_sent',
     failureCode,
-    timeline: [{ phase: 'SETTLED', providerStatus, attempt, note: 'look_up_failed' }],
+    timeline: [{ phase: 'SETTLED', ...entry }],
   });
-  if (!failed) return null;
-  const headers = { 'Pix-Outcome': 'not_sent' };
-  if (send.confirmed === null) throw toAppError(failure, headers);
-  // A confirmed look-up can fail for one reason only: another payment has its end-to-end id.
-  throw new AppError('VALIDATION_FAILED', { fields: { lookup_id: [usedLookUp] }, headers });
+  if (failed) throw refusal;
+  return null;
 }
 
 const usedLookUp: Text = {
-  en: 'This look-up belongs to another payment. Look the key up again.',
-  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo.',
+  en: 'This look-up belongs to another payment. Look the key up again, and pay with a new key.',
+  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo e pague com uma nova chave.',
+};
+
+const otherOwner: Text = {
+  en: 'The payee may have changed since. Look the key up again, and pay with a new key.',
+  pt: 'Quem recebe pode ter mudado. Consulte a chave de novo e pague com uma nova chave.',
 };
 
 /** If two processes reach this step with the same transaction, the database admits one of them. */
@@ -179,7 +250,13 @@ async function takeToPaying(
   try {
     return await beginPaying(context, send.transaction, step);
   } catch (error) {
-    if (isConstraintViolation(error)) return failLookUp(context, send, usedEndToEnd(error));
+    if (isConstraintViolation(error)) {
+      const failed = failedLookUp(usedEndToEnd(error));
+      // Another payment has the end-to-end id: of the confirmed look-up, or one that is not new.
+      const isConfirmed = send.confirmed?.endToEnd === step.endToEnd;
+      const refusal = isConfirmed ? invalidLookUp(usedLookUp) : failed.refusal;
+      return failUnpayable(context, send, { ...failed, refusal });
+    }
     failUnsentLater(context, send.transaction, step);
     throw error;
   }

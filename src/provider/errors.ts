@@ -45,6 +45,8 @@ export interface ProviderErrorOptions {
   readonly retryAfterMs?: number;
   /** The provider's own reason, such as `AC03`: logged, never returned to the app. */
   readonly reason?: string;
+  /** Whether it answered that it is unavailable, a 503. For a payment that proves nothing. */
+  readonly saysUnavailable?: boolean;
   /** Set when the refusal reports that the payment already exists. */
   readonly duplicate?: Duplicate;
   readonly cause?: unknown;
@@ -64,6 +66,7 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
+  readonly saysUnavailable: boolean;
   readonly duplicate: Duplicate | undefined;
   /** The number of attempts of the call. */
   attempts = 1;
@@ -79,6 +82,7 @@ export class ProviderError extends Error {
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.reason = options.reason;
+    this.saysUnavailable = options.saysUnavailable ?? false;
     this.duplicate = options.duplicate;
   }
 }

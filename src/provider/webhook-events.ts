@@ -54,6 +54,7 @@ import {
   type WebhookItemPayee,
   readTime,
 } from './webhook-items.ts';
+import { parsePayload } from './webhook-payload.ts';
 import { findRefundObjects, readRefund } from './webhook-refunds.ts';
 import {
   ignoredByStatus,
@@ -66,7 +67,10 @@ import {
 
 /** Why an item settles nothing. */
 export type IgnoredBecause =
+  | 'not_json'
   | 'not_an_object'
+  /** An object has two members with one name and different values. */
+  | 'contradictory_member'
   | 'conta_criada'
   /** A reversal that cannot be tied to a payment; it never changes the original. */
   | 'reversal'
@@ -152,7 +156,21 @@ export function readWebhookEvents(payload: unknown): WebhookItem[] {
 
 /** Reads a payload lazily: 256 KiB may contain more than ten thousand events. */
 export function* eachWebhookEvent(payload: unknown): Generator<WebhookItem> {
-  for (const item of splitItems(payload)) yield readItem(item);
+  for (const item of splitItems(payload)) {
+    const read = readItem(item);
+    yield item.isContradictory ? ignore(read, 'contradictory_member') : read;
+  }
+}
+
+/** Reads a stored payload as `eachWebhookEvent` does; bytes that are not JSON are one event. */
+export function* eachStoredEvent(payload: Buffer): Generator<WebhookItem> {
+  const parsed = parsePayload(payload);
+  if (parsed) yield* eachWebhookEvent(parsed.content);
+  else yield ignore(notAnObject(0), 'not_json');
+}
+
+function ignore(item: WebhookItem, ignoredBecause: IgnoredBecause): WebhookItem {
+  return { ...item, kind: 'ignored', ignoredBecause };
 }
 
 function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {

@@ -1,5 +1,6 @@
 /** Finds the items of a webhook payload and their objects; `webhook-events.ts` reads the fields. */
 import { normalisePixKey } from '../domain/pix-key.ts';
+import { isContradictory } from './webhook-payload.ts';
 import {
   endToEndNames,
   type Fields,
@@ -24,6 +25,8 @@ export interface Item {
   readonly isFromPixList: boolean;
   /** The objects around its list, whose fields apply to each item. */
   readonly around: readonly Fields[];
+  /** Whether the item, or an object around it, has one name twice with different values. */
+  readonly isContradictory: boolean;
 }
 
 /**
@@ -49,7 +52,12 @@ export function* splitItems(payload: unknown): Generator<Item> {
 /** Yields items one by one, because a list may contain tens of thousands. */
 function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   const fields = isObject(content) ? readFields(content) : null;
-  const alone = { fields, isFromPixList: false, around: [] };
+  const alone = {
+    fields,
+    isFromPixList: false,
+    around: [],
+    isContradictory: isContradictory(content),
+  };
   if (fields === null) {
     yield alone;
     return;
@@ -63,21 +71,28 @@ function* itemsIn(content: unknown): Generator<Omit<Item, 'index'>> {
   // `lists` may contain nested lists, and values under other spellings of the list's name.
   const listed = lists.flat(2);
   if (listed.length === 0 && fields.size > 1) yield alone;
+  const isAround = isContradictory(content, lists);
   for (const one of listed) {
-    yield { fields: isObject(one) ? readFields(one) : null, isFromPixList: true, around };
+    const read = { fields: isObject(one) ? readFields(one) : null, isFromPixList: true, around };
+    yield { ...read, isContradictory: isAround || isContradictory(one) };
   }
-  for (const one of listed) yield* refundsOf(readFields(one));
+  for (const one of listed) yield* refundsOf(readFields(one), isAround || isContradictory(one));
 }
 
 /** The refunds of a received PIX in BACEN's format, each as an item of its own. */
-function* refundsOf(pix: Fields): Generator<Omit<Item, 'index'>> {
+function* refundsOf(pix: Fields, contradicts: boolean): Generator<Omit<Item, 'index'>> {
   const [endToEndId] = findValues(endToEndNames, [pix]);
   for (const refund of findValues(['devolucoes'], [pix]).flat()) {
     const fields = readFields(refund);
     const [rtrId, valor, status] = ['rtrid', 'valor', 'status'].map((name) => fields.get(name));
     const horario = readInner(fields, 'horario').get('liquidacao');
     const item = { event: 'PIX_REFUND_OUT', endToEndId, rtrId, valor, status, horario };
-    yield { fields: readFields(item), isFromPixList: false, around: [] };
+    yield {
+      fields: readFields(item),
+      isFromPixList: false,
+      around: [],
+      isContradictory: contradicts,
+    };
   }
 }
 

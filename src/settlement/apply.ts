@@ -110,6 +110,11 @@ async function apply(
       const outcome = await flag(context, { eventId, ...namedBy(decision) });
       return { outcome, settledIds: decision.recorded ? [decision.recorded.id] : [] };
     }
+    case 'suspect': {
+      const { reason, transaction } = decision;
+      const transactionId = transaction?.id ?? null;
+      return without(await flag(context, { eventId, transactionId, reason }));
+    }
     case 'unread': {
       const unread = namedBy(decision);
       context.metrics.pixUnreadEvents.inc();

@@ -71,7 +71,8 @@ export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): 
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
   if (!isIgnored) return true;
   const reason = ignoredBecause ?? 'processing';
-  const mayContradict = reason === 'not_received' || notUnderstood.has(reason);
+  const mayContradict =
+    reason === 'not_received' || reason === 'contradictory_member' || notUnderstood.has(reason);
   return mayContradict && Object.values(ids).some((id) => id !== null);
 }
 
@@ -219,6 +220,9 @@ const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
 function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): Decision {
   const reason = item.ignoredBecause ?? 'processing';
   const ignored: Decision = { kind: 'skip', result: 'ignored', reason };
+  if (reason === 'contradictory_member') {
+    return { kind: 'suspect', reason, transaction: openNamed(item, candidates) };
+  }
   if (!needsFacts(item)) return ignored;
   const received = reason === 'not_received' ? receivedAlready(item, candidates) : undefined;
   if (received) return { kind: 'flag', transaction: received, reason: 'contradicts_final_status' };

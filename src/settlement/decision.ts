@@ -32,6 +32,12 @@ export type Decision =
   | RefundDecision
   | CorrectDecision
   | Flag
+  /** The item contradicts itself: a person must check it, whether or not it names a transaction. */
+  | {
+      readonly kind: 'suspect';
+      readonly reason: string;
+      readonly transaction: CandidateRow | undefined;
+    }
   /** It concerns a stored transaction and was not understood: a person must check it, too. */
   | { readonly kind: 'unread'; readonly transaction: CandidateRow; readonly reason: string };
 

@@ -1,6 +1,6 @@
 /** Reads stored events: their items, and the results of earlier attempts. */
 import { nextTurn } from '../clock.ts';
-import { eachWebhookEvent, type WebhookItem } from '../provider/webhook-events.ts';
+import { eachStoredEvent, type WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
 import type { CandidateRow } from './transaction-repository.ts';
@@ -47,10 +47,9 @@ export async function readEvent(event: WebhookEventRow): Promise<ReadEvent | nul
 /** The items to read before the event loop gets a turn. */
 const itemsAtATime = 256;
 
-/** Reads the bytes as they were read at receipt: a byte order mark is not part of the JSON. */
 async function readItems(payload: Buffer): Promise<WebhookItem[]> {
   const items: WebhookItem[] = [];
-  for (const item of eachWebhookEvent(JSON.parse(new TextDecoder().decode(payload)))) {
+  for (const item of eachStoredEvent(payload)) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();
   }
   return items;

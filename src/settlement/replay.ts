@@ -131,6 +131,7 @@ function shown(decision: Decision, settledId?: string): Omit<ItemPreview, 'index
         : { result: 'applied', from: null, to: 'COMPLETED' };
     case 'unread':
       return { result: 'ignored', reason: decision.reason, ...unmoved(decision.transaction) };
+    case 'suspect':
     case 'flag':
       return { result: 'anomaly', reason: decision.reason, ...unmoved(decision.transaction) };
     case 'correct': {

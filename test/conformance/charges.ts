@@ -46,6 +46,12 @@ export function chargesConform(open: Open): void {
       });
     });
 
+    it('static: is for any payer, and the document of one is not examined', async () => {
+      const { provider, session } = await customer(open);
+      const order = chargeOrder({ payerDocument: '1', expirationSeconds: 0 });
+      await provider.createStaticCharge({ session, order });
+    });
+
     const wrong = [
       ['another amount for the same id', { amountCents: 1 }, 'DuplicatedTransactionIdentification'],
       [
@@ -57,6 +63,16 @@ export function chargesConform(open: Open): void {
       [
         'no document for a payer',
         { transactionIdentification: 'x2', payerDocument: '123' },
+        'InvalidPayerDocument',
+      ],
+      [
+        'a document of zeros for a payer',
+        { transactionIdentification: 'x4', payerDocument: '00000000000' },
+        'InvalidPayerDocument',
+      ],
+      [
+        'a document with wrong check digits for a payer',
+        { transactionIdentification: 'x5', payerDocument: '11144477736' },
         'InvalidPayerDocument',
       ],
       ['no time', { transactionIdentification: 'x3', expirationSeconds: 0 }, 'InvalidExpiration'],

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { closedAnswers } from '../../src/contract/closed-answers.ts';
 import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
@@ -78,14 +79,25 @@ interface ReadContract {
 
 async function readServed(): Promise<ReadContract> {
   const { operations } = await readServedContract();
-  return { document: (await parseContract()) as Json, operations, isReleased: false };
+  const document = closedAnswers((await parseContract()) as Json) as Json;
+  return { document, operations, isReleased: false };
 }
 
+/** The codes of a failed creation of a Pix key, which was `PROVIDER_REJECTED` until 1.1.0. */
+const laterCodes = ['PIX_KEY_LIMIT', 'PIX_KEY_TAKEN'];
+
+/**
+ * Reads a released contract as it is, with two exceptions that the changelog names: its answers have
+ * `additionalProperties: false`, although its text says that fields may be added to them; and a
+ * refused Pix key has a code of its own since 1.2.0.
+ */
 async function readReleased(path: string): Promise<ReadContract> {
   const text = await readFile(path, 'utf8');
-  const document = parse(text, (key: unknown, value: unknown) =>
-    key === 'additionalProperties' && value === false ? undefined : value,
-  ) as Json;
+  const document = parse(text, (key: unknown, value: unknown) => {
+    if (key === 'additionalProperties' && value === false) return undefined;
+    const isCodes = key === 'enum' && Array.isArray(value) && value.includes('PIX_KEY_NOT_FOUND');
+    return isCodes ? [...value, ...laterCodes] : value;
+  }) as Json;
   return { document, operations: loadContract(document, text).operations, isReleased: true };
 }
 

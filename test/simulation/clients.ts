@@ -5,7 +5,9 @@
 import type { Context } from '../../src/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
-import type { sendPix } from '../../src/pix/send-pix.ts';
+import { AppError } from '../../src/errors.ts';
+import type { RefusedCall } from '../../src/http/operation.ts';
+import { sendPix } from '../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
@@ -259,7 +261,11 @@ export class Client {
       };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
-      const reply = await send.run(context, { input, token, request: requestFacts(context) });
+      const request = requestFacts(context);
+      const sent = send.run(context, { input, token, request });
+      const reply = await sent.catch((error: unknown) =>
+        completeRefusal(context, { error, token, headers }),
+      );
       if (reply.status !== 200) throw new Error(`a send was answered ${reply.status}`);
       const { transaction_id: transactionId, status, end_to_end: endToEnd } = reply.body;
       const outcome = reply.headers?.['Pix-Outcome'] ?? null;
@@ -311,6 +317,15 @@ export class Client {
     }
     return { status: 503, ...refused };
   }
+}
+
+/** Completes a refusal of a send, as the server does, and throws it. */
+async function completeRefusal(
+  context: Context,
+  { error, ...call }: Omit<RefusedCall<'sendPix'>, 'error'> & { readonly error: unknown },
+): Promise<never> {
+  if (!(error instanceof AppError)) throw error;
+  throw (await sendPix.completeRefusal?.(context, { error, ...call })) ?? error;
 }
 
 function describe(answer: Answer | null): string {

@@ -98,7 +98,7 @@ async function lookUpCep() {
   const { cep } = answer.body;
   byId('cep-hint').textContent = cep.logradouro
     ? 'The address of the CEP was filled in.'
-    : 'The street of this CEP is not known: type the address.';
+    : 'The street of this CEP is not known: type the address. A town with one CEP may have no districts: leave District empty there, and type S/N for a house without a number.';
   for (const name of ['logradouro', 'bairro', 'cidade', 'estado']) {
     const field = byId(name);
     if (field.value !== '' && field.value !== filledIn.get(name)) continue;

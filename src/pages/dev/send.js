@@ -4,7 +4,15 @@ import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
 import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome } from './outcomes.js';
-import { byId, element, facts, onSubmit, showErrors, withAmountError } from './page.js';
+import {
+  byId,
+  element,
+  facts,
+  formatTaxId,
+  onSubmit,
+  showErrors,
+  withAmountError,
+} from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
 
@@ -30,6 +38,12 @@ addEventListener('beforeunload', (event) => {
 });
 
 onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) => {
+  if (mayBeEither(rest) && rest.lookup_id === undefined) {
+    const found = await checkPayee();
+    if (found.status !== 200) return found;
+    if (found.body.ambiguous) return null;
+    rest.lookup_id = found.body.lookup_id;
+  }
   const isAnother = doubtfulKey !== null && doubtfulKey !== key;
   if (isAnother && askedAbout !== key) {
     askedAbout = key;
@@ -47,6 +61,7 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
     headers: { 'Idempotency-Key': key },
     body: { ...rest, amount: amountOf(amount) },
   });
+  if (answer.body.errors?.lookup_id) forgetPayee();
   if (answer.status !== 0 && !isInDoubt(answer, isDoubtful)) doubtfulKey = null;
   void showOutcome(answer, isDoubtful);
   // The result has the sentence of the answer; the fields have what is wrong with them.
@@ -106,14 +121,47 @@ async function readReason(id) {
   return status === 200 ? body.failure?.message : undefined;
 }
 
-byId('look-up').addEventListener('click', async () => {
+/** Eleven digits that may be a CPF and a mobile number: the service knows. */
+function mayBeEither({ pix_key: key = '', copy_paste: code = '' }) {
+  return code === '' && /^\d{2}9\d{8}$/.test(key.trim());
+}
+
+byId('look-up').addEventListener('click', () => void checkPayee());
+
+/** Shows who has the key, or asks which key is meant. */
+async function checkPayee() {
   forgetPayee();
   const key = byId('pix_key').value;
   const answer = await call({ method: 'POST', path: '/pix/lookup', body: { pix_key: key } });
-  if (byId('pix_key').value !== key) return;
+  if (byId('pix_key').value !== key) return answer;
   showErrors(byId('send'), answer);
-  if (answer.status === 200) showOwner(answer.body);
-});
+  if (answer.status === 200 && answer.body.ambiguous) askWhich(answer.body);
+  else if (answer.status === 200) showOwner(answer.body);
+  return answer;
+}
+
+/** Once chosen, the key is written so that it cannot be the other one. */
+function askWhich(found) {
+  const cpf = formatTaxId(found.pix_key);
+  const phone = `+55${found.pix_key}`;
+  const choice = (text, label, act) => {
+    const onclick = () => {
+      byId('pix_key').value = text;
+      act();
+      byId('pix_key').focus();
+    };
+    return element('button', { type: 'button', className: 'quiet', onclick }, `${label} ${text}`);
+  };
+  const question = 'These digits are a CPF and a mobile number. Which of the two is the Pix key?';
+  const choices = [
+    choice(cpf, 'CPF', () => showOwner(found)),
+    choice(phone, 'Mobile number', () => void checkPayee()),
+  ];
+  const box = element('div', { className: 'outcome doubtful' }, element('p', {}, question));
+  box.append(element('div', { className: 'beside' }, ...choices));
+  byId('send-payee').replaceChildren(box);
+}
+
 byId('pix_key').addEventListener('input', forgetPayee);
 
 function forgetPayee() {

@@ -9,7 +9,7 @@ export function listOf(caption, items) {
     return element('p', { className: 'empty' }, 'No transaction matches these filters.');
   }
   const hasReceipts = items.some(({ transaction_id: id }) => id !== undefined);
-  const ids = hasReceipts ? ['Transaction', 'Receipt'] : ['Details'];
+  const ids = hasReceipts ? ['Who and what for', 'Receipt'] : ['Details'];
   const heads = ['When', 'Type', 'Amount', 'Status', ...ids];
   return table(caption, heads, items.map(cells));
 }
@@ -30,15 +30,31 @@ const debits = new Set(['PIX_SEND', 'PIX_REFUND_OUT']);
 function cells(item) {
   const { transaction_id: id, type, status } = item;
   const when = item.created_at ?? item.createdAt ?? item.date;
-  const about = item.pix_key ?? item.description ?? item.endToEnd ?? item.returnId;
   return [
     when === undefined ? '–' : timeOf(when),
     typeOf(type),
     amountOf(item),
     status === undefined ? '–' : statusBadge(status),
-    element('code', {}, about ?? id ?? '–'),
-    ...(id === undefined ? [] : [receiptButton(id)]),
+    ...(id === undefined ? [bankDetails(item)] : [about(item), receiptButton(id)]),
   ];
+}
+
+function bankDetails(item) {
+  const details = item.pix_key ?? item.description ?? item.endToEnd ?? item.returnId;
+  return element('code', {}, details ?? '–');
+}
+
+/** The other party, as far as it is known, the description, and the id to look for. */
+function about({ payee, payer, description, ...ids }) {
+  const { name, document, key } = payee ?? payer ?? {};
+  const who = [name ?? key, document].filter((part) => part !== undefined).join(', ');
+  const id = ids.return_id ?? ids.end_to_end ?? ids.transaction_id;
+  const lines = [who && element('strong', {}, who), description, element('code', {}, id)];
+  return element(
+    'div',
+    { className: 'about' },
+    ...lines.filter(Boolean).map((line) => element('div', {}, line)),
+  );
 }
 
 /** Refunds are seldom: they stand out. */

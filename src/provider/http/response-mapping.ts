@@ -97,12 +97,14 @@ function tokenRefused(reason: string | null): ProviderError {
   });
 }
 
-function unavailable({ retryAfterMs }: HttpResponse, reason: string | null): ProviderError {
+function unavailable(answer: HttpResponse, reason: string | null): ProviderError {
+  const { status, retryAfterMs } = answer;
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_UNAVAILABLE',
     statusClass: '5xx',
     retryable: true,
+    saysUnavailable: status === 503,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...withReason(reason),
   });

@@ -155,7 +155,8 @@ export function faultHints(): string[] {
   const width = Math.max(...effects.map(([name]) => name.length));
   return [
     'rules, separated by commas: path:effect, path:effect=value, path:effect+effect,',
-    'each with @chance (0.1: one call in ten), or for every call without it',
+    'each for one call, or with #times (payments:hang#2) for as many',
+    'of the option --faults: each for every call, or with @chance (0.1: one call in ten)',
     `paths: *, ${[...operationNames].join(', ')}`,
     'effects:',
     ...effects.map(([name, { effect }]) => `  ${name.padEnd(width)}  ${effect}`),

@@ -1,3 +1,4 @@
+import transliterate from '@sindresorhus/transliterate';
 import { crc16Ccitt } from '../../domain/br-code.ts';
 import { decimalFromCents } from '../../domain/money.ts';
 import { foldTypography, stripAccents } from '../../domain/text.ts';
@@ -138,13 +139,12 @@ function amountText(cents: number): string {
 /** How much of a text is read; values have at most 99 characters. */
 const MAX_READ_LENGTH = 512;
 
-/** Strips accents before truncating, so that characters and bytes count alike. */
+/** Reduces to ASCII before truncating, so that characters and bytes count alike. */
 function asciiText(text: string, maxLength: number): string {
   const start = text.slice(0, MAX_READ_LENGTH);
-  const printable = stripAccents(foldTypography(start.replace(/\s/g, ' '))).replace(
-    /[^\x20-\x7e]/g,
-    '',
-  );
+  const plain = stripAccents(foldTypography(start.replace(/\s/g, ' ')));
+  // Letters such as Ø and Ł are no letter with an accent, and have a spelling of their own.
+  const printable = transliterate(plain).replace(/[^\x20-\x7e]/g, '');
   return printable.replace(/ {2,}/g, ' ').trim().slice(0, maxLength).trimEnd();
 }
 

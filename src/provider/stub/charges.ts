@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
 import { newEndToEndId, newTransactionIdentification } from '../../domain/pix.ts';
 import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
+import { isCnpj, isCpf } from '../../domain/tax-id.ts';
 import type { ChargeCode, ChargeOrder } from '../provider.ts';
 import { qrCodePng } from '../qr-code.ts';
 import type { Accounts } from './accounts.ts';
@@ -34,8 +35,6 @@ const CHARGE_URL = 'pix.ponte.test/qr';
 
 /** The service makes 26 characters for either kind; the central bank allows 35 at most. */
 const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
-
-const TAX_ID = /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/;
 
 /** The charges of the bank, created by its customers, and paid as by a customer of another bank. */
 export class Charges {
@@ -198,14 +197,19 @@ function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | null
 
 /** The rule that a new order breaks, or null. */
 function findBrokenRule(type: ChargeKind, order: ChargeOrder): string | null {
-  const { transactionIdentification, amountCents, payerDocument } = order;
+  const { transactionIdentification, amountCents } = order;
   if (!TRANSACTION_IDENTIFICATION.test(transactionIdentification)) {
     return 'InvalidTransactionIdentification';
   }
   if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
     return 'InvalidAmount';
   }
-  if (payerDocument !== null && !TAX_ID.test(payerDocument)) return 'InvalidPayerDocument';
-  if (type === 'dynamic' && !(order.expirationSeconds > 0)) return 'InvalidExpiration';
-  return null;
+  return type === 'dynamic' ? findBrokenDynamicRule(order) : null;
+}
+
+/** A static charge is for any payer, and lasts. */
+function findBrokenDynamicRule({ payerDocument, expirationSeconds }: ChargeOrder): string | null {
+  const isTaxId = payerDocument === null || isCpf(payerDocument) || isCnpj(payerDocument);
+  if (!isTaxId) return 'InvalidPayerDocument';
+  return expirationSeconds > 0 ? null : 'InvalidExpiration';
 }

@@ -25,6 +25,7 @@ const faults: Readonly<Record<Exclude<Fault, 'hang'>, ProviderErrorOptions>> = {
     code: 'PROVIDER_UNAVAILABLE',
     statusClass: '5xx',
     retryable: true,
+    saysUnavailable: true,
   },
   internal_error: {
     outcome: 'unknown',

@@ -18,6 +18,7 @@ paths:
   /things:
     post:
       operationId: createThing
+      x-strict-query: true
       parameters:
         - $ref: '#/components/parameters/IdempotencyKey'
         - { name: limit, in: query, schema: { type: integer, minimum: 1, maximum: 50 } }

@@ -204,6 +204,12 @@ test('a query parameter that the operation does not have is refused by name', as
   ]);
 });
 
+test('an operation that is not strict ignores the query parameters that it does not have', async (t) => {
+  const wire = await startWire(t);
+  const answer = await createThing(wire, { path: '/api/v1/things/search?limit=x&other=1' });
+  assert.equal(answer.status, 200);
+});
+
 test('numbers and truth values are parsed strictly', async (t) => {
   const wire = await startWire(t);
   const refused = {

@@ -279,6 +279,13 @@ test('a refund that names no return id changes nothing', async () => {
   assert.deepEqual(await refundsOf(send.id), []);
 });
 
+/** The owner of every key at the simulated bank. */
+const owner = {
+  name: 'Recebedor de Teste',
+  document: '***.456.789-**',
+  institution: { ispb: '11165756' },
+};
+
 test('listing, statement and receipt show a refund beside its payment', async () => {
   const send = await givenPaid(30);
   const refund = refundIn(send.end_to_end, 12.34);
@@ -292,12 +299,19 @@ test('listing, statement and receipt show a refund beside its payment', async ()
   const shown = { type: 'PIX_REFUND_IN', amount: 12.34, status: 'COMPLETED' };
   const page = await get('/pix?type=PIX_REFUND_IN&limit=1');
   const { created_at: createdAt, ...item } = page.items[0];
-  assert.deepEqual(item, { transaction_id: id, ...shown, original_transaction_id: send.id });
+  const about = { payer: owner, end_to_end: send.end_to_end, return_id: refund.returnId };
+  assert.deepEqual(item, {
+    transaction_id: id,
+    ...shown,
+    ...about,
+    original_transaction_id: send.id,
+  });
   const { items } = await get('/accounts/statement');
   const inStatement = { ...shown, original_transaction_id: send.id, return_id: refund.returnId };
   assert.deepEqual(items.refunds[0], {
     id,
     ...inStatement,
+    ...about,
     provider_txid: refund.id,
     created_at: createdAt,
   });
@@ -309,7 +323,7 @@ test('listing, statement and receipt show a refund beside its payment', async ()
     ['PIX_REFUND_IN', refund.returnId, send.end_to_end, send.id],
   );
   assert.equal(receipt.payee.name, 'Maria da Silva');
-  assert.equal(receipt.payer, undefined);
+  assert.deepEqual(receipt.payer, owner);
   assert.equal((await get(`/pix/${send.id}/receipt`)).refunded_amount, 12.34);
   assert.deepEqual(await get(`/pix/${id}`), { transaction_id: id, status: 'COMPLETED' });
 });

@@ -60,6 +60,13 @@ async function givenPayment(user: TestUser & { person: PersonBody }, key: string
   return id;
 }
 
+/** @param valor the amount in reais. */
+async function payCharge(id: string, valor: string): Promise<void> {
+  const { transaction_identification: txid } = await app.stored(id);
+  await app.receive({ pix: [{ endToEndId: app.newEndToEnd(), txid, valor }] });
+  assert.equal((await app.stored(id)).status, 'COMPLETED');
+}
+
 /** The tables that contain a value, whatever the type of the column. */
 async function tablesWith(value: string): Promise<string[]> {
   const tables = await app.rows<{ name: string }>(
@@ -119,6 +126,7 @@ test('an erasure leaves no value of the person in any table, and every payment',
   const other = await givenPayment(user, 'ana@example.com');
   const charged = await app.charge(user, { amount: 5, type: 'static' });
   assert.equal(charged.status, 200, JSON.stringify(charged.body));
+  await payCharge(charged.body.transaction_id, '5.00');
   const formatted = person.document.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
   const unlinked = await app.receive({ event: 'OPENPIX:TEST', payer: { cpf: formatted } });
   assert.equal(unlinked.status, 'ignored');
@@ -132,7 +140,7 @@ test('an erasure leaves no value of the person in any table, and every payment',
     ...decided,
   ]);
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /3 documents and 3 payloads of events were removed; 3 transactions stay/);
+  assert.match(stdout, /3 documents and 4 payloads of events were removed; 3 transactions stay/);
   for (const value of values) assert.deepEqual(await tablesWith(value), [], value);
 
   const payments = await app.rows(
@@ -174,10 +182,19 @@ test('a user with an open payment is not erased, and nothing of it is', async ()
   const user = await givenPerson();
   const { body } = await app.send(user, { pix_key: 'ana@example.com', amount: 1 });
   const erase = () => eraseUser.run(app.context, { user: user.email, reason }, unwatched);
-  await refused(erase(), new RegExp(`open payments \\(${body.transaction_id}\\)`));
+  await refused(erase(), new RegExp(`open payments or charges \\(${body.transaction_id}\\)`));
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 200);
   await app.receive(confirmed({ endToEnd: body.end_to_end }));
   assert.equal((await erase()).endedSession, true);
+});
+
+test('a user with an open charge is not erased until the charge is paid', async () => {
+  const user = await givenPerson();
+  const { body } = await app.charge(user, { type: 'dynamic', amount: 3 });
+  const erase = () => eraseUser.run(app.context, { user: user.email, reason }, unwatched);
+  await refused(erase(), new RegExp(`open payments or charges \\(${body.transaction_id}\\)`));
+  await payCharge(body.transaction_id, '3.00');
+  assert.equal((await erase()).transactions, 1);
 });
 
 test('an event that is not settled keeps its payload, and is named', async () => {

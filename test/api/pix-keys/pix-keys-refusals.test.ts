@@ -140,7 +140,8 @@ for (const what of ['list', 'create', 'remove'] as const) {
   // Whether a change was made is not known, so the answer does not say that nothing was done.
   const unsure = what === 'list' ? 'PROVIDER_UNAVAILABLE' : 'PROVIDER_TIMEOUT';
   for (const [fault, code] of [
-    ['unavailable', unsure],
+    ['unavailable', 'PROVIDER_UNAVAILABLE'],
+    ['internal_error', unsure],
     ['hang', 'PROVIDER_TIMEOUT'],
     ['garbled', 'PROVIDER_INVALID_RESPONSE'],
   ] as const) {
@@ -166,23 +167,29 @@ test('creating is not tried again after a doubt: two random keys would be made',
   assert.equal(creations.mock.callCount(), 1);
 });
 
-test('the sixth key of a person: 502 PROVIDER_REJECTED, and the bank’s words are not passed on', async () => {
+test('the sixth key of a person: 502 PIX_KEY_LIMIT, and the bank’s words are not passed on', async () => {
   const customer = await givenCustomer(app);
   for (let made = 0; made < 5; made += 1) assert.equal((await create(customer)).status, 201);
   const sixth = await create(customer);
   assert.deepEqual(
     [sixth.status, sixth.body],
-    [502, { code: 'PROVIDER_REJECTED', message: 'The bank refused the operation.' }],
+    [
+      502,
+      {
+        code: 'PIX_KEY_LIMIT',
+        message: 'The account has as many Pix keys as it may have. Delete one to create another.',
+      },
+    ],
   );
 });
 
-test('a key that is registered already: 502 PROVIDER_REJECTED', async () => {
+test('a key that is registered already: 502 PIX_KEY_TAKEN', async () => {
   const [owner, other] = [await givenCustomer(app), await givenCustomer(app)];
   const body = { key_type: 'E_MAIL', email: 'taken@example.com' };
   assert.equal((await create(owner, body)).status, 201);
   for (const customer of [owner, other]) {
     const again = await create(customer, body);
-    assert.deepEqual([again.status, again.body.code], [502, 'PROVIDER_REJECTED']);
+    assert.deepEqual([again.status, again.body.code], [502, 'PIX_KEY_TAKEN']);
   }
 });
 

@@ -17,6 +17,10 @@ const longest = (limit: number): string => `The text must have at most ${limit} 
 const atLeast = (limit: number): string => `The value must be at least ${limit}.`;
 const atMost = (limit: number): string => `The value must be at most ${limit}.`;
 const oneOf = 'The value must be one of dynamic, static.';
+const noKey =
+  'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.';
+const noTaxId = 'This is neither a CPF nor a CNPJ. Check its digits.';
+const noLetter = 'The name must contain a letter.';
 const decimals = 'The value must have at most two decimals.';
 
 /** Per case: what is faulty, the fields in place of valid ones, and the faults. */
@@ -34,7 +38,9 @@ const faults: [string, Record<string, unknown>, Record<string, string[]>][] = [
   ['a description that is no text', { description: 1 }, { description: [text] }],
   ['an empty key', { key: '' }, { key: [empty] }],
   ['a key of blanks', { key: '  ' }, { key: [empty] }],
-  ['a key over 255', { key: 'x'.repeat(256) }, { key: [longest(255)] }],
+  ['a key over 255', { key: 'x'.repeat(256) }, { key: [noKey] }],
+  ['a key that is none', { key: 'Ana' }, { key: [noKey] }],
+  ['a key with a wrong check digit', { key: '111.444.777-36' }, { key: [noKey] }],
   ['a receiver_name over 25', { receiver_name: 'x'.repeat(26) }, { receiver_name: [longest(25)] }],
   ['a city over 15', { city: 'x'.repeat(16) }, { city: [longest(15)] }],
   ['a zipcode of 7 digits', { zipcode: '0131010' }, { zipcode: [malformed] }],
@@ -54,7 +60,17 @@ const faults: [string, Record<string, unknown>, Record<string, string[]>][] = [
     { expiration_qr: ['The value must be a whole number.'] },
   ],
   ['a payer_name over 140', { payer_name: 'x'.repeat(141) }, { payer_name: [longest(140)] }],
-  ['a payer_cpf over 14', { payer_cpf: '1'.repeat(15) }, { payer_cpf: [longest(14)] }],
+  ...['', '1', 'abcdefghijk', '00000000000', '11144477736', '12ABC34501DE36'].map(
+    (document): [string, Record<string, unknown>, Record<string, string[]>] => [
+      `the payer_cpf '${document}'`,
+      { payer_cpf: document },
+      { payer_cpf: [noTaxId] },
+    ],
+  ),
+  ['a receiver_name without a letter', { receiver_name: '123' }, { receiver_name: [noLetter] }],
+  ['an empty receiver_name', { receiver_name: '' }, { receiver_name: [empty] }],
+  ['a payer_name without a letter', { payer_name: '😀' }, { payer_name: [noLetter] }],
+  ['a payer_cpf over 14', { payer_cpf: '1'.repeat(15) }, { payer_cpf: [noTaxId] }],
   [
     'a reusable that is a text',
     { reusable: 'yes' },
@@ -137,13 +153,21 @@ for (const part of ['document', 'agency', 'account_number']) {
   });
 }
 
+for (const type of ['dynamic', 'static']) {
+  test(`a ${type} charge takes a CNPJ for the payer, with letters`, async () => {
+    const customer = await givenCustomer(app);
+    const charged = await app.charge(customer, { type, amount: 1, payer_cpf: '12abc34501de35' });
+    assert.equal(charged.status, 200);
+  });
+}
+
 test('every field is taken at its limit', async () => {
   const customer = await givenCustomer(app);
   const charged = await app.charge(customer, {
     type: 'dynamic',
     amount: 999_999_999.99,
     description: 'ã'.repeat(140),
-    key: 'x'.repeat(255),
+    key: `${'x'.repeat(60)}@ponte.test`,
     receiver_name: 'ã'.repeat(25),
     city: 'ã'.repeat(15),
     zipcode: '00000000',

@@ -92,9 +92,18 @@ test('an empty list has no items and no cursor', async () => {
   assert.deepEqual([status, body], [200, { items: [] }]);
 });
 
+test('a send that failed before its look-up says which key it was for', async () => {
+  const user = await givenCustomer(app);
+  await app.send(user, { pix_key: 'notfound@ponte.test', amount: 1 });
+  const [item] = (await pageOf(user)).items;
+  assert.deepEqual(item?.payee, { key: 'notfound@ponte.test' });
+  assert.equal(item?.end_to_end, undefined);
+});
+
 test('a send and a charge have the fields of the contract, the newest first', async () => {
   const user = await givenCustomer(app);
-  const sent = await app.send(user, { pix_key: 'ana@example.com', amount: 12.34 });
+  const body = { pix_key: '123.456.789-09', amount: 12.34, description: 'Almoço' };
+  const sent = await app.send(user, body);
   await app.clock.advance(1);
   const charged = await app.charge(user, { type: 'static', amount: 20 });
   const { items } = await pageOf(user);
@@ -116,6 +125,14 @@ test('a send and a charge have the fields of the contract, the newest first', as
       amount: 12.34,
       status: 'PROCESSING',
       created_at: new Date(now.getTime() - 1).toISOString(),
+      payee: {
+        name: 'Recebedor de Teste',
+        document: '***.456.789-**',
+        institution: { ispb: '11165756' },
+        key: '***.456.789-**',
+      },
+      description: 'Almoço',
+      end_to_end: sent.body.end_to_end,
     },
   ]);
 });

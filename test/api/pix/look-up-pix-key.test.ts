@@ -1,6 +1,7 @@
 /** The payee before the payment: who has a key, and payments that use the look-up. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import type { LookUpKeyRequest } from '../../../src/provider/provider.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -18,6 +19,7 @@ test('a look-up says who has the key, with a masked document, and until when it 
   const { lookup_id: lookupId, ...shown } = body;
   assert.deepEqual(shown, {
     pix_key: phone,
+    key_type: 'CELULAR',
     pix_key_type: 'CELULAR',
     name: 'Recebedor de Teste',
     document: '***.456.789-**',
@@ -66,7 +68,7 @@ test('a look-up pays once: another key is refused, and its payment is FAILED and
   const [one, other] = await Promise.all([app.send(user, body), app.send(user, body)]);
   const [paid, refused] = one.status === 200 ? [one, other] : [other, one];
   assert.deepEqual([paid.status, refused.status], [200, 422]);
-  assert.match(refused.body.errors.lookup_id[0], /belongs to another payment/);
+  assert.match(refused.body.errors.lookup_id[0], /belongs to another payment.*a new key/);
   assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
   const third = await app.send(user, body, { key: 'third' });
   assert.equal(third.status, 422);
@@ -75,18 +77,169 @@ test('a look-up pays once: another key is refused, and its payment is FAILED and
   assert.deepEqual(await app.executed(user), [paid.body.end_to_end]);
 });
 
-test('a look-up that is old, of another user or key, or invented, is made again', async (t) => {
+type KeyOwner = Readonly<Record<'name' | 'document' | 'ispb', string | null>>;
+
+/** The directory knows the owners of a key, one after the other; the last one stays. */
+function ownedBy(t: TestContext, first: Partial<KeyOwner>, ...later: Partial<KeyOwner>[]) {
+  const { provider } = app.context;
+  const { lookUpKey } = provider;
+  const owners = [first, ...later];
+  return t.mock.method(provider, 'lookUpKey', async (request: LookUpKeyRequest) => {
+    const owner = owners.length > 1 ? owners.shift() : owners[0];
+    return { ...(await lookUpKey.call(provider, request)), ...owner };
+  });
+}
+
+const maria: KeyOwner = { name: 'Maria Souza', document: '12345678909', ispb: '11165756' };
+
+const unusable = {
+  'another user': async () => (await lookUp(await givenCustomer(app))).body.lookup_id,
+  'another key': async (user: TestUser) => (await lookUp(user, 'ana@example.com')).body.lookup_id,
+  nobody: async () => 'x',
+  'no text': async () => '',
+  'a changed text': async (user: TestUser) => {
+    const { body } = await lookUp(user);
+    return `${body.lookup_id.slice(0, -2)}${body.lookup_id.endsWith('AA') ? 'BB' : 'AA'}`;
+  },
+};
+
+for (const [whose, find] of Object.entries(unusable)) {
+  test(`a look-up of ${whose} is refused, nothing is stored, and a right one pays with the key`, async (t) => {
+    const user = await givenCustomer(app);
+    const lookupId: unknown = await find(user);
+    const lookUps = t.mock.method(app.bank, 'lookUpKey');
+    const body = { pix_key: phone, amount: 1 };
+    const refused = await app.send(user, { ...body, lookup_id: lookupId }, { key: 'rent' });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(Object.keys(refused.body.errors), ['lookup_id']);
+    assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(lookUps.mock.callCount(), 0);
+    assert.equal(await app.countOf(user), 0);
+    const { lookup_id: right } = (await lookUp(user)).body;
+    const sent = await app.send(user, { ...body, lookup_id: right }, { key: 'rent' });
+    assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+  });
+}
+
+test('a repeat with a look-up that cannot be read any more replays its payment', async () => {
   const user = await givenCustomer(app);
-  const foreign = (await lookUp(await givenCustomer(app))).body.lookup_id;
-  const ofOtherKey = (await lookUp(user, 'ana@example.com')).body.lookup_id;
-  const lookUps = t.mock.method(app.bank, 'lookUpKey');
+  const body = { pix_key: phone, amount: 7 };
+  const sent = await app.send(user, body, { key: 'rent' });
+  const again = await app.send(user, { ...body, lookup_id: 'x' }, { key: 'rent' });
+  assert.deepEqual([again.status, again.body.transaction_id], [200, sent.body.transaction_id]);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  const changed = { ...body, amount: 8, lookup_id: 'x' };
+  const other = await app.send(user, changed, { key: 'rent' });
+  assert.deepEqual([other.status, Object.keys(other.body.errors)], [422, ['lookup_id']]);
+  assert.equal(other.headers.get('pix-outcome'), 'accepted');
+});
+
+test('a look-up that is not fresh is made again, and pays the same owner by the new id', async (t) => {
+  const user = await givenCustomer(app);
+  const lookUps = ownedBy(t, maria, {
+    ...maria,
+    name: 'Maria Souza Lima',
+    document: '123.456.789-09',
+  });
   const stale = (await lookUp(user)).body.lookup_id;
   await app.clock.advance(5 * minuteMs);
-  for (const lookupId of [foreign, ofOtherKey, stale, 'x', '', `${stale.slice(0, -2)}AA`]) {
-    const before = lookUps.mock.callCount();
-    const sent = await app.send(user, { pix_key: phone, amount: 1, lookup_id: lookupId });
-    assert.equal(sent.status, 200);
-    assert.equal(lookUps.mock.callCount(), before + 1);
+  const sent = await app.send(user, { pix_key: phone, amount: 1, lookup_id: stale });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+  assert.equal(lookUps.mock.callCount(), 2);
+  assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
+});
+
+const masked = { ...maria, document: '***.456.789-**' };
+
+const others: Readonly<Record<string, readonly [Partial<KeyOwner>, Partial<KeyOwner>]>> = {
+  'another document': [maria, { ...maria, document: '52998224725' }],
+  'another institution': [maria, { ...maria, ispb: '00000000' }],
+  'no document any more': [maria, { ...maria, document: null }],
+  'no institution any more': [maria, { ...maria, ispb: null }],
+  'never a document': [
+    { ...maria, document: null },
+    { ...maria, document: null },
+  ],
+  'never an institution': [
+    { ...maria, ispb: null },
+    { ...maria, ispb: null },
+  ],
+  'a document that is masked since': [maria, masked],
+  'a document in another mask': [masked, { ...maria, document: '***.456.789-09' }],
+  'a masked document and another name': [masked, { ...masked, name: 'Mario Souza' }],
+  'a document without a digit': [
+    { ...maria, document: '***.***.***-**' },
+    { ...maria, document: '***.***.***-**' },
+  ],
+  'a text in place of a document': [
+    { ...maria, document: 'unknown' },
+    { ...maria, document: 'unknown' },
+  ],
+};
+
+for (const [what, [before, after]] of Object.entries(others)) {
+  test(`a look-up that is not fresh does not pay ${what}`, async (t) => {
+    const user = await givenCustomer(app);
+    ownedBy(t, before, after);
+    const payments = t.mock.method(app.bank, 'pay');
+    const stale = (await lookUp(user)).body.lookup_id;
+    await app.clock.advance(5 * minuteMs);
+    const body = { pix_key: phone, amount: 1, lookup_id: stale };
+    const refused = await app.send(user, body, { key: 'rent' });
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.errors.lookup_id[0], /pay with a new key/);
+    assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(payments.mock.callCount(), 0);
+    const repeated = await app.send(user, body, { key: 'rent' });
+    assert.deepEqual([repeated.status, repeated.body.status], [200, 'FAILED']);
+    assert.equal(repeated.headers.get('pix-outcome'), 'not_sent');
+    const { transaction_id: id } = repeated.body;
+    assert.deepEqual(await app.timeline(id), ['RESERVED', 'SETTLED payee_changed']);
+    const receipt = await app.call(`/pix/${id}/receipt`, user);
+    assert.equal(receipt.body.failure.code, 'PAYEE_CHANGED');
+  });
+}
+
+test('a look-up with a masked document that is not fresh pays the same masked owner', async (t) => {
+  const user = await givenCustomer(app);
+  ownedBy(t, masked);
+  const stale = (await lookUp(user)).body.lookup_id;
+  await app.clock.advance(5 * minuteMs);
+  const sent = await app.send(user, { pix_key: phone, amount: 1, lookup_id: stale });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+});
+
+test('a look-up that is not fresh and cannot be made again is that failure of the look-up', async (t) => {
+  const user = await givenCustomer(app);
+  const stale = (await lookUp(user)).body.lookup_id;
+  await app.clock.advance(5 * minuteMs);
+  t.mock.method(app.bank, 'lookUpKey', async () => {
+    return { outcome: 'refused', refusal: { kind: 'not_found', reason: 'NotFound' } } as const;
+  });
+  const sent = await app.send(user, { pix_key: phone, amount: 1, lookup_id: stale });
+  assert.deepEqual([sent.status, sent.body.code], [502, 'PIX_KEY_NOT_FOUND']);
+  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+});
+
+test('the id of a look-up shows nothing of the owner', async () => {
+  const { lookup_id: lookupId } = (await lookUp(await givenCustomer(app))).body;
+  const bytes = Buffer.from(lookupId, 'base64url').toString('latin1');
+  assert.doesNotMatch(bytes, /12345678909|456|Recebedor/);
+});
+
+test('eleven digits that are a CPF and a mobile number are ambiguous until they say which', async () => {
+  const user = await givenCustomer(app);
+  const { body: bare } = await lookUp(user, '11987654374');
+  assert.deepEqual([bare.pix_key, bare.key_type, bare.ambiguous], ['11987654374', 'CPF', true]);
+  for (const [typed, type] of [
+    ['119.876.543-74', 'CPF'],
+    ['+5511987654374', 'CELULAR'],
+    ['(11) 98765-4374', 'CELULAR'],
+    ['12345678909', 'CPF'],
+    ['ana@example.com', 'E_MAIL'],
+  ] as const) {
+    const { body } = await lookUp(user, typed);
+    assert.deepEqual([body.key_type, body.ambiguous], [type, undefined], typed);
   }
 });
 

@@ -40,7 +40,7 @@ test('a code of a key of no known type says no type, and a dynamic one no key', 
   assert.equal(unknown.body.pix_key, 'new-kind-of-key');
   assert.ok(!('pix_key_type' in unknown.body) && !('amount' in unknown.body));
   const charge = await decode(token, dynamic);
-  const said = { kind: 'dynamic', one_time: true };
+  const said = { kind: 'dynamic', one_time: true, url: 'pix.example.com/qr/1' };
   assert.deepEqual(charge.body, { ...said, payee_name: 'PADARIA DO ZE', payee_city: 'SAO PAULO' });
 });
 

@@ -1,12 +1,17 @@
 /** What a send refuses before the bank is called: nothing is stored, nothing is sent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Statement } from '../../../src/db/database.ts';
+import { connectionLost } from '../../support/lost-answer.ts';
 import { givenCustomer, givenUser, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
 
 const user = await givenCustomer(app);
+
+const staticCode =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D';
 
 const valid = { pix_key: 'ana@example.com', amount: 10 };
 
@@ -28,7 +33,8 @@ interface Fault {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-const malformed = 'The key must have 1 to 128 visible ASCII characters. A UUID is best.';
+const malformed =
+  'Send one key: 1 to 128 visible ASCII characters, no quotes or commas. A UUID is best.';
 
 const faults: Fault[] = [
   { what: 'no pix_key', body: { amount: 10 }, errors: { pix_key: [required] } },
@@ -145,6 +151,10 @@ const keyFaults: [string, string][] = [
   ['with a tab', 'two\twords'],
   ['with an accent', 'chave-ção'],
   ['given twice', 'one, two'],
+  ['given twice with the same value', 'one, one'],
+  ['joined by a comma', 'one,two'],
+  ['in quotes', '"one"'],
+  ['with a quote', 'one"'],
 ];
 
 for (const [what, key] of keyFaults) {
@@ -152,7 +162,7 @@ for (const [what, key] of keyFaults) {
     const sent = await app.send(user, valid, { key });
     assert.equal(sent.status, 422);
     assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [malformed] });
-    assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(sent.headers.get('pix-outcome'), 'unknown');
     assert.equal(await app.countOf(user), 0);
   });
 }
@@ -165,6 +175,73 @@ test('422 for a missing Idempotency-Key, together with the errors of the body', 
     pix_key: [required],
     amount: [number],
   });
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+});
+
+const refusedRepeats: Readonly<Record<string, unknown>> = {
+  'a description that is too long': { ...valid, description: 'x'.repeat(513) },
+  'an amount of 10.001': { ...valid, amount: 10.001 },
+  'no amount': { pix_key: valid.pix_key },
+  'a key and a code': { ...valid, copy_paste: staticCode },
+  'a look-up that is none': { ...valid, amount: 11, lookup_id: 'x' },
+};
+
+for (const [what, body] of Object.entries(refusedRepeats)) {
+  test(`422 for ${what} reports the payment that has the key`, async () => {
+    const payer = await givenCustomer(app);
+    const fresh = await app.send(payer, body, { key: 'fresh' });
+    assert.deepEqual([fresh.status, fresh.headers.get('pix-outcome')], [422, 'not_sent']);
+    await app.send(payer, valid, { key: 'paid' });
+    const repeated = await app.send(payer, body, { key: 'paid' });
+    assert.deepEqual([repeated.status, repeated.headers.get('pix-outcome')], [422, 'accepted']);
+    assert.deepEqual(repeated.body, fresh.body);
+    const stranger = await app.send(await givenCustomer(app), body, { key: 'paid' });
+    assert.equal(stranger.headers.get('pix-outcome'), 'not_sent');
+    await app.rows(
+      "update pix_transactions set outcome = null, phase = 'PAYING' where user_id = $1",
+      [payer.id],
+    );
+    const during = await app.send(payer, body, { key: 'paid' });
+    assert.equal(during.headers.get('pix-outcome'), 'unknown');
+  });
+}
+
+test('a charge with the key is no payment of a refused send', async () => {
+  const payer = await givenCustomer(app);
+  await app.charge(payer, { type: 'static', amount: 10 }, { key: 'both' });
+  const sent = await app.send(payer, { ...valid, amount: 0 }, { key: 'both' });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [422, 'not_sent']);
+});
+
+test('the outcome of a refusal costs a read, and the success of a send none', async (t) => {
+  const payer = await givenCustomer(app);
+  const queries = t.mock.method(app.context.db, 'query');
+  const reads = () =>
+    queries.mock.calls.filter(({ arguments: [{ name }] }) => name === 'pix-outcome-of-key').length;
+  await app.send(payer, valid);
+  assert.equal(reads(), 0);
+  await app.send(payer, { ...valid, amount: 0 });
+  assert.equal(reads(), 1);
+});
+
+test('503 and an unknown outcome when the payment with the key cannot be read', async (t) => {
+  const payer = await givenCustomer(app);
+  const { db } = app.context;
+  const { query } = db;
+  t.mock.method(db, 'query', (statement: Statement, parameters: readonly unknown[]) =>
+    statement.name === 'pix-outcome-of-key'
+      ? Promise.reject(connectionLost())
+      : query(statement, parameters),
+  );
+  const sent = await app.send(payer, { ...valid, amount: 0 });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [503, 'unknown']);
+});
+
+test('401 after a logout for terms that only the operation can refuse', async () => {
+  const leaver = await givenCustomer(app);
+  await app.call('/auth/logout', { method: 'POST', token: leaver.token });
+  const sent = await app.send(leaver, { ...valid, copy_paste: staticCode });
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'unknown']);
 });
 
 test('a 422 speaks Portuguese to who prefers it', async () => {

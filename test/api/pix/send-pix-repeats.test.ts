@@ -223,6 +223,19 @@ for (const [title, change] of Object.entries(elsewhere)) {
   });
 }
 
+test('a payment of an account that was blocked during the first attempt is not repeated', async (t) => {
+  const payer = await givenCustomer(app);
+  const payments = failFirst(t, () =>
+    app.rows("update accounts set status = 'BLOCKED' where user_id = $1", [payer.id]),
+  );
+  const sent = await app.throughTime(app.send(payer, body));
+  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  assert.equal(payments.mock.callCount(), 1);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.deepEqual(timeline, [...begun, 'UNKNOWN 1 5xx']);
+});
+
 test('a payment is not repeated while the database cannot be read', async (t) => {
   onStatement(t, 'pix-repeat', () => Promise.reject(connectionLost()));
   const payments = failFirst(t);

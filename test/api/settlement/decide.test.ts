@@ -100,7 +100,7 @@ function inWords(decision: Decision): string {
       return words.filter(Boolean).join(' ');
     }
     default:
-      return `${decision.kind} ${decision.transaction.id} ${decision.reason}`;
+      return `${decision.kind} ${decision.transaction?.id ?? 'nothing'} ${decision.reason}`;
   }
 }
 

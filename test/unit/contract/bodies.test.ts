@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { validationMessage } from '../../../src/contract/validation-messages.ts';
+import { closedAnswers } from '../../../src/contract/closed-answers.ts';
 import { createSchemaCompiler } from '../../../src/contract/schemas.ts';
 
 interface Media {
@@ -20,10 +21,13 @@ const contract = parse(
 ) as Json;
 
 /** The validator of the service itself: what it lets pass here, it lets pass there. */
-const schemas = createSchemaCompiler(contract);
+const published = createSchemaCompiler(contract);
+
+/** That of its own answers. */
+const closed = createSchemaCompiler(closedAnswers(contract));
 
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
-function faultsOf(place: string[], value: unknown): string[] {
+function faultsOf(place: string[], value: unknown, schemas = published): string[] {
   const validate = schemas.compile({ $ref: schemas.reference(place) })();
   assert.equal(typeof validate(value), 'boolean', 'the schema is checked at once');
   return (validate.errors ?? []).map(
@@ -59,11 +63,13 @@ test('every body has an example, and every example meets its schema', () => {
   }
 });
 
-test('an answer with a field that the contract does not know is found out', () => {
+test('an answer with a field that the contract does not know is found out, by the service only', () => {
   for (const { place, media } of bodies.filter((body) => body.place.includes('responses'))) {
     for (const example of examplesOf(media)) {
       const leaky = { ...(example as Json), leaked: true };
-      assert.notDeepEqual(faultsOf([...place, 'schema'], leaky), [], place.join('/'));
+      assert.deepEqual(faultsOf([...place, 'schema'], example, closed), [], place.join('/'));
+      assert.notDeepEqual(faultsOf([...place, 'schema'], leaky, closed), [], place.join('/'));
+      assert.deepEqual(faultsOf([...place, 'schema'], leaky), [], place.join('/'));
     }
   }
 });
@@ -127,11 +133,23 @@ const limits: Limit[] = [
   },
   atMost(512, { schema: 'SendPixRequest', base: send, field: 'description' }),
   atMost(140, { schema: 'ChargeRequest', base: charge, field: 'description' }),
-  atMost(255, { schema: 'ChargeRequest', base: charge, field: 'key' }),
+  {
+    schema: 'ChargeRequest',
+    base: charge,
+    field: 'key',
+    accepted: [' ana@example.com ', `${' '.repeat(240)}ana@example.com`],
+    refused: ['ana', '', digits(256), `${' '.repeat(241)}ana@example.com`, 1, null],
+  },
   atMost(25, { schema: 'ChargeRequest', base: charge, field: 'receiver_name' }),
   atMost(15, { schema: 'ChargeRequest', base: charge, field: 'city' }),
   atMost(140, { schema: 'ChargeRequest', base: charge, field: 'payer_name' }),
-  atMost(14, { schema: 'ChargeRequest', base: charge, field: 'payer_cpf' }),
+  {
+    schema: 'ChargeRequest',
+    base: charge,
+    field: 'payer_cpf',
+    accepted: ['11144477735', '111.444.777-35', '12ABC34501DE35'],
+    refused: ['', '1', 'abcdefghijk', '00000000000', '11144477736', '12.ABC.345/01DE-35', 1, null],
+  },
   atMost(10, { schema: 'ChargeRequest', base: charge, field: 'code_category' }),
   atMost(255, { schema: 'DeletePixKeyRequest', base: {}, field: 'key' }),
   {

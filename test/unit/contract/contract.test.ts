@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { contractBreaches } from '../../../src/contract/answer-check.ts';
+import { readServedContract } from '../../../src/http/contract-file.ts';
 
 interface Schema {
   description?: string;
@@ -42,6 +44,7 @@ interface Operation {
   responses: Record<string, Response>;
   'x-throttle'?: string;
   'x-throttle-user'?: boolean;
+  'x-strict-query'?: boolean;
 }
 
 interface Contract {
@@ -125,7 +128,7 @@ const added: Record<string, string> = {
   startProvaVida: '404 422 429 502',
   getKyc: '404 429',
   syncOnboarding: '404 422 429',
-  receiveProviderWebhook: '400 401 413 415 422',
+  receiveProviderWebhook: '400 401 413 422',
 };
 
 /** The fields of each schema of a reply; `?` nullable, `~` may be absent, `…` others. */
@@ -140,19 +143,21 @@ const replyFields: Record<string, string> = {
   Me: 'user account?',
   Balance: 'balance source',
   Statement: 'items',
-  StatementItem: 'id type amount status pix_key? provider_txid? created_at',
+  StatementItem:
+    'id type amount status pix_key? provider_txid? created_at payer~ payee~ description~ end_to_end~',
   StatementRefund:
-    'id type amount status original_transaction_id return_id provider_txid? created_at',
+    'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
+    'payee~ description~ end_to_end~',
   PixTransaction: 'transaction_id status end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
-    'kind one_time pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
+    'kind one_time purpose~ url~ pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
   PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ ' +
-    'original_transaction_id~',
+    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ payer~ payee~ ' +
+    'description~ end_to_end~ return_id~ original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ expires_at~ end_to_end~ ' +
     'return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
@@ -204,7 +209,7 @@ function fieldsOf(schema: Schema): string {
     const absent = schema.required?.includes(name) ? '' : '~';
     return name + (isNullable(field) ? '?' : '') + absent;
   });
-  return [...listed, ...(schema.additionalProperties === false ? [] : ['…'])].join(' ');
+  return [...listed, ...(schema.additionalProperties === undefined ? [] : ['…'])].join(' ');
 }
 
 test('the contract is version 1.1.0 under Apache-2.0', () => {
@@ -308,6 +313,39 @@ test('sends, charges, look-ups, lists, statements and PIX keys are throttled by 
   ]);
 });
 
+const released = (name: string) =>
+  readFileSync(new URL(`../../../contract/released/${name}`, import.meta.url), 'utf8');
+
+test('only operations that 1.0.0 does not have refuse unknown query parameters', () => {
+  const { paths } = parse(released('openapi-1.0.0.yaml')) as Contract;
+  const promised = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  const strict = operations
+    .filter(({ operation }) => operation['x-strict-query'] === true)
+    .map(({ operation }) => operation.operationId);
+  assert.deepEqual(strict.sort(), ['decodePixCode', 'listPixTransactions', 'lookUpPixKey']);
+  assert.deepEqual(
+    strict.filter((id) => promised.includes(id)),
+    [],
+  );
+});
+
+test('no schema of the contract is closed: a client that checks it takes new fields', () => {
+  assert.ok(!JSON.stringify(contract).includes('"additionalProperties":false'));
+});
+
+test('the service checks its own answers against the closed schemas', async () => {
+  const served = await readServedContract();
+  const getMe = served.operations.find(({ id }) => id === 'getMe');
+  const body = { user: null, account: null, added: 1 };
+  assert.ok(getMe);
+  assert.deepEqual(contractBreaches(getMe, { status: 200, body }), [
+    'added (additionalProperties)',
+    'user (type)',
+  ]);
+});
+
 test('every answer of a send carries Pix-Outcome', () => {
   const send = operations.find(({ operation }) => operation.operationId === 'sendPix')?.operation;
   const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
@@ -355,6 +393,8 @@ test('the catalogue of provider errors is the published one', () => {
     'PROVIDER_TIMEOUT',
     'PROVIDER_REJECTED',
     'PIX_KEY_NOT_FOUND',
+    'PIX_KEY_LIMIT',
+    'PIX_KEY_TAKEN',
     'INSUFFICIENT_FUNDS',
     'PROVIDER_RATE_LIMITED',
     'PROVIDER_INVALID_RESPONSE',

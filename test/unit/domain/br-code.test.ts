@@ -32,22 +32,140 @@ describe('decodeBrCode', () => {
     assert.deepEqual(decodeBrCode(`\n ${FROM_THE_MANUAL}\r\n`), decodeBrCode(FROM_THE_MANUAL));
   });
 
-  it('leaves an amount of zero to the payer', () => {
-    const zero = withCrc(body.replace('5802BR', '54040.005802BR'));
-    assert.equal(decodeBrCode(zero).amountCents, null);
+  const pasted: [what: string, text: string][] = [
+    ['a byte order mark', `\ufeff${FROM_THE_MANUAL}`],
+    ['a direction mark', `\u200e${FROM_THE_MANUAL}\u200f`],
+    ['direction isolates', `\u2068${FROM_THE_MANUAL}\u2069`],
+    ['a zero-width space', FROM_THE_MANUAL.replace('5204', '\u200b5204')],
+    ['a zero-width joiner', FROM_THE_MANUAL.replace('Fulano', 'Fu\u200dlano')],
+    ['soft hyphens', FROM_THE_MANUAL.replaceAll('0', '0\u00ad')],
+    ['a variation selector', `${FROM_THE_MANUAL}\ufe0f`],
+    ['line breaks', FROM_THE_MANUAL.replace(/.{60}/g, '$&\r\n')],
+    ['a line separator', FROM_THE_MANUAL.replace('5204', '\u20285204')],
+    ['no-break spaces at the ends', `\u00a0${FROM_THE_MANUAL}\u202f`],
+    ['no-break spaces for spaces', FROM_THE_MANUAL.replaceAll(' ', '\u00a0')],
+  ];
+  for (const [what, text] of pasted) {
+    it(`ignores ${what} that pasting adds`, () => {
+      assert.deepEqual(decodeBrCode(text), decodeBrCode(FROM_THE_MANUAL));
+    });
+  }
+
+  const amounts: [text: string, cents: number | null][] = [
+    ['10', 1_000],
+    ['10.', 1_000],
+    ['10.0', 1_000],
+    ['308.9', 30_890],
+    ['0010.00', 1_000],
+    ['0.01', 1],
+    ['0', null],
+    ['0.', null],
+    ['0.0', null],
+    ['0.00', null],
+    ['', null],
+  ];
+  for (const [text, cents] of amounts) {
+    it(`reads the amount '${text}' as ${cents ?? 'none'}`, () => {
+      const length = String(text.length).padStart(2, '0');
+      const code = decodeBrCode(withCrc(body.replace('5802BR', `54${length}${text}5802BR`)));
+      assert.ok(code.kind === 'static');
+      assert.equal(code.amountCents, cents);
+    });
+  }
+
+  const zipcodes = ['6100', '610501310', '610901310-100', '6108CURITIBA'];
+  for (const zipcode of zipcodes) {
+    it(`reads past the postal code ${zipcode}`, () => {
+      const text = withCrc(body.replace('6207', `${zipcode}6207`));
+      assert.deepEqual(decodeBrCode(text), decodeBrCode(FROM_THE_MANUAL));
+    });
+  }
+
+  const names: [counting: string, field: string, name: string][] = [
+    ['bytes', '5914João da Silva', 'João da Silva'],
+    ['characters', '5913João da Silva', 'João da Silva'],
+    ['bytes', '5917Açaí & Cia 🍇', 'Açaí & Cia 🍇'],
+    ['UTF-16 units', '5913Açaí & Cia 🍇', 'Açaí & Cia 🍇'],
+    ['code points', '5912Açaí & Cia 🍇', 'Açaí & Cia 🍇'],
+    ['code points, with a joiner', '5905👩\u200d🍳 A', '👩\u200d🍳 A'],
+  ];
+  for (const [counting, field, name] of names) {
+    it(`reads ${name}, counted in ${counting}`, () => {
+      const code = decodeBrCode(withCrc(body.replace('5913Fulano de Tal', field)));
+      assert.equal(code.receiverName, name);
+    });
+  }
+
+  it('reads a description with accents, whose template is counted in the same way', () => {
+    for (const [account, description] of [
+      ['2641', '0204'],
+      ['2642', '0205'],
+    ]) {
+      const template = `${account}0014br.gov.bcb.pix011111144477735${description}café`;
+      const code = decodeBrCode(withCrc(body.replace(/26.{60}/, template)));
+      assert.ok(code.kind === 'static');
+      assert.deepEqual([code.key, code.description], ['11144477735', 'café']);
+    }
   });
+
+  it('counts only the URL of a dynamic code', () => {
+    const others = [
+      ['5204000053039865802BR', '5204000053039865406123.455802BR'],
+      ['5802BR', '540300a5802BR'],
+      ['62070503***', '62190515RP12345678-2019'],
+      ['62070503***', `62300526${'a'.repeat(26)}`],
+      ['62070503***', ''],
+      ['5303986', '5303840'],
+      ['5802BR', '5802US'],
+      ['52040000', '5204ABCD'],
+      ['010212', '010213'],
+    ] as const;
+    const dynamic = decodeBrCode(ONE_TIME);
+    assert.ok(dynamic.kind === 'dynamic');
+    for (const [from, to] of others) {
+      const code = decodeBrCode(withCrc(ONE_TIME.slice(0, -4).replace(from, to)));
+      assert.deepEqual({ ...code, oneTime: true }, dynamic, to);
+    }
+    const nameless = ONE_TIME.slice(0, -4).replace('5907EMPRESA6009SAO PAULO', '');
+    const { receiverName, city } = decodeBrCode(withCrc(nameless));
+    assert.deepEqual([receiverName, city], ['', '']);
+  });
+
+  it('marks a code for cash', () => {
+    const account = '26510014br.gov.bcb.pix0117silent@ponte.test030812345678';
+    const code = decodeBrCode(withCrc(body.replace(/26.{60}/, account)));
+    assert.ok(code.kind === 'static' && code.isWithdrawal);
+  });
+
+  const recurrence = '80450014br.gov.bcb.pix2523pix.example.com/rec/abc';
+
+  it('marks a charge that also authorises recurring payments', () => {
+    const both = decodeBrCode(withCrc(ONE_TIME.slice(0, -4).replace('6304', `${recurrence}6304`)));
+    assert.ok(both.kind === 'dynamic' && both.isRecurring);
+  });
+
+  const foreign: [template: string, tag: string][] = [
+    ['261499887766554433', '27'],
+    ['26190015com.example.foo', '27'],
+    ['5010not a list', '26'],
+  ];
+  for (const [template, tag] of foreign) {
+    it(`does not read the account ${template} of another arrangement`, () => {
+      const text = body.replace('2658', `${template}${tag}58`);
+      assert.deepEqual(decodeBrCode(withCrc(text)), decodeBrCode(FROM_THE_MANUAL));
+    });
+  }
 
   it("reads the static code of the central bank's manual", () => {
     assert.deepEqual(decodeBrCode(FROM_THE_MANUAL), {
       kind: 'static',
       key: EVP,
       description: null,
+      isWithdrawal: false,
       oneTime: false,
-      categoryCode: '0000',
       amountCents: null,
       receiverName: 'Fulano de Tal',
       city: 'BRASILIA',
-      zipcode: null,
       txid: null,
     });
   });
@@ -57,12 +175,9 @@ describe('decodeBrCode', () => {
       kind: 'dynamic',
       url: 'pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99',
       oneTime: true,
-      categoryCode: '0000',
-      amountCents: null,
+      isRecurring: false,
       receiverName: 'EMPRESA',
       city: 'SAO PAULO',
-      zipcode: null,
-      txid: null,
     });
   });
 
@@ -84,12 +199,11 @@ describe('decodeBrCode', () => {
       kind: 'static',
       key: '11144477735',
       description: 'cafe',
+      isWithdrawal: false,
       oneTime: false,
-      categoryCode: '5812',
       amountCents: 1234,
       receiverName: 'MARIA',
       city: 'RECIFE',
-      zipcode: '50030000',
       txid: 'Pedido123',
     });
   });
@@ -117,22 +231,28 @@ describe('decodeBrCode', () => {
     ['a CRC of another text', `${body}0000`, '63'],
     ['a CRC in lower case', `${body}1d3d`, '63'],
     ['a byte after the CRC', `${FROM_THE_MANUAL}0`, '63'],
-    ['a line break within it', FROM_THE_MANUAL.replace('Fulano ', 'Fulano\n'), 'payload'],
-    ['letters with accents', withCrc(body.replace('Fulano', 'Fuláno')), 'payload'],
+    ['a space within it', FROM_THE_MANUAL.replace('5204', ' 5204'), '63'],
+    ['a control character', withCrc(body.replace('Fulano ', 'Fulano\u0007')), 'payload'],
+    ['half of a surrogate pair', withCrc(body.replace('Fulano ', 'Fulano\ud800')), 'payload'],
+    [
+      'a length of neither characters nor bytes',
+      withCrc(body.replace('5913Fulano', '5915Fúlánó')),
+      'payload',
+    ],
     [
       'over 512 characters',
       withCrc(body.replace('6304', '8099'.padEnd(103, 'x').repeat(5))),
       'payload',
     ],
-    ['an empty field', withCrc(body.replace('5802BR', '5802BR6100')), 'payload'],
+    ['an empty name', withCrc(body.replace('5913Fulano de Tal', '5900')), '59'],
     ['a repeated field', withCrc(body.replace('5802BR', '5802BR5802BR')), 'payload'],
     ['another currency', withCrc(body.replace('5303986', '5303840')), '53'],
     ['another country', withCrc(body.replace('5802BR', '5802US')), '58'],
     ['no country', withCrc(body.replace('5802BR', '')), '58'],
     ['a category of letters', withCrc(body.replace('52040000', '5204ABCD')), '52'],
     ['an amount with a comma', withCrc(body.replace('5802BR', '54041,005802BR')), '54'],
-    ['an amount of one decimal', withCrc(body.replace('5802BR', '54031.05802BR')), '54'],
-    ['a CEP of seven digits', withCrc(body.replace('6207', '610712345676207')), '61'],
+    ['an amount of three decimals', withCrc(body.replace('5802BR', '54051.0005802BR')), '54'],
+    ['a recurrence', withCrc(body.replace('6304', `${recurrence}6304`)), '80'],
     [
       'a name of 26 characters',
       withCrc(body.replace('5913Fulano de Tal', `5926${'A'.repeat(26)}`)),
@@ -260,7 +380,16 @@ describe('brCodeError', () => {
     const wrong: [text: string, error: RegExp][] = [
       ['ana@example.com', /not a Pix code/],
       [FROM_THE_MANUAL.slice(0, -9), /incomplete or was changed/],
-      [withCrc(body.replace('Fulano', 'Fuláno')), /an accented letter/],
+      [withCrc(body.replace('Fulano ', 'Fulano\u0007')), /a control character/],
+      [withCrc(body.replace(/26.{60}/, '26180014br.gov.bcb.pix')), /either a key or an address/],
+      [
+        withCrc(
+          body
+            .replace(/26.{60}/, '26180014br.gov.bcb.pix')
+            .replace('6304', '80450014br.gov.bcb.pix2523pix.example.com/rec/abc6304'),
+        ),
+        /Pix Automático/,
+      ],
       [withCrc(body.replace('5802BR', '5803BR')), /a length in it does not match/],
       [withCrc(body.replace('5802BR', '')), /lacks the field 58/],
       [withCrc(body.replace('5303986', '5303840')), /field 53 of the code is not valid/],

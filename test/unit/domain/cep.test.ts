@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { locateCep, normaliseCep, sampleCeps, states } from '../../../src/domain/cep.ts';
+import { isTownCep, locateCep, normaliseCep, sampleCeps, states } from '../../../src/domain/cep.ts';
 
 describe('normaliseCep', () => {
   it('takes eight digits, with or without a hyphen after the fifth', () => {
@@ -88,6 +88,20 @@ describe('locateCep', () => {
       cidade: 'São Paulo',
       estado: 'SP',
     });
+  });
+
+  it('knows the town alone of a code that is the only one of its town', () => {
+    assert.deepEqual(locateCep('54580000'), {
+      cep: '54580000',
+      logradouro: '',
+      bairro: '',
+      cidade: 'Cabo de Santo Agostinho',
+      estado: 'PE',
+    });
+    assert.deepEqual(
+      ['17400-000', '54580000', '17402-000', '01310100', '13216000', '1740000', 'x'].map(isTownCep),
+      [true, true, true, false, false, false, false],
+    );
   });
 
   it('has a code of every state in its sample, each with eight digits', () => {

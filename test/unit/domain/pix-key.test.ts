@@ -27,6 +27,7 @@ describe('normalisePixKey', () => {
     [' Maria.Silva+pix@Exemplo.COM.BR ', 'EMAIL', 'maria.silva+pix@exemplo.com.br'],
     ["d'avila@ponte.test", 'EMAIL', "d'avila@ponte.test"],
     ['\u202amaria@ponte.test\u202c', 'EMAIL', 'maria@ponte.test'],
+    ['\ufeffmaria@ponte\r\n.test\u00a0', 'EMAIL', 'maria@ponte.test'],
     ['a@localhost', 'EMAIL', 'a@localhost'],
     [`a@${LONG_LABEL}.br`, 'EMAIL', `a@${LONG_LABEL}.br`],
     ['123E4567-E12B-12D1-A456-426655440000', 'EVP', '123e4567-e12b-12d1-a456-426655440000'],

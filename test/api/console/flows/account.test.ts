@@ -96,7 +96,7 @@ describe('the statement', () => {
     assert.equal(sent.status, 200);
     const screen = await openFor(customer);
     await screen.type('s');
-    await screen.until(/Ponte's list[^]*› 24\/05 09:00 +PIX_SEND +-R\$ 12,50 +PROCESSING +bruno/);
+    await screen.until(/Ponte's list[^]*› 24\/05 09:00 +PIX_SEND +-R\$ 12,50 +PROCESSING +Receb/);
     await screen.press('tab');
     await screen.until(/The bank's own list[^]*› 24\/05 09:00 +PIX_PAYMENT_OUT +-R\$ 12,50/);
     await screen.press('enter');

@@ -66,6 +66,33 @@ describe('the payee', () => {
     assert.equal((await payments()).length, 1);
   });
 
+  it('is asked for when the digits are a CPF and a mobile number, also by a send', async () => {
+    const { screen, id } = await openSend();
+    const keys = () =>
+      app.rows('select pix_key from pix_transactions where user_id = $1 order by created_at, id', [
+        id,
+      ]);
+    await screen.fill({ ...lunch, 'Pix key': '11987654374' });
+    await screen.press('ctrl+s');
+    await screen.until('These digits are a CPF and a mobile number. Is the Pix key the CPF?');
+    await screen.type('n');
+    await screen.until(/Pix key \* +\+5511987654374[^]*Payee +Recebedor de Teste/);
+    await screen.until('Check the payee, then send again.');
+    assert.deepEqual(await keys(), []);
+    await screen.press('ctrl+s');
+    await screen.until('The bank has accepted it');
+    assert.deepEqual(await keys(), [{ pix_key: '+5511987654374' }]);
+    await screen.press('ctrl+n');
+    await screen.fill({ 'Pix key': '11987654374' });
+    await screen.press('ctrl+l');
+    await screen.until('Is the Pix key the CPF?');
+    await screen.type('y');
+    await screen.until(/Pix key \* +119\.876\.543-74[^]*Payee +Recebedor de Teste/);
+    await screen.press('ctrl+s');
+    await screen.until('The bank has accepted it');
+    assert.deepEqual(await keys(), [{ pix_key: '+5511987654374' }, { pix_key: '11987654374' }]);
+  });
+
   it('of a code is shown too, with what the code asks for', async () => {
     const { screen, payments } = await openSend();
     const payee = { key: 'ana@example.com', receiverName: 'Padaria', city: 'Recife' };

@@ -1,0 +1,207 @@
+/**
+ * Codes as other people's generators write them and as chat applications pass them on, through
+ * `POST /pix/decode` and `POST /pix/send`.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc16Ccitt } from '../../../src/domain/br-code.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp();
+
+const EVP = '123e4567-e12b-12d1-a456-426655440000';
+const ACCOUNT = `26580014br.gov.bcb.pix0136${EVP}`;
+const HEAD = `000201${ACCOUNT}520400005303986`;
+const TAIL = '5802BR5913Fulano de Tal6008BRASILIA';
+const NO_TXID = '62070503***';
+const RECURRENCE = '80450014br.gov.bcb.pix2523pix.example.com/rec/abc';
+const URL_ACCOUNT = '26440014br.gov.bcb.pix2522pix.example.com/v2/abc';
+const CASH = '26510014br.gov.bcb.pix0117silent@ponte.test030812345678';
+
+const withCrc = (text: string) => `${text}6304${crc16Ccitt(`${text}6304`)}`;
+const MANUAL = withCrc(`${HEAD}${TAIL}${NO_TXID}`);
+
+const readName = { kind: 'static', one_time: false, payee_name: 'Fulano de Tal' };
+const readKey = { pix_key: EVP, pix_key_type: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO' };
+const read = { ...readName, payee_city: 'BRASILIA', ...readKey };
+
+const decode = (token: string, code: string) =>
+  app.call('/pix/decode', { token, body: { copy_paste: code } });
+
+const payable: [what: string, code: string, reading: object][] = [
+  [
+    'an amount without decimals',
+    withCrc(`${HEAD}540210${TAIL}${NO_TXID}`),
+    { ...read, amount: 10 },
+  ],
+  [
+    'an amount of one decimal',
+    withCrc(`${HEAD}5405308.9${TAIL}${NO_TXID}`),
+    { ...read, amount: 308.9 },
+  ],
+  [
+    'an amount that ends in a point',
+    withCrc(`${HEAD}540310.${TAIL}${NO_TXID}`),
+    { ...read, amount: 10 },
+  ],
+  ['an amount of 0', withCrc(`${HEAD}54010${TAIL}${NO_TXID}`), read],
+  ['an amount of 0.00', withCrc(`${HEAD}54040.00${TAIL}${NO_TXID}`), read],
+  ['a CEP with a hyphen', withCrc(`${HEAD}${TAIL}610901310-100${NO_TXID}`), read],
+  ['a CEP of five digits', withCrc(`${HEAD}${TAIL}610501310${NO_TXID}`), read],
+  [
+    'accents, counted in characters',
+    withCrc(`${HEAD}5802BR5913João da Silva6008BRASILIA${NO_TXID}`),
+    { ...read, payee_name: 'João da Silva' },
+  ],
+  [
+    'accents, counted in bytes',
+    withCrc(`${HEAD}5802BR5914João da Silva6009BRASÍLIA${NO_TXID}`),
+    { ...read, payee_name: 'João da Silva', payee_city: 'BRASÍLIA' },
+  ],
+  ['a direction mark before it', `\u200e${MANUAL}`, read],
+  ['a zero-width space after it', `${MANUAL}\u200b`, read],
+  ['a byte order mark before it', `\ufeff${MANUAL}`, read],
+  ['no-break spaces around it', `\u00a0${MANUAL}\u00a0`, read],
+  ['line breaks in it', MANUAL.replace(/.{40}/g, '$&\r\n'), read],
+  ['soft hyphens and joiners in it', MANUAL.replaceAll('0', '0\u00ad\u200d'), read],
+  [
+    'an account of another arrangement',
+    withCrc(`00020126149988776655443327${ACCOUNT.slice(2)}520400005303986${TAIL}${NO_TXID}`),
+    read,
+  ],
+];
+for (const [what, code, reading] of payable) {
+  test(`a static code with ${what} is read, and pays`, async () => {
+    const user = await givenCustomer(app);
+    const { status, body } = await decode(user.token, code);
+    assert.deepEqual([status, body], [200, reading]);
+    const sent = await app.send(user, {
+      copy_paste: code,
+      ...(body.amount === undefined && { amount: 3 }),
+    });
+    assert.equal(sent.status, 200);
+    const stored = await app.stored(sent.body.transaction_id);
+    assert.equal(stored.pix_key, EVP);
+    assert.equal(Number(stored.amount), body.amount ?? 3);
+  });
+}
+
+const url = 'pix.example.com/v2/8b3da2f39a4140d1a91abd93113bd441';
+const oneTime = { kind: 'dynamic', one_time: true, payee_name: 'Fulano de Tal' };
+const charge = { ...oneTime, payee_city: 'BRASILIA' };
+const shortUrl = { ...charge, url: 'pix.example.com/v2/abc' };
+const withSaque = {
+  ...read,
+  purpose: 'PIX_SAQUE',
+  pix_key: 'silent@ponte.test',
+  pix_key_type: 'E_MAIL',
+};
+
+const notPayable: [what: string, code: string, reading: object, refusal: RegExp][] = [
+  [
+    'a dynamic code with an amount and an id',
+    withCrc(
+      `00020101021226730014br.gov.bcb.pix2551${url}5204000053039865406123.45${TAIL}62190515RP12345678-2019`,
+    ),
+    { ...charge, url },
+    /dynamic code/,
+  ],
+  [
+    'a dynamic code whose id is malformed',
+    withCrc(`000201010212${URL_ACCOUNT}520400005303986${TAIL}62190515RP12345678-2019`),
+    shortUrl,
+    /dynamic code/,
+  ],
+  [
+    'a dynamic code whose other fields are of no use',
+    withCrc(`000201010212${URL_ACCOUNT}5303840540510,005802US`),
+    { ...shortUrl, payee_name: '', payee_city: '' },
+    /dynamic code/,
+  ],
+  [
+    'a dynamic code with a recurrence',
+    withCrc(`000201010212${URL_ACCOUNT}520400005303986${TAIL}${NO_TXID}${RECURRENCE}`),
+    { ...shortUrl, purpose: 'PIX_AUTOMATICO' },
+    /Pix Automático/,
+  ],
+  [
+    'a code for cash',
+    withCrc(`000201${CASH}520400005303986${TAIL}${NO_TXID}`),
+    withSaque,
+    /Pix Saque/,
+  ],
+  [
+    'a code for cash with an amount',
+    withCrc(`000201${CASH}520400005303986540550.00${TAIL}${NO_TXID}`),
+    { ...withSaque, amount: 50 },
+    /Pix Saque/,
+  ],
+];
+for (const [what, code, reading, refusal] of notPayable) {
+  test(`${what} is read, and never paid`, async (t) => {
+    const user = await givenCustomer(app);
+    const { status, body } = await decode(user.token, code);
+    assert.deepEqual([status, body], [200, reading]);
+    const lookUps = t.mock.method(app.bank, 'lookUpKey');
+    const refused = await app.send(user, {
+      copy_paste: code,
+      ...(body.amount === undefined && { amount: 3 }),
+    });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(Object.keys(refused.body.errors), ['copy_paste']);
+    assert.match(refused.body.errors.copy_paste[0], refusal);
+    assert.equal(lookUps.mock.callCount(), 0);
+    assert.equal(await app.countOf(user), 0);
+  });
+}
+
+const unreadable: [what: string, code: string, error: RegExp][] = [
+  [
+    'a recurrence alone',
+    withCrc(`00020126180014br.gov.bcb.pix5204000053039865802BR5901A6001B${NO_TXID}${RECURRENCE}`),
+    /Pix Automático.*cannot be paid as a transfer/,
+  ],
+  [
+    'a recurrence beside a key',
+    withCrc(`${HEAD}${TAIL}${NO_TXID}${RECURRENCE}`),
+    /Pix Automático.*cannot be paid as a transfer/,
+  ],
+  ['a space within it', MANUAL.replace('5204', ' 5204'), /incomplete or was changed/],
+  ['an amount with a comma', withCrc(`${HEAD}540510,00${TAIL}${NO_TXID}`), /field 54/],
+  ['an amount of three decimals', withCrc(`${HEAD}540610.000${TAIL}${NO_TXID}`), /field 54/],
+  [
+    'neither a key nor a URL',
+    withCrc(`00020126180014br.gov.bcb.pix520400005303986${TAIL}${NO_TXID}`),
+    /either a key or an address/,
+  ],
+];
+for (const [what, code, error] of unreadable) {
+  test(`a code with ${what} is refused for that reason`, async () => {
+    const user = await givenCustomer(app);
+    for (const { status, body } of [
+      await decode(user.token, code),
+      await app.send(user, { copy_paste: code, amount: 1 }),
+    ]) {
+      assert.equal(status, 422);
+      assert.match(body.errors.copy_paste[0], error);
+    }
+    assert.equal(await app.countOf(user), 0);
+  });
+}
+
+const pastedKeys: [what: string, key: string][] = [
+  ['a byte order mark', `\ufeff${EVP}`],
+  ['zero-width spaces', EVP.replaceAll('-', '\u200b-\u200b')],
+  ['a soft hyphen', EVP.replace('e12b', 'e1\u00ad2b')],
+  ['a line break in it', EVP.replace('-12d1', '-\r\n12d1')],
+  ['no-break spaces around it', `\u00a0${EVP}\u202f`],
+];
+for (const [what, key] of pastedKeys) {
+  test(`a pasted key with ${what} is paid like the key`, async () => {
+    const user = await givenCustomer(app);
+    const { status, body } = await app.send(user, { pix_key: key, amount: 1 });
+    assert.equal(status, 200);
+    assert.equal((await app.stored(body.transaction_id)).pix_key, EVP);
+  });
+}

@@ -1,0 +1,68 @@
+/** A new customer registers, is approved, logs in and pays, all over the sandbox. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test, type TestContext } from 'node:test';
+import { root, startOwnService } from './service-process.ts';
+
+/** The settings beside the sandbox, as the README of the provider has them. */
+const documented = (): Record<string, string> => {
+  const readme = readFileSync(join(root, 'src', 'provider', 'README.md'), 'utf8');
+  const [, line = ''] =
+    /`(APP_ENV=local [^`]*PROVIDER_BASE_URL=http:[^`]*) npm start`/.exec(readme) ?? [];
+  const pairs = line.split(/\s+/).map((pair) => pair.split('=') as [string, string]);
+  assert.ok(pairs.length >= 3, 'the README has the settings');
+  return Object.fromEntries(pairs);
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts `ponte provider-sandbox`. @returns its address. */
+async function startSandbox(t: TestContext, webhookUrl: string): Promise<string> {
+  const args = ['--port', '0', '--settle-ms', '100', '--webhook-url', webhookUrl];
+  const command = [join(root, 'bin', 'ponte.ts'), 'provider-sandbox', ...args];
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  for await (const line of createInterface(child.stdout)) {
+    const [, url] = /PROVIDER_BASE_URL=(\S+)/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error('the sandbox did not start');
+}
+
+for (const [what, settings] of [
+  ['the settings of the README', {}],
+  ['onboarding that stays here, the default of a local service', { ONBOARDING_LOCAL_ONLY: '' }],
+] as const) {
+  test(`with ${what}, a person is approved, logs in, and pays`, async (t) => {
+    const port = await freePort();
+    const url = await startSandbox(t, `http://127.0.0.1:${port}/api/v1/webhooks/provider`);
+    const service = await startOwnService({
+      ...documented(),
+      ...settings,
+      PROVIDER_BASE_URL: url,
+      PORT: String(port),
+    });
+    t.after(service.stop);
+    const { PATH = '' } = process.env;
+    const { status, stdout, stderr } = spawnSync(
+      'bash',
+      [join(root, 'contract', 'walkthroughs', 'onboarding.sh')],
+      { encoding: 'utf8', env: { PATH, PONTE_URL: service.url }, timeout: 120_000 },
+    );
+    assert.equal(status, 0, `${stdout}\n${stderr}`);
+    assert.match(stdout, /\nAPPROVED\n[^]*\nCarla Dias\n[^]*\nCOMPLETED\n$/);
+  });
+}
