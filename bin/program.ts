@@ -66,6 +66,11 @@ const nouns: readonly Noun[] = [
   ],
   ['keys', 'generate and rotate the JWT signing keys', () => import('./commands/keys.ts')],
   [
+    'provider',
+    "answers of the provider that wait for a person's reading",
+    () => import('./commands/provider.ts'),
+  ],
+  [
     'provider-sandbox',
     'serve a simulated provider',
     () => import('./commands/provider-sandbox.ts'),

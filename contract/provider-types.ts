@@ -303,7 +303,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: Payment;
-    replies: { 200: Receipt; 401: Problem; 422: Problem; 500: Problem; 503: Problem };
+    replies: { 200: Receipt; 400: Problem; 401: Problem; 422: Problem; 500: Problem; 503: Problem };
   };
   /** Make a charge that can be paid once. */
   createDynamicCharge: {

@@ -75,6 +75,7 @@ function openBank({ config, clock, log, deliver }: ProviderOptions): Bank {
 
 function wrapped(provider: Provider, options: ProviderOptions): Provider {
   const { config, clock, metrics, log, shutdown } = options;
+  const countUnknown = unknownAnswerCounter(metrics);
   const resilient = withResilience(provider, {
     clock,
     timeoutMs: config.provider.timeoutMs,
@@ -82,6 +83,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     shutdown,
     onAttempt(observation) {
       const { method, lane, statusClass, durationMs } = observation;
+      if (method === 'pay') countUnknown(observation);
       metrics.providerCalls.observe({ method, status_class: statusClass }, durationMs / 1_000);
       metrics.breakerState.set({ lane }, breakerStates[resilient.breakerState(lane)]);
     },
@@ -89,6 +91,23 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
   });
   for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
   return withTokenRefresh(resilient.provider, { clock, shutdown });
+}
+
+/** The most codes that the metric distinguishes: the provider decides what it sends. */
+const mostCodes = 50;
+
+/** Counts answers to payments that prove nothing: `none` without a code, `other` for too many. */
+function unknownAnswerCounter({
+  unknownAnswers,
+}: Metrics): (observation: ProviderObservation) => void {
+  const known = new Set<string>();
+  return ({ outcome, statusClass, httpStatus, refusalCode }) => {
+    if (outcome !== 'unknown') return;
+    const code = refusalCode ?? 'none';
+    if (known.size < mostCodes) known.add(code);
+    const status = httpStatus === null ? statusClass : String(httpStatus);
+    unknownAnswers.inc({ status, code: known.has(code) ? code : 'other' });
+  };
 }
 
 function logCall(log: Log, observation: ProviderObservation): void {

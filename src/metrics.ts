@@ -43,6 +43,8 @@ export interface Metrics {
   readonly pixUnreadEvents: Counter;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
+  /** Answers to payments that prove nothing, by status and code; the code is bounded. */
+  readonly unknownAnswers: Counter<'status' | 'code'>;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
   /** Unhandled errors; the log has them. */
@@ -152,6 +154,12 @@ function workMetrics(registry: Registry): WorkMetrics {
     unstoredOutcomes: new Gauge({
       name: 'ponte_pix_unstored_outcomes',
       help: 'Outcomes of payments that the database has not stored yet',
+      registers,
+    }),
+    unknownAnswers: new Counter({
+      name: 'ponte_provider_unknown_answers_total',
+      help: 'Attempts at payments whose answer proves nothing, by status and code',
+      labelNames: ['status', 'code'],
       registers,
     }),
     unknownOutcomes: new Counter({

@@ -4,7 +4,7 @@ import type { PixListInput } from '../../src/operator/pix-list.ts';
 import type { PixShown, TimelineView } from '../../src/operator/pix-show.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Context, Declare } from '../context.ts';
-import { exitCodes, UsageError } from '../exit-codes.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import {
   choice,
   examples,
@@ -61,15 +61,17 @@ export const declare: Declare = (noun, run) => {
 
   withChangeOptions(noun.command('resolve'))
     .description('record how a payment ended that the provider leaves open; moves no money')
-    .argument('<id>', 'id of the transaction')
-    .addOption(
-      choice('--as <end>', 'how it ended; required', ['completed', 'failed']).makeOptionMandatory(),
-    )
+    .argument('[id]', 'id of the transaction; or --from')
+    .addOption(choice('--as <end>', 'how it ended; required with an id', ['completed', 'failed']))
+    .option('--from <file>', 'a list that the bank has confirmed; see `bin/README.md`')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
     .addHelpText(
       'after',
-      examples(`ponte pix resolve ${exampleId} --as completed --reason 'ticket 7'`),
+      examples(
+        `ponte pix resolve ${exampleId} --as completed --reason 'ticket 7'`,
+        "ponte pix resolve --from ends.csv --reason 'list of the bank, 2026-11-25'",
+      ),
     )
     .action(run(resolve));
 };
@@ -118,6 +120,8 @@ const timelineColumns: readonly Column<TimelineView>[] = [
   },
   { head: 'ATTEMPT', cell: ({ attempt }) => attempt, align: 'right' },
   { head: 'PROVIDER', cell: ({ providerStatus }) => providerStatus },
+  { head: 'STATUS', cell: ({ httpStatus }) => httpStatus, align: 'right' },
+  { head: 'CODE', cell: ({ providerCode }) => providerCode },
   { head: 'EVENT', cell: ({ eventId }) => eventId, isWhole: true },
   { head: 'NOTE', cell: ({ note }) => note },
 ];
@@ -185,12 +189,33 @@ function invariantLines(rule: InvariantResult, { colour }: Terminal): string[] {
 }
 
 interface ResolveOptions extends ChangeOptions {
-  readonly as: 'completed' | 'failed';
+  readonly as?: 'completed' | 'failed';
+  readonly from?: string;
   readonly reason: string;
   readonly confirm?: string;
 }
 
-async function resolve({ call, confirm, terminal }: Context, id: string, options: ResolveOptions) {
+async function resolve(
+  context: Context,
+  id: string | undefined,
+  options: ResolveOptions,
+): Promise<ExitCode> {
+  const { as, from } = options;
+  if (from !== undefined) {
+    if (id !== undefined || as !== undefined)
+      throw new UsageError('--from takes no id and no --as');
+    const { resolveFrom } = await import('../pix-resolve-from.ts');
+    return resolveFrom(context, { ...options, from });
+  }
+  if (id === undefined || as === undefined) throw new UsageError('name an id and --as, or --from');
+  return resolveOne(context, id, { ...options, as });
+}
+
+async function resolveOne(
+  { call, confirm, terminal }: Context,
+  id: string,
+  options: ResolveOptions & { readonly as: 'completed' | 'failed' },
+): Promise<ExitCode> {
   const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
   const { as, reason } = options;
   const isFailed = as === 'failed';
@@ -218,4 +243,5 @@ async function resolve({ call, confirm, terminal }: Context, id: string, options
   await confirm(question, options);
   const resolved = await call('pix resolve', decision);
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
+  return exitCodes.ok;
 }

@@ -81,8 +81,8 @@ export const phasesOpenToSettlement = [
 /**
  * The phases in which a failure event settles a send. They exclude PAYING: a process may still send
  * the payment, and it would be executed although the send has failed. A send that was repeated
- * after an attempt with an unknown outcome is never settled by such an event, which may refer to
- * that attempt only.
+ * after an attempt with an unknown outcome is settled by such an event only if each attempt was
+ * provably not executed: the event may refer to one attempt only.
  */
 export const phasesOpenToFailure = ['ACCEPTED', 'UNKNOWN'] as const satisfies PixPhase[];
 
@@ -106,6 +106,9 @@ export const correctedNote = 'corrected';
 
 /** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
+
+/** The note in the timeline of a last attempt that was provably not sent. */
+export const notSentNote = 'not_sent';
 
 /** The `Pix-Outcome` of a stored send: the recorded outcome, or `unknown`. */
 export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {

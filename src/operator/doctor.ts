@@ -141,6 +141,7 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     oldestUnknownSeconds <= longestUnknownSeconds
       ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
       : doubtful('unknown payments', unknown, 'check them: `ponte pix list --stuck`'),
+    toCheck('unlisted codes', found.unlistedCodes, 'ponte provider unknown'),
   ];
 }
 

@@ -20,8 +20,11 @@ import {
 } from './users.ts';
 import { auditPix } from './pix-audit.ts';
 import { listPix } from './pix-list.ts';
+import { resolveList } from './pix-resolve-list.ts';
 import { resolvePix } from './pix-resolve.ts';
 import { showPix } from './pix-show.ts';
+import { tryCodes } from './provider-try.ts';
+import { listUnknown } from './provider-unknown.ts';
 import { listWebhooks, showWebhook } from './webhooks.ts';
 import { replayWebhooks } from './webhook-replay.ts';
 import { composeWebhook } from './webhook-send.ts';
@@ -61,6 +64,9 @@ export const ops = {
   'pix audit': auditPix,
   'pix list': listPix,
   'pix resolve': resolvePix,
+  'pix resolve-list': resolveList,
+  'provider unknown': listUnknown,
+  'provider try': tryCodes,
   'pix show': showPix,
 } as const satisfies Readonly<Record<string, Op<never, unknown>>>;
 

@@ -3,6 +3,7 @@ import type { LocalContext } from '../context.ts';
 import { migrationsOf } from '../db/migrate.ts';
 import { readBacklog, readServerState, type ServerState } from './inspection-repository.ts';
 import type { Op } from './op.ts';
+import { countUnlisted } from './unknown-repository.ts';
 
 export interface DatabaseInspection {
   readonly kind: 'embedded' | 'postgresql';
@@ -36,6 +37,8 @@ export interface InspectedBacklog {
   readonly unknownPayments: number;
   /** The age of the oldest payment with an unknown outcome; 0 without one. */
   readonly oldestUnknownSeconds: number;
+  /** Open payments that wait for a code that is not listed. */
+  readonly unlistedCodes: number;
 }
 
 /** Inspects the database. */
@@ -83,5 +86,6 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     orphanedEvents: backlog.orphaned,
     unknownPayments: backlog.unknown,
     oldestUnknownSeconds: secondsSince(backlog.oldestUnknownAt),
+    unlistedCodes: await countUnlisted(context),
   };
 }

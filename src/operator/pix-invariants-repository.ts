@@ -98,7 +98,7 @@ const isReported = `
                 and l.id < ending.id)))`;
 
 /** The responses that prove that the request was refused. */
-const refusals = ['4xx', '404', '429'] as const satisfies ProviderStatusClass[];
+const refusals = ['2xx', '4xx', '404', '429'] as const satisfies ProviderStatusClass[];
 
 /** The failures that prove that the request was not executed. */
 const notExecuted = [

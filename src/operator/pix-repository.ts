@@ -85,7 +85,9 @@ export const pixStatements = {
   timeline: {
     name: 'inspect-pix-timeline',
     text: `
-      select at, phase, attempt, provider_status as "providerStatus", event_id as "eventId", note
+      select at, phase, attempt, provider_status as "providerStatus",
+             http_status as "httpStatus", provider_code as "providerCode", event_id as "eventId",
+             note
         from pix_timeline where transaction_id = $1 order by id limit $2`,
   },
 } satisfies Record<string, Statement>;
@@ -170,6 +172,9 @@ export interface TimelineEntry {
   readonly attempt: number | null;
   /** The class of the provider's response, such as `2xx` or `timeout`. */
   readonly providerStatus: string | null;
+  /** The status and the code of the response to the last attempt at a payment. */
+  readonly httpStatus: number | null;
+  readonly providerCode: string | null;
   readonly eventId: string | null;
   readonly note: string | null;
 }

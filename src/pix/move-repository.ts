@@ -69,13 +69,17 @@ export function moving(moves: string): string {
                 ${columnsOf('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
-             (transaction_id, phase, at, attempt, provider_status, event_id, note, provider_txid)
+             (transaction_id, phase, at, attempt, provider_status, http_status, provider_code,
+              event_id, note, provider_txid)
       select moved.id, entry.phase, moved.updated_at, entry.attempt, entry.provider_status,
-             entry.event_id, entry.note, case when item = 1 then reported_txid end
+             entry.http_status, entry.provider_code, entry.event_id, entry.note,
+             case when item = 1 then reported_txid end
         from moved,
              rows from (jsonb_to_recordset(moved.timeline::jsonb) as
-               (phase text, attempt int, provider_status text, event_id uuid, note text))
-             with ordinality as entry (phase, attempt, provider_status, event_id, note, item)
+               (phase text, attempt int, provider_status text, http_status int, provider_code text,
+                event_id uuid, note text))
+             with ordinality as entry (phase, attempt, provider_status, http_status, provider_code,
+               event_id, note, item)
        order by moved.ordinal, entry.item
     )`;
 }
@@ -108,13 +112,21 @@ const move: Statement = {
       from moved`,
 };
 
+/** The provider's response to an attempt at a payment; never personal data. */
+export interface AttemptAnswer {
+  /** Its class, such as `2xx` or `timeout`. */
+  readonly providerStatus?: string;
+  /** Its HTTP status; null without a complete response. */
+  readonly httpStatus?: number | null;
+  /** Its code at the declared place, in the form of `restrictCode`; null without one. */
+  readonly providerCode?: string | null;
+}
+
 /** A row of the timeline; never personal data. */
-export interface TimelineEntry {
+export interface TimelineEntry extends AttemptAnswer {
   readonly phase: PixPhase;
   /** The number of attempts of the provider layer at that time, from 1. */
   readonly attempt?: number;
-  /** The class of the provider's response, such as `2xx` or `timeout`. */
-  readonly providerStatus?: string;
   readonly eventId?: string;
   /** The reason, if the phase does not show it: a fixed word, or the text of an operator. */
   readonly note?: string;
@@ -192,6 +204,8 @@ function timelineRow(entry: TimelineEntry): Record<string, unknown> {
     phase: entry.phase,
     attempt: entry.attempt,
     provider_status: entry.providerStatus,
+    http_status: entry.httpStatus ?? undefined,
+    provider_code: entry.providerCode ?? undefined,
     event_id: entry.eventId,
     note: entry.note,
   };

@@ -1,18 +1,22 @@
 /** Derives and stores the outcome of a payment that was sent, or provably was not sent. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { isBeforePaying, phasesOpenToAnswer } from '../domain/pix.ts';
+import { isBeforePaying, notSentNote, phasesOpenToAnswer } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
-import type { Duplicate, ProviderError } from '../provider/errors.ts';
+import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
-import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
+import {
+  moveTransaction,
+  type AttemptAnswer,
+  type Move,
+  type TimelineEntry,
+} from './move-repository.ts';
 import {
   acceptPayment,
   findSameKeySend,
   isOnlyStep,
   isSettledByEvent,
   type PayingSend,
-  type SameKeySend,
   type TimedStep,
 } from './payment-repository.ts';
 import {
@@ -50,27 +54,23 @@ export function outcomeOfReceipt(
 }
 
 /**
- * The outcome of a failure. After more than one attempt, a duplicate that the provider reports may
- * be the first of them.
+ * The outcome of a failure.
  * @param response the failure, and the number of attempts.
  */
-export function outcomeOfFailure(
-  context: Context,
-  paying: PayingSend,
-  { failure, attempt }: { readonly failure: ProviderError; readonly attempt: number },
-): Outcome {
-  const move = notAccepted(failure, attempt);
-  const { duplicate, statusClass: providerStatus } = failure;
-  if (!duplicate || attempt > 1) return { move };
-  const rejected = refused(failure.code, { providerStatus, attempt });
-  const check = async () => ((await isOtherPayment(context, paying, duplicate)) ? rejected : move);
-  return { move, check };
+export function outcomeOfFailure({
+  failure,
+  attempt,
+}: {
+  readonly failure: ProviderError;
+  readonly attempt: number;
+}): Outcome {
+  return { move: notAccepted(failure, attempt) };
 }
 
 const onResponse = { from: phasesOpenToAnswer } as const;
 
 function accepted(receipt: PaymentReceipt, attempt: number): Move {
-  const settled = receipt.status !== 'PROCESSING';
+  const settled = receipt.status === 'COMPLETED';
   return {
     ...onResponse,
     to: settled ? 'SETTLED' : 'ACCEPTED',
@@ -85,11 +85,12 @@ function accepted(receipt: PaymentReceipt, attempt: number): Move {
 }
 
 function notAccepted(error: ProviderError, attempt: number): Move {
-  const { outcome, code: failureCode, statusClass: providerStatus } = error;
-  const response = { providerStatus, attempt };
+  const { outcome, code: failureCode } = error;
+  const last = error.lastAttempt ?? error;
+  const response = { ...answerOf(last), attempt };
   switch (outcome) {
     case 'unknown':
-      return unknown(response);
+      return unknown({ ...response, ...(last.outcome === 'not_sent' && { note: notSentNote }) });
     case 'rejected':
       return refused(failureCode, response);
     case 'not_sent':
@@ -99,12 +100,18 @@ function notAccepted(error: ProviderError, attempt: number): Move {
         status: 'FAILED',
         outcome,
         failureCode,
-        timeline: [{ phase: 'SETTLED', ...response, note: 'not_sent' }],
+        timeline: [{ phase: 'SETTLED', ...response, note: notSentNote }],
       };
   }
 }
 
-type Response = Pick<TimelineEntry, 'providerStatus' | 'attempt'>;
+/** The response to an attempt, as the timeline stores it. */
+export function answerOf(error: ProviderError): AttemptAnswer {
+  const { statusClass, httpStatus, refusalCode } = error;
+  return { providerStatus: statusClass, httpStatus, providerCode: refusalCode };
+}
+
+type Response = AttemptAnswer & Pick<TimelineEntry, 'attempt' | 'note'>;
 
 function unknown(response: Response): Move {
   return {
@@ -128,42 +135,17 @@ function refused(failureCode: string, response: Response): Move {
 }
 
 /**
- * Whether the refusal "duplicate" of a payment's first attempt concerns another payment. The
- * provider knows the Idempotency-Key as the client's request id, which some providers require to be
- * unique among all users. The refusal itself proves nothing: the network may have repeated our
- * request, and the provider then has this very payment. It is another one only if the refusal names
- * it by an end-to-end id, and that id is stored as a send under the same key that the provider has
- * accepted: where a key belongs to one payment, the other one was not made.
- *
- * A send with the key that the refusal does not name is noted for an operator.
- * @returns whether this payment was provably not made.
- */
-async function isOtherPayment(
-  context: Context,
-  paying: PayingSend,
-  { endToEnd }: Duplicate,
-): Promise<boolean> {
-  const other = await findSameKeySend(context, paying, endToEnd);
-  if (other && !other.isSought) await noteSharedKey(context, paying, other);
-  return other?.isSought ?? false;
-}
-
-/**
  * Whether a receipt that names a payment only by its key may be another user's: the response to a
  * second payment under one key may be the receipt of the first one.
  */
 async function mayBeOtherReceipt(context: Context, paying: PayingSend): Promise<boolean> {
-  const other = await findSameKeySend(context, paying, null);
-  if (other) await noteSharedKey(context, paying, other);
-  return other !== null;
+  const otherId = await findSameKeySend(context, paying);
+  if (otherId !== null) await noteSharedKey(context, paying, otherId);
+  return otherId !== null;
 }
 
-async function noteSharedKey(
-  context: Context,
-  { id }: PayingSend,
-  other: SameKeySend,
-): Promise<void> {
-  const anomaly = { transactionId: id, eventId: null, reason: `same_key_as ${other.id}` };
+async function noteSharedKey(context: Context, { id }: PayingSend, otherId: string): Promise<void> {
+  const anomaly = { transactionId: id, eventId: null, reason: `same_key_as ${otherId}` };
   if (!(await noteAnomaly(context, anomaly))) return;
   context.metrics.pixAnomalies.inc();
   context.log.error(anomaly, "the provider's answer may be about another user's payment");
@@ -189,9 +171,8 @@ export async function recordOutcome(
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    // A payment that the provider accepted and refused in one response is not accepted, and an
-    // outcome that is not checked yet may be another payment's receipt.
-    const isAccepted = !check && move.outcome === 'accepted' && move.status !== 'FAILED';
+    // An outcome that is not checked yet may be another payment's receipt.
+    const isAccepted = !check && move.outcome === 'accepted';
     return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }
@@ -252,7 +233,7 @@ async function contradictionOf(
   context: Context,
   { endToEnd, stored, move }: Unmoved & { readonly stored: PixTransaction },
 ): Promise<string | null> {
-  const isAccepted = move.outcome === 'accepted' && move.status !== 'FAILED';
+  const isAccepted = move.outcome === 'accepted';
   if (stored.endToEnd !== endToEnd) return isAccepted ? 'other_end_to_end' : null;
   if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
   if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
@@ -323,7 +304,7 @@ async function failUnsent(context: Context, send: PixTransaction, step: TimedSte
     status: 'FAILED',
     outcome: 'not_sent',
     failureCode: 'PROVIDER_UNAVAILABLE',
-    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: 'not_sent' }],
+    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: notSentNote }],
   };
   if (await moveTransaction(context, send.id, move)) return;
   // An operator may have called it paid meanwhile.

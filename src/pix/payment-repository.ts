@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import type { AttemptAnswer } from './move-repository.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
@@ -187,7 +188,8 @@ async function takeStep(
  * An event that names the send only by the idempotency key may be another user's: it counts only if
  * it was received after the send was stored. The clock of each process may be wrong by five
  * minutes.
- * Parameters: id, claimed until, now, number of the attempt, the class of the last response, note.
+ * Parameters: id, claimed until, now, number of the attempt, class, status and code of the last
+ * response, note.
  */
 const repeat: Statement = {
   name: 'pix-repeat',
@@ -205,8 +207,9 @@ const repeat: Statement = {
                             and event.received_at >= t.created_at - interval '10 minutes')
          for no key update
     )
-    insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, note)
-    select id, 'PAYING', $3, $4, $5, $6 from held
+    insert into pix_timeline
+           (transaction_id, phase, at, attempt, provider_status, http_status, provider_code, note)
+    select id, 'PAYING', $3, $4, $5, $6, $7, $8 from held
     returning transaction_id`,
 };
 
@@ -214,8 +217,8 @@ const repeat: Statement = {
 export interface RepeatedAttempt {
   /** Counted from 1. */
   readonly attempt: number;
-  /** The class of the last attempt's response, such as `5xx`. */
-  readonly providerStatus: string | null;
+  /** The response to the last attempt; null: unknown. */
+  readonly last: AttemptAnswer | null;
   /** One of `repeatNotes`. */
   readonly note: string;
 }
@@ -224,9 +227,11 @@ export interface RepeatedAttempt {
 export async function noteRepeat(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { id, claimedUntil }: Pick<PayingSend, 'id' | 'claimedUntil'>,
-  { attempt, providerStatus, note }: RepeatedAttempt,
+  { attempt, last, note }: RepeatedAttempt,
 ): Promise<boolean> {
-  const parameters = [id, claimedUntil, clock.now(), attempt, providerStatus, note];
+  const { providerStatus = null, httpStatus = null, providerCode = null } = last ?? {};
+  const answer = [providerStatus, httpStatus, providerCode];
+  const parameters = [id, claimedUntil, clock.now(), attempt, ...answer, note];
   return (await db.query(repeat, parameters)).length > 0;
 }
 
@@ -266,38 +271,24 @@ export async function isSettledByEvent(
 }
 
 /**
- * Finds another user's send with the same Idempotency-Key that may have been sent. A send with the
- * given end-to-end id comes first.
- * Parameters: key, id of the transaction to exclude, end-to-end id or null.
+ * Finds another user's send with the same Idempotency-Key that may have been sent.
+ * Parameters: key, id of the transaction to exclude.
  */
 const findSameKey: Statement = {
   name: 'pix-key-holder',
   text: `
-    select id, end_to_end is not distinct from $3::text and outcome = 'accepted' as is_sought
-      from pix_transactions
+    select id from pix_transactions
      where idempotency_key = $1 and operation = 'SEND' and id <> $2 and end_to_end is not null
-     order by is_sought desc, created_at, id limit 1`,
+     order by created_at, id limit 1`,
 };
 
-/** A send of another user under the same Idempotency-Key. */
-export interface SameKeySend {
-  readonly id: string;
-  /** Whether the provider has accepted it under the given end-to-end id. */
-  readonly isSought: boolean;
-}
-
-/**
- * @param endToEnd the preferred end-to-end id, or null.
- * @returns another send with the Idempotency-Key of a send, or null.
- */
+/** @returns the id of another user's send with the Idempotency-Key of a send, or null. */
 export async function findSameKeySend(
   { db }: Pick<LocalContext, 'db'>,
   { id, idempotencyKey }: PixTransaction,
-  endToEnd: string | null,
-): Promise<SameKeySend | null> {
-  const parameters = [idempotencyKey, id, endToEnd];
-  const [row] = await db.query<{ id: string; is_sought: boolean }>(findSameKey, parameters);
-  return row ? { id: row.id, isSought: row.is_sought } : null;
+): Promise<string | null> {
+  const [row] = await db.query<{ id: string }>(findSameKey, [idempotencyKey, id]);
+  return row?.id ?? null;
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -25,7 +25,7 @@ export interface StatementOfDays {
  * @throws ProviderError when the token is refused.
  */
 export async function readStatementOf(
-  context: Context,
+  context: Pick<Context, 'clock' | 'provider'>,
   { session, first, last, options }: StatementOfDays,
 ): Promise<readonly StatementLine[] | null> {
   const today = dayOf(context.clock.now());
@@ -40,7 +40,7 @@ interface DaysRequest {
 }
 
 async function readDays(
-  context: Context,
+  context: Pick<Context, 'clock' | 'provider'>,
   session: ProviderSession,
   request: DaysRequest,
 ): Promise<readonly StatementLine[] | null> {
@@ -62,7 +62,7 @@ const halved: ReadonlySet<ProviderStatusClass> = new Set(['4xx', '404', 'invalid
 
 /** @returns `partial` when fewer days may be readable; null when no other request would help. */
 async function readPage(
-  context: Context,
+  context: Pick<Context, 'clock' | 'provider'>,
   session: ProviderSession,
   { range, options }: DaysRequest,
 ): Promise<readonly StatementLine[] | 'partial' | null> {

@@ -20,6 +20,7 @@ import {
 import { claimSend, failUnpaid } from './idempotency.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
+  answerOf,
   failUnsentLater,
   outcomeOfFailure,
   outcomeOfReceipt,
@@ -307,14 +308,22 @@ async function pay(context: Context, send: Send, paying: PayingSend): Promise<Pi
     // The payment may have been sent before a defect of our own, which proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const outcome = outcomeOfFailure(context, paying, { failure, attempt: attempts.made });
+    const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
-    const isUnknown = failure.outcome === 'unknown';
-    // Reply with the stored state if it says more, or if a repeat would get it: the payment may
-    // have been settled meanwhile, or the refusal could not be stored.
-    if (isUnknown ? stored.phase !== 'REJECTED' : stored.status !== 'FAILED') return stored;
-    throw toAppError(failure, { 'Pix-Outcome': isUnknown ? 'rejected' : failure.outcome });
+    return replyTo(failure, stored);
   }
+}
+
+/**
+ * @returns the transaction as it is stored, if it says more than the failure, or if a repeat would
+ *   get it: the payment may have been settled meanwhile, or the refusal could not be stored.
+ * @throws AppError otherwise, and when the provider has ended the banking session: 401.
+ */
+function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction {
+  const { code, outcome } = failure;
+  const isEnded = code === 'TOKEN_REFUSED' && stored.status === 'PROCESSING';
+  if (outcome === 'unknown' ? !isEnded : stored.status !== 'FAILED') return stored;
+  throw toAppError(failure, { 'Pix-Outcome': outcome });
 }
 
 /** Counts the attempts at a payment. An attempt is made only while this process may still pay. */
@@ -356,11 +365,10 @@ class PaymentAttempts {
   async #mayRepeat(last: ProviderError | null): Promise<boolean> {
     const attempt = this.#allowed + 1;
     const note = last?.outcome === 'unknown' ? repeatNotes.unknown : repeatNotes.notSent;
-    const providerStatus = last?.statusClass ?? null;
     try {
       const mayRepeat = await noteRepeat(this.#context, this.#paying, {
         attempt,
-        providerStatus,
+        last: last && answerOf(last),
         note,
       });
       if (mayRepeat) this.#allowed = attempt;

@@ -7,7 +7,8 @@ import type { ProviderErrorCode } from '../errors.ts';
 /**
  * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, an
  *   unreadable document).
- * - `rejected`: the provider refused definitively (a 4xx).
+ * - `rejected`: the provider refused definitively: a 4xx; for a payment, a listed code
+ *   (`refusal-codes.ts`).
  * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';
@@ -47,15 +48,11 @@ export interface ProviderErrorOptions {
   readonly reason?: string;
   /** Whether it answered that it is unavailable, a 503. For a payment that proves nothing. */
   readonly saysUnavailable?: boolean;
-  /** Set when the refusal reports that the payment already exists. */
-  readonly duplicate?: Duplicate;
+  /** The status of the response to a payment. */
+  readonly httpStatus?: number | null;
+  /** The code of the response to a payment, in the form of `restrictCode`. */
+  readonly refusalCode?: string | null;
   readonly cause?: unknown;
-}
-
-/** The existing payment that a refusal reports. */
-export interface Duplicate {
-  /** The only end-to-end id that the refusal names, or null. */
-  readonly endToEnd: string | null;
 }
 
 /** The only error that the provider layer throws. */
@@ -67,9 +64,12 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly reason: string | undefined;
   readonly saysUnavailable: boolean;
-  readonly duplicate: Duplicate | undefined;
+  readonly httpStatus: number | null;
+  readonly refusalCode: string | null;
   /** The number of attempts of the call. */
   attempts = 1;
+  /** The error of the last attempt of the call that was made; null: none, or this error. */
+  lastAttempt: ProviderError | null = null;
 
   constructor(options: ProviderErrorOptions) {
     super(`provider call failed: ${options.code} (${options.statusClass})`, {
@@ -83,7 +83,8 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.reason = options.reason;
     this.saysUnavailable = options.saysUnavailable ?? false;
-    this.duplicate = options.duplicate;
+    this.httpStatus = options.httpStatus ?? null;
+    this.refusalCode = options.refusalCode ?? null;
   }
 }
 

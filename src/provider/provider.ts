@@ -138,7 +138,8 @@ export interface PaymentReceipt {
   readonly clientRequestId: string;
   /** The provider's own id of the payment. */
   readonly providerTxid: string | null;
-  readonly status: PixStatus;
+  /** A receipt of a failed payment is a ProviderError. */
+  readonly status: Exclude<PixStatus, 'FAILED'>;
   /** Only the client's request id identifies the payment; other users may have the same id. */
   readonly isByRequestAlone?: true;
 }

@@ -26,6 +26,7 @@
  * settles nothing.
  */
 import type { PixStatus } from '../domain/pix.ts';
+import { isRefusalCode, restrictCode } from './refusal-codes.ts';
 import {
   clientRequestIdNames,
   endToEndNames,
@@ -79,8 +80,8 @@ export type IgnoredBecause =
   /** The item reports both a success and a failure. */
   | 'contradictory_status'
   | 'no_id'
-  /** A failure because the payment already exists: it may be this payment. */
-  | 'duplicate'
+  /** A failure whose code is not listed (`refusal-codes.ts`): it proves nothing. */
+  | 'unlisted_code'
   /** The item has two end-to-end ids, or two spellings of an id with different values. */
   | 'contradictory_id'
   /** An unreadable amount cannot match any transaction. */
@@ -190,7 +191,8 @@ function readItem({ index, fields, isFromPixList, around }: Item): WebhookItem {
   const ignoredBecause =
     ignoredByWord(word) ??
     ignoredByIds(ids, parts, kind) ??
-    ignoredByStatus(status, kind, stated) ??
+    ignoredByStatus(status, kind) ??
+    (status === 'FAILED' && kind === 'payment' ? ignoredByCode(parts, word) : null) ??
     // Only an unpaid charge expires, and it has no payment and thus no end-to-end id.
     (kind === 'expired' && ids.endToEnd !== null ? 'contradictory_status' : null) ??
     (amounts.size > 1 || amounts.has(null) ? 'unreadable_amount' : null);
@@ -223,7 +225,7 @@ function readRefundItem({ index, name, word, parts, stated }: RefundItem): Webho
   const ids = readIds(parts, 'payment');
   const reading = readRefund(parts);
   const status = readStatus([...stated, ...findRefundObjects(parts)], word);
-  const byStatus = ignoredByStatus(status, 'refund', stated);
+  const byStatus = ignoredByStatus(status, 'refund');
   const rest = { index, name, payee: noPayee, ...readTime(parts.all) };
   if (typeof reading === 'string' || byStatus !== null) {
     return {
@@ -314,6 +316,38 @@ function readFailureReason({ all }: Parts): string | null {
 function mayBeReceived(kind: ReadKind, ids: WebhookItemIds): boolean {
   return kind === 'received' || (kind === 'payment' && ids.transactionIdentification !== null);
 }
+
+/**
+ * A failure counts beside a listed code. An event word that contains the failure, and the number of
+ * `StatusCode.StatusId`, count without a code, too.
+ */
+function ignoredByCode({ all }: Parts, word: Word): IgnoredBecause | null {
+  const errors = all.flatMap((fields) => findObjects(fields, 'error'));
+  const codes = [...findValues(['code'], errors), ...findValues(failureCodeNames, all)];
+  const plain = codes.filter((code) => typeof code !== 'object').map(restrictCode);
+  const ids = findValues(
+    ['statusid'],
+    all.flatMap((fields) => findObjects(fields, 'statuscode')),
+  );
+  if (plain.length === 0 && (word.status === 'FAILED' || ids.length > 0)) return null;
+  return plain.length > 0 && plain.every(isRefusalCode) ? null : 'unlisted_code';
+}
+
+/** Every name under which providers of this family report the cause of a failure. */
+const failureCodeNames = [
+  'code',
+  'errorcode',
+  'reasoncode',
+  'returncode',
+  'reason',
+  'statusreason',
+  'failurereason',
+  'rejectreason',
+  'rejectionreason',
+  'motivo',
+  'motivorejeicao',
+  'error',
+];
 
 function ignoredByWord({ kind }: Word): IgnoredBecause | null {
   if (kind === 'conta_criada' || kind === 'reversal') return kind;

@@ -29,7 +29,13 @@ import {
 const refundObjects = ['refundtransaction', 'refund', 'reversal', 'devolucao'];
 const originalObjects = ['originaltransaction', 'original'];
 export const originalNames = ['originalendtoend', 'originalendtoendid'];
-export const returnIdNames = ['returnidentification', 'returnid', 'rtrid', 'refundid', 'reversalid'];
+export const returnIdNames = [
+  'returnidentification',
+  'returnid',
+  'rtrid',
+  'refundid',
+  'reversalid',
+];
 
 /** The refund that an item reports. */
 export interface RefundReading {

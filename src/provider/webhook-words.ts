@@ -10,7 +10,6 @@ import {
   memoised,
   findValues,
 } from './wire-reading.ts';
-import { reportsDuplicate } from './wire-duplicates.ts';
 
 /** The meaning of an event word. */
 export interface Word {
@@ -185,21 +184,18 @@ export function isPixStatus(status: StatusReading): status is PixStatus {
 }
 
 type IgnoredByStatus =
-  Exclude<StatusReading, PixStatus> | 'processing' | 'not_received' | 'not_refunded' | 'duplicate';
+  Exclude<StatusReading, PixStatus> | 'processing' | 'not_received' | 'not_refunded';
 
 /** Why a status settles nothing; null when it does. */
 export function ignoredByStatus(
   status: StatusReading,
   kind: 'payment' | 'received' | 'expired' | 'refund',
-  objects: readonly Fields[],
 ): IgnoredByStatus | null {
   if (!isPixStatus(status)) return status;
   if (status === 'PROCESSING') return 'processing';
   if (status !== 'FAILED') return null;
   if (kind === 'received') return 'not_received';
-  if (kind === 'refund') return 'not_refunded';
-  if (kind === 'expired') return null;
-  return reportsDuplicate(objects) ? 'duplicate' : null;
+  return kind === 'refund' ? 'not_refunded' : null;
 }
 
 /** The status words that only refunds have, among them the central bank's. */

@@ -7,6 +7,7 @@ import {
   failure,
   logIn,
   orderFor,
+  assertAllRefused,
   rejected,
   TOKEN_REFUSED,
   UNAVAILABLE,
@@ -191,9 +192,7 @@ export function scenariosConform(open: Open): void {
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
       bank.expireCustomerTokens('dev@ponte.test');
-      for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
-        assert.deepEqual(failed, TOKEN_REFUSED);
-      }
+      assertAllRefused(await Promise.all(everyCall(provider, session).map(failure)));
       assert.equal(
         await provider.balance({ session: await logIn(provider) }),
         OPENING_BALANCE_CENTS,

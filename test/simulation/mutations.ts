@@ -140,8 +140,12 @@ const foreignReceiptsAccepted: Deviation = {
       const receipt = await wire.pay(request);
       const { endToEnd, clientRequestId } = request.order;
       // The receipt belongs to another payment: the bank may not have processed this one.
-      const isForeign = receipt.endToEnd !== endToEnd;
-      return { ...receipt, endToEnd, clientRequestId, ...(isForeign && { status: 'FAILED' }) };
+      if (receipt.endToEnd === endToEnd) return { ...receipt, clientRequestId };
+      throw new ProviderError({
+        outcome: 'rejected',
+        code: 'PROVIDER_REJECTED',
+        statusClass: '2xx',
+      });
     },
   }),
 };

@@ -20,6 +20,10 @@ export const PixTimeline = defineEntity({
     attempt: p.integer().nullable(),
     /** The class of the provider's response, such as `2xx` or `timeout`. */
     providerStatus: p.text().nullable(),
+    /** The status of the provider's response to an attempt at a payment. */
+    httpStatus: p.integer().nullable(),
+    /** The code of that response in a restricted form, or `unreadable`: never personal data. */
+    providerCode: p.text().nullable(),
     eventId: p.uuid().nullable(),
     /**
      * The provider's id of the transaction, if this entry brought it. It is looked up here and not

@@ -4,8 +4,8 @@ import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
-import { readReceipt } from './payment-response.ts';
-import { createSendRequest } from './request.ts';
+import { readPaymentResponse } from './payment-response.ts';
+import { createExchange, createSendRequest } from './request.ts';
 import * as translate from './translate.ts';
 
 export interface HttpProviderOptions {
@@ -21,6 +21,7 @@ export interface HttpProviderOptions {
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { client, clock, ispb, statementSettledOnly = false } = options;
   const send = createSendRequest(client);
+  const exchange = createExchange(client);
   return {
     login: async (request) => {
       const { email, password } = request;
@@ -39,8 +40,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       return translate.readKeyOwner(await send('lookUpKey', input, request), key);
     },
     pay: async (request) => {
-      const input = { body: translate.paymentBody(request.order), kind: 'payment' } as const;
-      return readReceipt(await send('pay', input, request), request.order);
+      const body = translate.paymentBody(request.order);
+      return readPaymentResponse(await exchange('pay', { body }, request), request.order);
     },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);

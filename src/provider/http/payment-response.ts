@@ -1,6 +1,7 @@
 /** Reads the provider's response to a payment: the response that decides about money. */
 import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
-import { notUnderstood } from '../errors.ts';
+import { ProviderError } from '../errors.ts';
+import { paymentRefusal, type PaymentAnswer } from '../payment-refusal.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
 import {
   clientRequestIdNames,
@@ -10,41 +11,81 @@ import {
   findValues,
   type Fields,
 } from '../wire-reading.ts';
-import { reportsDuplicate } from '../wire-duplicates.ts';
+import { isRefusalCode, readCodeAt, readRefusalCode, refusalCodes } from '../refusal-codes.ts';
+import type { HttpResponse } from './client.ts';
 import { payloadPlaces } from './translate.ts';
-import { doubtful, readRefusalReason } from './response-mapping.ts';
 
 /**
- * Reads a receipt. It must identify the payment by an id of the order: the provider's own id may
- * belong to another payment with the same client request id. An id that differs from the order is
- * returned, and the caller refuses it. An unknown status settles nothing, and neither does a
- * success that contains an error.
+ * Reads the response to a payment. A receipt must identify the payment by an id of the order: the
+ * provider's own id may belong to another payment with the same client request id. An id that
+ * differs from the order is returned, and the caller refuses it. An unknown status settles nothing,
+ * and neither does a success that contains an error. A receipt that reports a failure rejects the
+ * payment only with a listed code.
  *
- * @throws ProviderError `unknown` when the response proves nothing, such as one without an id of
- *   the order, or a failure because the payment already exists.
+ * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
+ *   proves nothing, such as one without an id of the order, or with a code that is not listed.
  */
-export function readReceipt(json: unknown, order: PaymentOrder): PaymentReceipt {
+export function readPaymentResponse(response: HttpResponse, order: PaymentOrder): PaymentReceipt {
+  const { status, json, retryAfterMs } = response;
+  if (status < 200 || status >= 300) {
+    throw paymentRefusal({ status, code: readRefusalCode(json), retryAfterMs });
+  }
+  return readReceipt({ status, json }, order);
+}
+
+function readReceipt(
+  { status, json }: Pick<HttpResponse, 'status' | 'json'>,
+  order: PaymentOrder,
+): PaymentReceipt {
   const places = payloadPlaces(json);
-  const endToEnd = idsAt(places, endToEndNames);
-  const clientRequestId = idsAt(places, clientRequestIdNames);
+  const answer = { status, code: readCodeAt(places) };
+  const endToEnd = findValues(endToEndNames, places).filter((value) => value !== '');
+  const clientRequestId = findValues(clientRequestIdNames, places).filter((value) => value !== '');
   const providerTxid = firstId(findValues(paymentIdNames, places));
-  if (endToEnd.length + clientRequestId.length === 0) {
-    if (providerTxid !== null) throw doubtful(readRefusalReason(json), '2xx');
-    throw notUnderstood(new Error('a receipt without a payment id'));
+  const payment = receiptStatus(places);
+  if (payment === 'FAILED' && endToEnd.length > 0) {
+    const isOurs =
+      areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
+    throw isOurs ? failedReceipt(answer) : paymentRefusal(answer);
   }
-  const status = receiptStatus(places);
-  if (status !== 'FAILED' && reportsFailure(places)) {
-    throw notUnderstood(new Error('a receipt that reports a failure'));
+  const ids = [...endToEnd, ...clientRequestId];
+  if (payment === 'FAILED' || (ids.length === 0 && providerTxid !== null)) {
+    throw paymentRefusal(answer);
   }
-  if (status === 'FAILED' && reportsDuplicate(places))
-    throw doubtful(readRefusalReason(json), '2xx');
+  if (ids.length === 0 || reportsFailure(places) || ids.some((id) => readId(id) === null)) {
+    throw unreadable(answer);
+  }
   return {
     endToEnd: findForeignId(order.endToEnd, endToEnd),
     clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
     providerTxid,
-    status,
+    status: payment,
     ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
   };
+}
+
+/** It proves nothing, and the circuit breaker counts it. */
+function unreadable({ status, code }: PaymentAnswer): ProviderError {
+  return new ProviderError({
+    outcome: 'unknown',
+    code: 'PROVIDER_INVALID_RESPONSE',
+    statusClass: 'invalid',
+    httpStatus: status,
+    refusalCode: code,
+  });
+}
+
+/** A receipt of this payment that reports its failure: the failure counts with a listed code. */
+function failedReceipt({ status, code }: PaymentAnswer): ProviderError {
+  if (!isRefusalCode(code)) return paymentRefusal({ status, code });
+  return new ProviderError({
+    outcome: 'rejected',
+    code: refusalCodes[code]?.error ?? 'PROVIDER_REJECTED',
+    statusClass: '2xx',
+    httpStatus: status,
+    refusalCode: code,
+    reason: code,
+  });
 }
 
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
@@ -85,15 +126,11 @@ function hasContent(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : Boolean(value);
 }
 
-/** @throws ProviderError for an id of another type, which could belong to any payment. */
-function idsAt(places: readonly Fields[], names: readonly string[]): string[] {
-  const values = findValues(names, places).filter((value) => value !== '');
-  const ids = values.map(readId).filter((id) => id !== null);
-  if (ids.length < values.length) throw notUnderstood(new Error('a receipt with an unreadable id'));
-  return ids;
+function areAll(ordered: string, ids: readonly unknown[]): boolean {
+  return ids.every((id) => readId(id) === ordered);
 }
 
 /** @returns an id that differs from the ordered one, if there is any. */
-function findForeignId(ordered: string, ids: readonly string[]): string {
-  return ids.find((id) => id !== ordered) ?? ordered;
+function findForeignId(ordered: string, ids: readonly unknown[]): string {
+  return ids.map(readId).find((id) => id !== null && id !== ordered) ?? ordered;
 }

@@ -1,8 +1,8 @@
-/** Sends a request to the provider over HTTP and returns the JSON of the response. */
+/** Sends requests to the provider over HTTP. */
 import { routes, type OperationId, type Operations } from '../../../contract/provider-types.ts';
 import type { TraceContext } from '../../domain/trace-context.ts';
 import type { ProviderRequest } from '../provider.ts';
-import type { HttpClient, HttpRequest } from './client.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from './client.ts';
 import { readResponse, type ResponseKind } from './response-mapping.ts';
 
 /** The input of an operation of contract/provider.yaml. */
@@ -26,13 +26,32 @@ export type SendRequest = <Id extends OperationId>(
   call: ProviderRequest,
 ) => Promise<unknown>;
 
-/** Creates the function that sends requests with a client. */
+/**
+ * Sends a request as {@link SendRequest} does.
+ *
+ * @returns every complete response, whatever its status.
+ * @throws ProviderError when there is no complete response.
+ */
+export type Exchange = <Id extends OperationId>(
+  id: Id,
+  input: Omit<WireInput<Id>, 'kind'>,
+  call: ProviderRequest,
+) => Promise<HttpResponse>;
+
+/** Creates the function that sends requests with a client and reads the responses. */
 export function createSendRequest(client: HttpClient): SendRequest {
-  return async (id, { path, query, body, upload, kind = 'other' }, call) => {
+  const exchange = createExchange(client);
+  return async (id, { kind = 'other', ...input }, call) =>
+    readResponse(await exchange(id, input, call), kind);
+}
+
+/** Creates the function that sends requests with a client. */
+export function createExchange(client: HttpClient): Exchange {
+  return (id, { path, query, body, upload }, call) => {
     const { session, signal, requestId, trace } = call;
     const { method, path: template } = routes[id];
     const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-    const response = await client.send({
+    return client.send({
       method,
       path: fillTemplate(template, path) + search,
       body,
@@ -42,7 +61,6 @@ export function createSendRequest(client: HttpClient): SendRequest {
       ...(requestId !== undefined && { requestId }),
       ...(trace && { headers: traceHeaders(trace) }),
     });
-    return readResponse(response, kind);
   };
 }
 

@@ -1,34 +1,23 @@
 /**
- * Maps the provider's statuses to outcomes, for every method. A status that proves nothing is
- * `unknown`; no default treats a payment as failed.
+ * Maps the provider's statuses to outcomes, for every method but the payment, whose responses
+ * `payment-response.ts` reads. A status that proves nothing is `unknown`.
  */
+import { notUnderstood, ProviderError, timedOut, WRONG_VALIDATION_CODE } from '../errors.ts';
 import {
-  notUnderstood,
-  ProviderError,
-  timedOut,
-  WRONG_VALIDATION_CODE,
-  type Duplicate,
-  type ProviderStatusClass,
-} from '../errors.ts';
-import { reportsDuplicate } from '../wire-duplicates.ts';
-import {
-  endToEndNames,
   readFields,
   firstRead,
   readInner,
-  readId,
   readReason,
   findValues,
   type Fields,
 } from '../wire-reading.ts';
 import type { HttpResponse } from './client.ts';
-import { payloadPlaces } from './translate.ts';
 
 /**
  * The kinds of responses whose meaning differs. `onboarding` is every step of an onboarding except
  * `code`, the confirmation of the code that the person received.
  */
-export type ResponseKind = 'login' | 'key' | 'payment' | 'onboarding' | 'code' | 'other';
+export type ResponseKind = 'login' | 'key' | 'onboarding' | 'code' | 'other';
 
 /** Calls without a banking session: a 401 is an ordinary refusal and ends no session. */
 const withoutToken: ReadonlySet<ResponseKind> = new Set(['login', 'onboarding', 'code']);
@@ -54,10 +43,8 @@ export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown 
   if (status >= 500) throw unavailable(answer, reason);
   // The server closed an idle connection while the request was in transit.
   if (status === 408) throw timedOut('unknown', new Error('status 408'));
-  const duplicate = kind === 'payment' ? findDuplicate(answer) : null;
-  if (duplicate) throw doubtful(reason, '4xx', duplicate);
-  if (isRefusal(status, kind)) throw refused(answer, reason, kind);
-  if (status >= 400 && status < 500) throw doubtful(reason, '4xx');
+  if (refusals.has(status)) throw refused(answer, reason, kind);
+  if (status >= 400 && status < 500) throw doubtful(reason);
   // Redirects are not followed: the provider's API does not send them.
   throw notUnderstood(new Error(`status ${status}`));
 }
@@ -68,25 +55,9 @@ export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown 
  * concern another request.
  */
 const refusals: ReadonlySet<number> = new Set([
-  400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 423, 426, 428,
-  429, 431, 451,
+  400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 416, 417, 421, 422, 423, 426,
+  428, 429, 431, 451,
 ]);
-
-function isRefusal(status: number, kind: ResponseKind): boolean {
-  return refusals.has(status) || (status === 409 && kind !== 'payment');
-}
-
-/** The existing payment that a refusal reports as a duplicate; null for any other refusal. */
-function findDuplicate({ status, json }: HttpResponse): Duplicate | null {
-  const isDuplicate =
-    (refusals.has(status) || status === 409) &&
-    reportsDuplicate(payloadPlaces(json), { describesFailure: true });
-  if (!isDuplicate) return null;
-  const places = [...payloadPlaces(json), ...errorPlaces(json)];
-  const named = new Set(findValues(endToEndNames, places).map(readId));
-  const [endToEnd = null] = named;
-  return { endToEnd: named.size === 1 ? endToEnd : null };
-}
 
 function tokenRefused(reason: string | null): ProviderError {
   return new ProviderError({
@@ -111,21 +82,14 @@ function unavailable(answer: HttpResponse, reason: string | null): ProviderError
 }
 
 /** A refusal that does not prove that nothing was done. */
-export function doubtful(
-  reason: string | null,
-  statusClass: ProviderStatusClass,
-  duplicate?: Duplicate,
-): ProviderError {
+function doubtful(reason: string | null): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_REJECTED',
-    statusClass,
+    statusClass: '4xx',
     ...withReason(reason),
-    ...(duplicate && { duplicate }),
   });
 }
-
-const noFunds = /^(?:NOT_ENOUGH_BALANCE|INSUFFICIENT_(?:FUNDS|BALANCE))$/i;
 
 function refused(answer: HttpResponse, reason: string | null, kind: ResponseKind): ProviderError {
   const { status, retryAfterMs } = answer;
@@ -140,9 +104,6 @@ function refused(answer: HttpResponse, reason: string | null, kind: ResponseKind
   }
   if (status === 404 && kind === 'key') {
     return new ProviderError({ ...refusal, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' });
-  }
-  if (kind === 'payment' && reason !== null && noFunds.test(reason)) {
-    return new ProviderError({ ...refusal, code: 'INSUFFICIENT_FUNDS', statusClass: '4xx' });
   }
   return new ProviderError({
     ...refusal,
@@ -183,7 +144,7 @@ function withReason(reason: string | null): { readonly reason?: string } {
 }
 
 /** Reads the provider's own code of a refusal, from all known fields. */
-export function readRefusalReason(json: unknown): string | null {
+function readRefusalReason(json: unknown): string | null {
   const codes = findValues([...codeNames, 'title'], errorPlaces(json));
   return firstRead(codes, readReason);
 }

@@ -6,9 +6,9 @@
  *
  * The money rule: every attempt of a payment has the same ids. After an attempt with the outcome
  * `unknown`, which the provider may have executed, no later attempt can end the call as `rejected`
- * or `not_sent`: a refusal may mean "duplicate end-to-end id", and an open breaker concerns only
- * its own attempt. The call remains `unknown` unless a later attempt is accepted; an answer that
- * reports a failed payment is a refusal. The rule applies to every call that changes something.
+ * or `not_sent`: a refusal concerns only its own attempt, and so does an open breaker. The call
+ * remains `unknown` unless a later attempt is accepted. The rule applies to every call that changes
+ * something.
  *
  * The caller may decide before each attempt whether it is made (`beforeAttempt`): a payment is
  * repeated only while its row is in PAYING under this process's claim.
@@ -68,6 +68,9 @@ export interface ProviderObservation {
   readonly traceId: string | null;
   /** The provider's own reason, such as `AC03`. */
   readonly reason: string | null;
+  /** The status and the code of the response to a payment that does not accept it. */
+  readonly httpStatus: number | null;
+  readonly refusalCode: string | null;
   /** A thrown value that is not a ProviderError: a defect of the provider layer. Null otherwise. */
   readonly defect: unknown;
 }
@@ -126,17 +129,15 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
     <Request extends ProviderRequest, Answer>(
       method: ProviderMethod,
       call: ProviderCall<Request, Answer>,
-      special: SpecialCase<Request, Answer> = {},
+      special: SpecialCase<Request> = {},
     ): ProviderCall<Request, Answer> =>
     (request) =>
       new ResilientCall({ method, call, request, special }, shared).run();
   return {
     provider: {
       ...wrapProvider(provider, resilient),
-      pay: resilient(
-        'pay',
-        async (request) => checkReceipt(request.order, await provider.pay(request)),
-        { reportsFailure: ({ status }) => status === 'FAILED' },
+      pay: resilient('pay', async (request) =>
+        checkReceipt(request.order, await provider.pay(request)),
       ),
       submitDocument: resilient(
         'submitDocument',
@@ -158,9 +159,7 @@ interface Shared {
   readonly budget: RetryBudget;
 }
 
-interface SpecialCase<Request, Answer> {
-  /** Whether an answer reports that the request has failed. */
-  reportsFailure?(answer: Answer): boolean;
+interface SpecialCase<Request> {
   /** The extension of the time-out, in milliseconds. */
   extraMs?(request: Request): number;
 }
@@ -169,7 +168,7 @@ interface CallParts<Request extends ProviderRequest, Answer> {
   readonly method: ProviderMethod;
   readonly call: ProviderCall<Request, Answer>;
   readonly request: Request;
-  readonly special: SpecialCase<Request, Answer>;
+  readonly special: SpecialCase<Request>;
 }
 
 /**
@@ -199,6 +198,8 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   #waitMs = 0;
   /** The error of the previous attempt. */
   #last: ProviderError | null = null;
+  /** The error of the last attempt that was made. */
+  #lastMade: ProviderError | null = null;
   /** The last error after which the provider may have executed the request. */
   #doubt: ProviderError | null = null;
   #defect: unknown = null;
@@ -224,6 +225,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     this.#observe(this.#options.onCall, end, this.#startedAt);
     if (end instanceof ProviderError) {
       end.attempts = this.#attempts;
+      end.lastAttempt = this.#lastMade;
       throw end;
     }
     return end;
@@ -241,8 +243,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   /** Applies the money rule. */
   #concluded(result: Answer | ProviderError): Answer | ProviderError {
     if (this.#doubt === null) return result;
-    if (result instanceof ProviderError) return this.#doubt;
-    return this.#parts.special.reportsFailure?.(result) ? this.#doubt : result;
+    return result instanceof ProviderError ? this.#doubt : result;
   }
 
   async #repeat(): Promise<Answer | ProviderError> {
@@ -272,6 +273,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     this.#observe(this.#options.onAttempt, result, leftAt ?? this.#now());
     if (result instanceof ProviderError) {
       this.#last = result;
+      if (leftAt !== null) this.#lastMade = result;
       if (this.#policy.changes && result.outcome === 'unknown') this.#doubt = result;
     }
     return result;
@@ -349,6 +351,8 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
         requestId: requestId ?? null,
         traceId: trace?.traceId ?? null,
         reason: error?.reason ?? null,
+        httpStatus: error?.httpStatus ?? null,
+        refusalCode: error?.refusalCode ?? null,
         defect: this.#defect,
       });
     } catch {

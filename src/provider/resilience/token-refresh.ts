@@ -5,8 +5,9 @@
  * This layer wraps the resilient one: `withTokenRefresh(withResilience(client).provider)`. Reading
  * the session therefore does not occupy a bulkhead, use the time of an attempt, or count for a
  * breaker, and the second call passes the breaker like any other. The money rule still holds: a 401
- * proves that its own attempt did nothing, and the resilient layer reports `TOKEN_REFUSED` only if
- * no earlier attempt ended `unknown`.
+ * to a payment proves nothing, because a proxy may have repeated an executed request. The second
+ * call then reports its first attempt as a repeat (`beforeAttempt`), and unless it is accepted, the
+ * outcome stays `unknown`. Any other 401 proves that nothing was done.
  */
 import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
@@ -73,11 +74,12 @@ class TokenRefresh {
     if (token === null) throw refusal;
     if (token === session.token && !(await this.#wait(refused))) throw notRepeated(refusal);
     const current = withToken(session, token);
+    const request = { ...refused.request, ...afterRefusal(refused.request, refusal) };
     try {
-      return await refused.call({ ...refused.request, session: current });
+      return await refused.call({ ...request, session: current });
     } catch (thrown) {
-      if (thrown instanceof ProviderError) thrown.attempts += refusal.attempts;
-      return this.#end(current, tokenRefusal(thrown));
+      const error = thrown instanceof ProviderError ? afterBoth(refusal, thrown) : thrown;
+      return this.#end(current, tokenRefusal(error));
     }
   }
 
@@ -113,27 +115,43 @@ class TokenRefresh {
 
 /** @returns the refusal of a token. @throws any other value unchanged. */
 function tokenRefusal(thrown: unknown): ProviderError {
-  const isRefusal = thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED';
-  // A call that may have been executed is not repeated, regardless of its code.
-  if (isRefusal && thrown.outcome !== 'unknown') return thrown;
+  if (thrown instanceof ProviderError && thrown.code === 'TOKEN_REFUSED') return thrown;
   throw thrown;
 }
 
-/** One refusal does not end the session: nothing was done, and the app may retry. */
+/** The first attempt of the second call follows the refused one. */
+function afterRefusal(
+  { beforeAttempt }: Pick<ProviderRequest, 'beforeAttempt'>,
+  refusal: ProviderError,
+): Pick<ProviderRequest, 'beforeAttempt'> {
+  if (!beforeAttempt) return {};
+  return { beforeAttempt: (last) => beforeAttempt(last ?? refusal.lastAttempt ?? refusal) };
+}
+
+/** Counts the attempts of both calls. After an `unknown` refusal the outcome stays `unknown`. */
+function afterBoth(refusal: ProviderError, error: ProviderError): ProviderError {
+  const { code, statusClass, cause } = error;
+  const isDoubted = refusal.outcome === 'unknown' && error.outcome !== 'unknown';
+  const end = isDoubted
+    ? new ProviderError({ outcome: 'unknown', code, statusClass, cause })
+    : error;
+  const attempts = refusal.attempts + error.attempts;
+  return Object.assign(end, { attempts, lastAttempt: error.lastAttempt ?? refusal.lastAttempt });
+}
+
+/** One refusal does not end the session, and the app may retry. */
 function notRepeated(refusal: ProviderError): ProviderError {
-  const { outcome, statusClass, attempts } = refusal;
+  const { outcome, statusClass, attempts, lastAttempt } = refusal;
   const code = 'PROVIDER_UNAVAILABLE';
   const error = new ProviderError({ outcome, code, statusClass, retryable: true, cause: refusal });
-  return Object.assign(error, { attempts });
+  return Object.assign(error, { attempts, lastAttempt });
 }
 
 /** The session could not be read or marked: a failing database must not log users out. */
-function refusalWithCause(
-  cause: unknown,
-  { outcome, statusClass, attempts }: ProviderError,
-): ProviderError {
+function refusalWithCause(cause: unknown, refusal: ProviderError): ProviderError {
+  const { outcome, statusClass, attempts, lastAttempt } = refusal;
   const error = new ProviderError({ outcome, code: 'TOKEN_REFUSED', statusClass, cause });
-  return Object.assign(error, { attempts });
+  return Object.assign(error, { attempts, lastAttempt });
 }
 
 /** The same session with another token. */

@@ -1,6 +1,6 @@
 /** The sandbox's answers as values, before they are written. */
 import { STATUS_CODES } from 'node:http';
-import type { BankAnswer, RefusalKind } from '../stub/answer.ts';
+import { refusalStatuses, type BankAnswer } from '../stub/answer.ts';
 
 /** An answer before it is written. */
 export interface SandboxAnswer {
@@ -12,16 +12,6 @@ export interface SandboxAnswer {
 
 /** No answer is sent. */
 export type Silence = 'hang';
-
-const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
-  token: 401,
-  credentials: 401,
-  not_found: 404,
-  missing: 404,
-  rate_limited: 429,
-  insufficient_funds: 422,
-  rule: 422,
-};
 
 /** The maintenance page of a proxy. */
 export const htmlPage: SandboxAnswer = {

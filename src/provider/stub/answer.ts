@@ -21,6 +21,17 @@ export type RefusalKind =
   | 'insufficient_funds'
   | 'rule';
 
+/** The HTTP status of each kind. */
+export const refusalStatuses: Readonly<Record<RefusalKind, number>> = {
+  token: 401,
+  credentials: 401,
+  not_found: 404,
+  missing: 404,
+  rate_limited: 429,
+  insufficient_funds: 422,
+  rule: 422,
+};
+
 /** A definitive refusal: nothing was done. */
 export interface Refusal {
   readonly kind: RefusalKind;

@@ -2,8 +2,16 @@
 import { ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
-import type { BankAnswer, Fault, Refusal, RefusalKind } from './answer.ts';
+import { paymentRefusal } from '../payment-refusal.ts';
+import { restrictCode } from '../refusal-codes.ts';
 import { readLines } from '../statement-lines.ts';
+import {
+  refusalStatuses,
+  type BankAnswer,
+  type Fault,
+  type Refusal,
+  type RefusalKind,
+} from './answer.ts';
 import type { Bank } from './bank.ts';
 import { digestContent, type Onboarding } from './onboarding.ts';
 
@@ -61,7 +69,7 @@ export function createStubProvider(bank: Bank): Provider {
       return send(request, () => bank.lookUpKey(session.token, { payerId, key }));
     },
     pay: (request) =>
-      send(request, () => bank.pay(request.session.token, request.order)).catch(doubtDuplicate),
+      send(request, () => bank.pay(request.session.token, request.order), paymentError),
     createDynamicCharge: (request) =>
       send(request, () => bank.createCharge(request.session.token, 'dynamic', request.order)),
     createStaticCharge: (request) =>
@@ -120,11 +128,12 @@ async function submit(
 async function send<T>(
   { signal }: CallOptions,
   request: () => MaybeLater<BankAnswer<T>>,
+  toError: (refusal: Refusal) => ProviderError = refusalError,
 ): Promise<T> {
   if (signal?.aborted) throw timedOut('not_sent', signal.reason);
   const answer = await unlessAborted(attempt(request), signal);
   if (answer.outcome === 'done') return answer.value;
-  if (answer.outcome === 'refused') throw refusalError(answer.refusal);
+  if (answer.outcome === 'refused') throw toError(answer.refusal);
   if (answer.fault === 'hang') return unlessAborted(new Promise<never>(() => {}), signal);
   throw new ProviderError(faults[answer.fault]);
 }
@@ -161,16 +170,12 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
   });
 }
 
-/**
- * The refusal of a duplicate does not prove that this payment was not made: no other payment has
- * its ids. The HTTP client reads such a refusal in the same way.
- */
-function doubtDuplicate(error: unknown): never {
-  if (error instanceof ProviderError && error.reason?.startsWith('Duplicated')) {
-    const { code, statusClass, reason } = error;
-    throw new ProviderError({ outcome: 'unknown', code, statusClass, reason });
-  }
-  throw error;
+function paymentError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
+  return paymentRefusal({
+    status: refusalStatuses[kind],
+    code: restrictCode(reason),
+    retryAfterMs,
+  });
 }
 
 /** The tokens of the simulated bank do not expire by time. */

@@ -38,10 +38,12 @@ test('a charge that is named under a word for payments is completed by it', asyn
   }
 });
 
+const error = { code: 'AC03' };
+
 test('it is not by half a match: another amount, none, or no success', async () => {
   const charge = await givenCharge();
   const payment = { event: 'PAYMENT', txid: charge.txid, status: 'COMPLETED' };
-  for (const change of [{ amount: 10.51 }, { amount: null }, { amount, status: 'FAILED' }]) {
+  for (const change of [{ amount: 10.51 }, { amount: null }, { amount, status: 'FAILED', error }]) {
     assert.deepEqual(results(await receive({ ...payment, ...change })), ['parked: no_match']);
   }
   assert.equal(await statusOf(charge), 'PROCESSING');
@@ -135,7 +137,7 @@ test('a preview shows both, and a replay changes nothing more', async () => {
 
 test('a payment that contradicts its send pays no charge either', async () => {
   const { send, charge, ofBoth } = await betweenUsers();
-  await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED' });
+  await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED', error });
   assert.deepEqual(results(await receive(ofBoth)), ['anomaly: contradicts_final_status']);
   assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
 });

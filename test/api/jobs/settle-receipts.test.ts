@@ -386,7 +386,8 @@ test('a send that has failed and is reported under `pix` is received all the sam
   await app.listEmail(payee);
   const sent = await app.send(customer, { pix_key: payee.email, amount: 10.5 });
   const send = await stored(sent.body.transaction_id);
-  const failed = { endToEnd: send.end_to_end, amount: 10.5, status: 'FAILED' };
+  const error = { code: 'AC03' };
+  const failed = { endToEnd: send.end_to_end, amount: 10.5, status: 'FAILED', error };
   assert.deepEqual(results(await receive({ event: 'PIX_PAYMENT', ...failed })), ['applied']);
   const item = { endToEndId: send.end_to_end, chave: payee.email, valor: '10.50' };
   for (const n of [1, 2]) {

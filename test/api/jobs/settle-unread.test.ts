@@ -41,8 +41,8 @@ const notUnderstood: readonly [string, Record<string, unknown>][] = [
   ['unknown_status', { status: 2 }],
   ['unknown_status', { status: '3' }],
   ['contradictory_status', { status: null, StatusCode: { StatusId: 3, Description: 'Scheduled' } }],
-  ['duplicate', { status: 'ERROR', error: { code: 'PBE300' } }],
-  ['duplicate', { status: 'ERROR', error: 'Duplicated EndToEndId' }],
+  ['unlisted_code', { status: 'ERROR', error: { code: 'PBE300' } }],
+  ['unlisted_code', { status: 'ERROR', error: 'Duplicated EndToEndId' }],
 ];
 
 for (const [reason, changes] of notUnderstood) {

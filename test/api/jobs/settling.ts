@@ -133,5 +133,7 @@ export function results({ items }: Settlement): string[] {
 
 /** A flat event of a payment that was confirmed. */
 export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
-  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...changes };
+  const isFailed = changes['status'] === 'ERROR';
+  const error = isFailed ? { error: { code: 'AC03' } } : {};
+  return { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', ...error, ...changes };
 }

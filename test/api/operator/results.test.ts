@@ -56,7 +56,13 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'pix audit': {},
   'pix list': { limit: 100 },
   'pix show': { id: completed.id },
+  'provider unknown': {},
+  'provider try': { codes: ['E42'], limit: 100 },
   'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
+  'pix resolve-list': {
+    entries: [{ line: 1, name: pending.id, as: 'completed' }],
+    reason: 'ticket 7',
+  },
   'session revoke': { of: String(id) },
   'user disable': user,
   'user enable': user,

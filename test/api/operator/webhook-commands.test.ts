@@ -62,10 +62,9 @@ describe('webhook list', () => {
   it('finds the events of a transaction: of its timeline, and parked ones that wait for it', async () => {
     const send = await app.givenSend();
     const settling = await app.receive(confirmed({ endToEnd: send.end_to_end }));
-    const contradicting = await app.receive({
-      ...confirmed({ endToEnd: send.end_to_end }),
-      status: 'ERROR',
-    });
+    const contradicting = await app.receive(
+      confirmed({ endToEnd: send.end_to_end, status: 'ERROR' }),
+    );
     const waiting = await app.receive(confirmed({ endToEnd: nobodys() }));
     await app.receive(confirmed({ endToEnd: nobodys() }));
     await app.rows('insert into webhook_waits (id_value, event_id) values ($1, $2)', [

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
-import type { PayRequest } from '../../../src/provider/provider.ts';
 import { unwatched } from '../operator/asking.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
@@ -251,17 +250,6 @@ test('an accepted payment that cannot be stored still answers 200 PROCESSING', a
   await eventually(isStored, 'the outcome');
   await app.bank.settle(sent.body.end_to_end);
   assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
-});
-
-test('a payment that is answered as failed, and cannot be stored so, is not called accepted', async (t) => {
-  const user = await givenCustomer(app);
-  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => {
-    return { ...order, providerTxid: null, status: 'FAILED' as const };
-  });
-  failMoves(t, 'SETTLED');
-  const sent = await app.throughTime(app.send(user, body));
-  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
 });
 
 test('an unknown outcome that cannot be stored answers 200 PROCESSING too', async (t) => {

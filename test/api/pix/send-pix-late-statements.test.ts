@@ -18,26 +18,6 @@ const body = { pix_key: 'ana@example.com', amount: 10.5 };
 
 type Values = readonly unknown[];
 
-test('a payment that the provider has failed is not called accepted while that is not stored', async (t) => {
-  const user = await givenCustomer(app);
-  t.mock.method(app.context.provider, 'pay', async ({ order }: PayRequest) => ({
-    ...order,
-    providerTxid: null,
-    status: 'FAILED',
-  }));
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
-    if (statement.name === 'pix-move') throw new Error('connection lost');
-    return query(statement, values);
-  });
-  const sent = await app.throughTime(app.send(user, body));
-  t.mock.restoreAll();
-  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  await app.clock.advance(10_000);
-  const isStored = async () => (await app.stored(sent.body.transaction_id)).status === 'FAILED';
-  await eventually(isStored, 'the outcome');
-});
-
 test('a send that another process takes to PAYING by the same look-up is not paid here too', async (t) => {
   const user = await givenCustomer(app);
   const found = await app.call('/pix/lookup', {

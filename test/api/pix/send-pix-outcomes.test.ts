@@ -68,23 +68,35 @@ test('a token that was sealed under another key: 401, and the same key pays afte
   assert.deepEqual(await app.timeline(again.body.transaction_id), [...begun, 'ACCEPTED 1 2xx']);
 });
 
-test('a token refused at the payment: 401, not_sent, FAILED, and the session has expired', async () => {
+test('a token refused at the payment: 401, unknown, and the same key after a new login is PROCESSING', async (t) => {
   const user = await givenCustomer(app, { email: 'expired@ponte.test' });
   const sent = await app.throughTime(app.send(user, body, { key: 'expires' }));
   assert.equal(sent.status, 401);
-  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
   const stored = await app.stored(await onlyIdOf(user));
-  assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
+  assert.deepEqual([stored.phase, stored.outcome], ['UNKNOWN', 'unknown']);
   assert.deepEqual(await app.timeline(stored.id), [
     ...begun,
-    'PAYING 2 after_not_sent',
-    'SETTLED 2 401 not_sent',
+    'PAYING 2 401 after_unknown',
+    'UNKNOWN 2 401',
   ]);
   assert.equal(await sessionStatusOf(user), 'EXPIRED');
 
   const token = await logIn(app, user.email);
+  const payments = t.mock.method(app.bank, 'pay');
   const again = await app.send({ ...user, token }, body, { key: 'expires' });
-  assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
+  assert.deepEqual([again.status, again.body.status], [200, 'PROCESSING']);
+  assert.equal(again.headers.get('pix-outcome'), 'unknown');
+  assert.equal(payments.mock.callCount(), 0);
+});
+
+test('a token refused at the look-up: 401, not_sent, FAILED', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.bank, 'lookUpKey', () => refused({ kind: 'token', reason: 'InvalidToken' }));
+  const sent = await app.throughTime(app.send(user, body));
+  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'not_sent']);
+  const { status, outcome } = await app.stored(await onlyIdOf(user));
+  assert.deepEqual([status, outcome], ['FAILED', 'not_sent']);
 });
 
 test('one 401 at the payment: it is sent once more with the same token, and the session stays', async (t) => {
@@ -233,25 +245,23 @@ test('an end-to-end id that another payment has: 502, not_sent, and nothing is p
   assert.equal((await app.stored(first.body.transaction_id)).status, 'PROCESSING');
 });
 
-for (const end of ['COMPLETED', 'FAILED'] as const) {
-  test(`a receipt that says ${end} settles the payment at once`, async (t) => {
-    const user = await givenCustomer(app);
-    const { pay } = app.context.provider;
-    t.mock.method(
-      app.context.provider,
-      'pay',
-      async (...order: Parameters<typeof pay>): Promise<PaymentReceipt> => ({
-        ...(await pay(...order)),
-        status: end,
-      }),
-    );
-    const sent = await app.send(user, body);
-    assert.deepEqual([sent.status, sent.body.status], [200, end]);
-    assert.equal(sent.headers.get('pix-outcome'), 'accepted');
-    const timeline = [...begun, 'ACCEPTED 1 2xx', `SETTLED ${end}`];
-    assert.deepEqual(await app.timeline(sent.body.transaction_id), timeline);
-  });
-}
+test('a receipt that says COMPLETED settles the payment at once', async (t) => {
+  const user = await givenCustomer(app);
+  const { pay } = app.context.provider;
+  t.mock.method(
+    app.context.provider,
+    'pay',
+    async (...order: Parameters<typeof pay>): Promise<PaymentReceipt> => ({
+      ...(await pay(...order)),
+      status: 'COMPLETED',
+    }),
+  );
+  const sent = await app.send(user, body);
+  assert.deepEqual([sent.status, sent.body.status], [200, 'COMPLETED']);
+  assert.equal(sent.headers.get('pix-outcome'), 'accepted');
+  const timeline = [...begun, 'ACCEPTED 1 2xx', 'SETTLED COMPLETED'];
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), timeline);
+});
 
 /**
  * Pays, has the webhook report the end before the answer, and then answers otherwise. A completed

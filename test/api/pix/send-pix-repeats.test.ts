@@ -96,6 +96,8 @@ test('a repeat is stored before it is sent, and the acceptance has the number of
   assert.equal(claimedUntil, null);
 });
 
+const failure = { event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, error: { code: 'AC03' } };
+
 const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>> = {
   'the end-to-end id': ({ endToEnd }) => ({ endToEnd }),
   'both ids': ({ endToEnd, clientRequestId }) => ({ endToEnd, clientRequestId }),
@@ -103,9 +105,7 @@ const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>>
 
 for (const [title, idsOf] of Object.entries(ids)) {
   test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
-    const payments = failFirst(t, (order) =>
-      post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, ...idsOf(order) }),
-    );
+    const payments = failFirst(t, (order) => post({ ...failure, ...idsOf(order) }));
     const anomalies = await app.anomalies();
     const sent = await send(`failed by ${title}`);
     assert.equal(payments.mock.callCount(), 1);
@@ -121,7 +121,7 @@ for (const [title, idsOf] of Object.entries(ids)) {
 
 test('a failure that is reported only by the key counts, though clocks differ by nine minutes', async (t) => {
   const payments = failFirst(t, async ({ clientRequestId }) => {
-    await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, clientRequestId });
+    await post({ ...failure, clientRequestId });
     await eventually(async () => {
       const waits = await app.rows(
         `update webhook_events set received_at = received_at - interval '9 minutes'
@@ -167,7 +167,7 @@ async function failedAfterRepeat(t: TestContext, key: string) {
   failFirst(t);
   const { body: sent } = await send(key);
   const { end_to_end: endToEnd } = await app.stored(sent.transaction_id);
-  await post({ event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, endToEnd });
+  await post({ ...failure, endToEnd });
   assert.deepEqual(await app.resultsFor(sent.transaction_id, 1), ['anomaly']);
   assert.equal((await app.stored(sent.transaction_id)).phase, 'ACCEPTED');
   return { id: String(sent.transaction_id), endToEnd };

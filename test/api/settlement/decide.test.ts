@@ -33,6 +33,7 @@ const send: CandidateRow = {
   expires_at: null,
   owner: null,
   paid_by: null,
+  accounted: false,
 };
 
 const charge: CandidateRow = {
@@ -112,9 +113,11 @@ type Case = readonly [
   payees?: readonly PayeeRow[],
 ];
 
+const refused = { status: 'ERROR', error: { code: 'AC03' } };
+
 const cases: readonly Case[] = [
   ['the end of an accepted send', sent, [send], 'move send to COMPLETED'],
-  ['a failure of an accepted send', { ...sent, status: 'ERROR' }, [send], 'move send to FAILED'],
+  ['a failure of an accepted send', { ...sent, ...refused }, [send], 'move send to FAILED'],
   [
     'the end of a send whose outcome is unknown',
     sent,
@@ -129,14 +132,26 @@ const cases: readonly Case[] = [
   ],
   [
     'a failure during PAYING',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, phase: 'PAYING' }],
     'parked still_paying send',
   ],
   [
     'a failure of a payment that was repeated',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, repeated: true }],
+    'flag send failed_after_repeat',
+  ],
+  [
+    'a failure by the end-to-end id of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
+    'move send to FAILED',
+  ],
+  [
+    'a failure by the key of a repeated payment whose attempts are accounted for',
+    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key' },
+    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
     'flag send failed_after_repeat',
   ],
   [
@@ -148,7 +163,7 @@ const cases: readonly Case[] = [
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
   [
     'a failure of a completed send',
-    { ...sent, status: 'ERROR' },
+    { ...sent, ...refused },
     [{ ...send, ...completed }],
     'flag send contradicts_final_status',
   ],
@@ -358,14 +373,12 @@ const cases: readonly Case[] = [
       ['document beside its own key', { key: 'ana@example.com', payee: { cpf: '93541134780' } }],
       ['key beside its own', { key: 'ana@example.com', payee: { key: 'zoe@example.com' } }],
     ] as const
-  ).map(
-    ([what, payee]): Case => [
-      `a charge that is paid to another ${what}`,
-      { ...ofCharge, ...payee },
-      [charge],
-      'flag charge payee_disagrees',
-    ],
-  ),
+  ).map(([what, payee]): Case => [
+    `a charge that is paid to another ${what}`,
+    { ...ofCharge, ...payee },
+    [charge],
+    'flag charge payee_disagrees',
+  ]),
   [
     'a payment without a direction that names the charge and another payee',
     { ...sent, txid, amount: 10.5, event: 'PIX_PAYMENT', recebedor: { cpf: '93541134780' } },
@@ -385,18 +398,21 @@ const cases: readonly Case[] = [
       ['no id', {}, {}, 'flag charge paid_again_without_id'],
       ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
       ['an id, after a payment without one', { id: 'pay-2' }, { paid_by: ['event', null] }, again],
-      ['no id, by the event that has completed it', {}, { paid_by: [eventId, null] }, 'already charge'],
+      [
+        'no id, by the event that has completed it',
+        {},
+        { paid_by: [eventId, null] },
+        'already charge',
+      ],
       ['no id, and it is dynamic', {}, { expires_at: receivedAt }, 'already charge'],
       ['another id, and it is dynamic', { id: 'pay-2' }, { expires_at: receivedAt }, again],
     ] as const
-  ).map(
-    ([what, more, stored, expected]): Case => [
-      `a paid charge without an end-to-end id: ${what}`,
-      { ...ofCharge, endToEnd: undefined, ...more },
-      [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
-      expected,
-    ],
-  ),
+  ).map(([what, more, stored, expected]): Case => [
+    `a paid charge without an end-to-end id: ${what}`,
+    { ...ofCharge, endToEnd: undefined, ...more },
+    [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
+    expected,
+  ]),
   [
     'a second payment of a charge that is recorded without an end-to-end id',
     { ...ofCharge, endToEnd: undefined, id: 'pay-2' },

@@ -21,7 +21,6 @@ import {
   phasesOpenToAnswer,
   phasesOpenToFailure,
   phasesOpenToSettlement,
-  pixStatuses,
 } from '../../../src/domain/pix.ts';
 import {
   ProviderError,
@@ -154,9 +153,10 @@ function ofMoves(): Mutation[] {
 /** The failures of an attempt to pay, with the outcome of each: see `provider/http`. */
 const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['2xx', 'unknown'],
-  ['401', 'not_sent'],
-  ['404', 'rejected'],
-  ['429', 'rejected'],
+  ['2xx', 'rejected'],
+  ['401', 'unknown'],
+  ['404', 'unknown'],
+  ['429', 'unknown'],
   ['4xx', 'rejected'],
   ['4xx', 'unknown'],
   ['5xx', 'unknown'],
@@ -190,14 +190,16 @@ function ofErrors(): Mutation[] {
 }
 
 function otherwise(error: ProviderError, outcome: FailedOutcome): ProviderError {
-  const { code, statusClass, retryable, reason, duplicate, cause } = error;
-  const details = { ...(reason !== undefined && { reason }), ...(duplicate && { duplicate }) };
+  const { code, statusClass, retryable, reason, httpStatus, refusalCode, cause } = error;
+  const details = { httpStatus, refusalCode, ...(reason !== undefined && { reason }) };
   return new ProviderError({ outcome, code, statusClass, retryable, cause, ...details });
 }
 
+const receiptStatuses = ['PROCESSING', 'COMPLETED'] as const;
+
 function ofReceipts(): Mutation[] {
-  return pixStatuses.flatMap((status) =>
-    pixStatuses
+  return receiptStatuses.flatMap((status) =>
+    receiptStatuses
       .filter((other) => other !== status)
       .map((other) => ({
         name: `a receipt that says ${status} says ${other}`,

@@ -59,19 +59,15 @@ const takeOver = (title: string, changes: Columns): Scene => ({
 
 const repeat = (
   title: string,
-  { claim = later, ...changes }: Columns,
+  { claim = later, account = 'ACTIVE', ...changes }: Columns,
   before?: (stage: Stage) => Promise<unknown>,
 ): Scene => ({
   statement: paymentStatements.repeat,
   title,
   async play(stage) {
     const columns = { ...under('PAYING'), claimed_until: later, ...changes };
-    const id = await stage.row('pix_transactions', columns);
-    await stage.row('pix_transactions', {
-      ...columns,
-      end_to_end: otherEndToEnd,
-      idempotency_key: 'x',
-    });
+    const id = await send(stage, columns, String(account));
+    await send(stage, { ...columns, end_to_end: otherEndToEnd, idempotency_key: 'x' });
     await before?.(stage);
     const noted = await stage.call(id, claim, now, 2, '5xx', 'after_unknown');
     return [noted, ...(await stage.found('select phase, attempt from pix_timeline'))];
@@ -342,6 +338,7 @@ export const sendScenes: readonly Scene[] = [
     claimed_until: earlier,
     claim: earlier,
   }),
+  repeat('a payment of a blocked account is not repeated', { account: 'BLOCKED' }),
   repeat('a failure that waits for the payment stops it', {}, (stage) => parked(stage, endToEnd)),
   repeat('a failure that names the key alone stops it', {}, (stage) => parked(stage, key)),
   repeat('an event that waits for another id does not stop it', {}, (stage) =>

@@ -152,15 +152,17 @@ const replyFields: Record<string, string> = {
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time purpose~ url~ pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
-  PixKeyOwner: 'pix_key pix_key_type~ name~ document~ institution~ lookup_id expires_at',
-  PixTransactionView: 'transaction_id status qr_code~ copy_paste~ expires_at~',
+  PixKeyOwner:
+    'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ institution~ lookup_id expires_at',
+  PixTransactionView:
+    'transaction_id status qr_code~ copy_paste~ expires_at~ corrected_at~ paid_again_by~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ payer~ payee~ ' +
-    'description~ end_to_end~ return_id~ original_transaction_id~',
+    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ corrected_at~ ' +
+    'paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ original_transaction_id~',
   PixReceipt:
-    'transaction_id type status amount currency created_at settled_at~ expires_at~ end_to_end~ ' +
-    'return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
+    'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
+    'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
     'issued_at',
   PixReceiptParty: 'name~ document~ institution~ key~',
   PixReceiptInstitution: 'ispb',

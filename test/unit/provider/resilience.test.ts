@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { beginTrace } from '../../../src/domain/trace-context.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
-import type { PaymentReceipt } from '../../../src/provider/provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import {
   answers,
@@ -49,22 +48,24 @@ describe('the outcome of a payment with several attempts', () => {
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
   });
 
-  for (const status of ['COMPLETED', 'FAILED'] as const) {
-    it(`is ${status === 'FAILED' ? 'unknown' : 'accepted'} when ${status} is answered after an unknown attempt`, async () => {
-      const made = setUp([fails(), answers({ ...receipt, status })]);
-      const end = await outcomeOf(made, pay(made.provider));
-      if (status === 'COMPLETED') return assert.deepEqual(end, { ...receipt, status });
-      assert.ok(end instanceof ProviderError);
-      assert.deepEqual([end.outcome, end.statusClass, end.attempts], ['unknown', '5xx', 2]);
-      assert.equal(made.calls.length, 2);
-      assert.equal(made.ended[0]?.outcome, 'unknown');
-    });
-  }
+  it('is completed when a completed receipt follows an unknown attempt', async () => {
+    const completed = { ...receipt, status: 'COMPLETED' } as const;
+    const made = setUp([fails(), answers(completed)]);
+    assert.deepEqual(await outcomeOf(made, pay(made.provider)), completed);
+  });
 
-  it('is what the answer says when nothing was sent before it', async () => {
-    const failed = { ...receipt, status: 'FAILED' };
-    const made = setUp([fails(notConnected), answers(failed)]);
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), failed);
+  it('names the last attempt that was made, whatever the call ends as', async () => {
+    const made = setUp([fails(), fails({ ...refused, httpStatus: 422, refusalCode: 'AC03' })]);
+    const { outcome, statusClass, lastAttempt } = await failureOf(made, pay(made.provider));
+    assert.deepEqual([outcome, statusClass], ['unknown', '5xx']);
+    const last = [lastAttempt?.outcome, lastAttempt?.httpStatus, lastAttempt?.refusalCode];
+    assert.deepEqual(last, ['rejected', 422, 'AC03']);
+  });
+
+  it('does not name an attempt that the open breaker prevented', async () => {
+    const made = setUp([fails()], { breaker: { failures: 1, openMs: 60_000 } });
+    const { lastAttempt } = await failureOf(made, pay(made.provider));
+    assert.equal(lastAttempt?.statusClass, '5xx');
   });
 
   it('is rejected when nothing was sent before the refusal', async () => {
@@ -88,17 +89,14 @@ describe('the outcome of a payment with several attempts', () => {
   });
 
   it('is never better than unknown after an unknown attempt, unless accepted', async () => {
-    const step = fc.constantFrom('accepted', 'failed', 'unknown', 'rejected', 'not_sent', 'breaks');
+    const step = fc.constantFrom('accepted', 'unknown', 'rejected', 'not_sent', 'breaks');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 3 }), async (words) => {
         const made = setUp(words.map(stepOf));
         const end = await outcomeOf(made, pay(made.provider));
         const taken = words.slice(0, made.calls.length);
         const expected = outcomeOfAll(taken);
-        const isFailed =
-          !(end instanceof ProviderError) && (end as PaymentReceipt).status === 'FAILED';
-        const settled = isFailed ? 'failed' : 'accepted';
-        assert.equal(end instanceof ProviderError ? end.outcome : settled, expected);
+        assert.equal(end instanceof ProviderError ? end.outcome : 'accepted', expected);
       }),
       { numRuns: 60 },
     );
@@ -113,7 +111,6 @@ function outcomeOfAll(taken: readonly string[]): string | undefined {
 
 function stepOf(word: string): Step {
   if (word === 'accepted') return answers(receipt);
-  if (word === 'failed') return answers({ ...receipt, status: 'FAILED' });
   if (word === 'unknown') return fails();
   if (word === 'rejected') return fails(refused);
   if (word === 'not_sent') return fails(notConnected);
@@ -332,6 +329,8 @@ describe('observations', () => {
       requestId: null,
       traceId: null,
       defect: null,
+      httpStatus: null,
+      refusalCode: null,
     };
     const last = { ...common, attempt: 2, outcome: 'rejected', statusClass: '4xx', reason: 'AC03' };
     assert.deepEqual(made.attempts, [

@@ -12,6 +12,7 @@ import {
   answers,
   failure,
   fails,
+  notConnected,
   order,
   receipt,
   refused,
@@ -211,13 +212,6 @@ describe('a refused token whose call is not made a second time', () => {
     assert.deepEqual([error.code, error.outcome, error.cause], ['TOKEN_REFUSED', 'not_sent', away]);
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
-
-  it('is not followed by another call when the first may have been executed', async () => {
-    const made = setUp([fails({ ...tokenRefused, outcome: 'unknown' })]);
-    const holder = sessionWith(renewed);
-    await made.errorOf(made.provider.pay({ session: holder.session, order }));
-    assert.deepEqual([made.calls.length, holder.reads.length], [1, 0]);
-  });
 });
 
 it('a second refusal goes on, with the cause, when the session cannot be marked', async () => {
@@ -324,6 +318,70 @@ describe('a login', () => {
     const made = setUp([fails(tokenRefused)]);
     const credentials = { email: 'ana@ponte.test', password: 'secret' };
     assert.equal((await made.errorOf(made.provider.login(credentials))).code, 'TOKEN_REFUSED');
+    assert.equal(made.calls.length, 1);
+  });
+});
+
+describe('a refused token of a payment, which may have been executed', () => {
+  const doubted = { ...tokenRefused, outcome: 'unknown', httpStatus: 401 } as const;
+
+  it('is tried once more, as a repeat after an unknown attempt', async () => {
+    const lasts: (string | null)[] = [];
+    const beforeAttempt = (last: ProviderError | null): boolean => {
+      lasts.push(last && `${last.outcome} ${last.httpStatus}`);
+      return true;
+    };
+    const clock = manualClock();
+    const scripted = scriptedProvider(fails(doubted), answers(receipt));
+    const resilient = withResilience(scripted.provider, { clock, timeoutMs: 1_000, retries: 2 });
+    const provider = withTokenRefresh(resilient.provider, { clock });
+    const { session: holder } = sessionWith(renewed);
+    assert.deepEqual(await provider.pay({ session: holder, order, beforeAttempt }), receipt);
+    assert.deepEqual(lasts, [null, 'unknown 401']);
+  });
+
+  it('stays unknown when it is refused again, and ends the session', async () => {
+    const made = setUp([fails(doubted)]);
+    const holder = sessionWith(renewed);
+    const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+    const { code, outcome, attempts } = error;
+    assert.deepEqual([code, outcome, attempts], ['TOKEN_REFUSED', 'unknown', 2]);
+    assert.deepEqual(holder.expired, ['token-2']);
+  });
+
+  for (const [what, second] of [
+    ['a refusal', { ...refused, httpStatus: 422, refusalCode: 'AC03' }],
+    ['an attempt that was not sent', notConnected],
+  ] as const) {
+    it(`stays unknown after ${what}, and the session remains`, async () => {
+      const made = setUp([fails(doubted), fails(second)]);
+      const holder = sessionWith(renewed);
+      const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+      assert.deepEqual([error.outcome, error.statusClass], ['unknown', second.statusClass]);
+      assert.deepEqual([error.attempts, holder.expired], [2, []]);
+    });
+  }
+
+  it('names the 401 as the last attempt when the second one was not made', async () => {
+    const clock = manualClock();
+    const { provider: wire } = scriptedProvider(fails(doubted));
+    const { provider } = withResilience(wire, { clock, timeoutMs: 1_000, retries: 2 });
+    const { session: holder } = sessionWith(renewed);
+    const call = withTokenRefresh(provider, { clock }).pay({
+      session: holder,
+      order,
+      beforeAttempt: (last) => last === null,
+    });
+    const error = await call.catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof ProviderError);
+    assert.deepEqual([error.outcome, error.lastAttempt?.httpStatus], ['unknown', 401]);
+  });
+
+  it('is not repeated in a session that has ended meanwhile: unknown, and 401', async () => {
+    const made = setUp([fails(doubted)]);
+    const holder = sessionWith(() => Promise.resolve(null));
+    const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+    assert.deepEqual([error.code, error.outcome], ['TOKEN_REFUSED', 'unknown']);
     assert.equal(made.calls.length, 1);
   });
 });

@@ -134,15 +134,26 @@ describe('the shapes of a webhook payload', () => {
   });
 });
 
-/** Fields of failed events that mean that the provider already has the payment. */
-const duplicates: readonly Record<string, unknown>[] = [
+/** Failures whose code is not listed, or that have none. */
+const unlisted: readonly Record<string, unknown>[] = [
+  {},
   { error: { code: 'PBE300', description: 'Duplicated EndToEndId' } },
+  { error: { code: 'AC03' }, reason: 'PBE300' },
   { error: 'Duplicated EndToEndId' },
   { body: { error: { code: 'E1', description: 'EndToEndId já utilizado' } } },
   { data: { message: ['clientRequestId must be unique'] } },
-  { reason: 'DUPL' },
+  ...[
+    'reason',
+    'failureReason',
+    'motivoRejeicao',
+    'rejectReason',
+    'statusReason',
+    'returnCode',
+    'errorCode',
+  ].map((name) => ({ [name]: 'DUPL' })),
   { errors: { endToEnd: ['has already been taken'] } },
-  { status: undefined, StatusCode: { StatusId: 3, Description: 'Transação existente' } },
+  { status: undefined, StatusCode: { StatusId: 3 }, error: { code: 'PBE300' } },
+  { status: undefined, event: 'MOVEMENT_FAILED', error: { code: 'PBE300' } },
   { description: 'Pagamento repetido' },
 ];
 
@@ -239,10 +250,10 @@ describe('items that move nothing', () => {
           ],
         ] as [string, unknown, 'unknown_status'][],
     ),
-    ...duplicates.map((changes): [string, unknown, 'duplicate'] => [
-      `a failure that says "duplicate": ${JSON.stringify(changes)}`,
+    ...unlisted.map((changes): [string, unknown, 'unlisted_code'] => [
+      `a failure without a listed code: ${JSON.stringify(changes)}`,
       flat({ status: 'ERROR', ...changes }),
-      'duplicate',
+      'unlisted_code',
     ]),
   ];
   for (const [title, item, because] of items) {

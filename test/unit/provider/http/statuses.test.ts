@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { paymentRefusalStatuses } from '../../../../src/provider/payment-refusal.ts';
+import { refusalCodes } from '../../../../src/provider/refusal-codes.ts';
 import type { ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { chargeOrder, failure, payer } from '../stub/open-bank.ts';
@@ -39,8 +43,6 @@ const TOKEN_REFUSED: Expected = {
   retryable: false,
 };
 
-const INSUFFICIENT: Expected = { ...REJECTED, code: 'INSUFFICIENT_FUNDS' };
-
 const LIMITED: Expected = { ...REJECTED, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' };
 
 const calls = {
@@ -54,9 +56,13 @@ const calls = {
   deleteKey: (provider: Provider) => provider.deleteKey({ session, key: 'k', account: payer }),
 } as const;
 
-/** The reason is read at the top of an answer. */
-function reasonIn(body: object): Expected {
-  return 'error' in body ? { reason: 'ALREADY_PAID' } : {};
+const { endToEnd, clientRequestId } = order;
+const ids = { endToEnd, clientRequestId };
+
+/** The code at its declared place. */
+function reasonIn(body: { readonly code?: string; readonly error?: { code: string } }): Expected {
+  const reason = body.code ?? body.error?.code;
+  return reason === undefined ? {} : { reason };
 }
 
 function cases(call: keyof typeof calls, table: readonly Case[]): void {
@@ -69,75 +75,126 @@ function cases(call: keyof typeof calls, table: readonly Case[]): void {
   }
 }
 
-describe('a payment answered with', () => {
+describe('a payment is refused by a listed code in an object, with a status of refusals:', () => {
+  const listed = (code: string): Expected => ({
+    ...REJECTED,
+    code: refusalCodes[code]?.error ?? 'PROVIDER_REJECTED',
+    reason: code,
+  });
   cases('pay', [
-    { status: 400, expected: REJECTED },
-    { status: 403, body: '<html>forbidden</html>', expected: REJECTED },
-    { status: 404, expected: { ...REJECTED, statusClass: '404' } },
-    { status: 422, body: { code: 'AC03' }, expected: { ...REJECTED, reason: 'AC03' } },
-    { status: 422, body: { error: { code: 'AB09' } }, expected: { ...REJECTED, reason: 'AB09' } },
-    { status: 422, body: { errors: [{ code: 'X1' }] }, expected: { ...REJECTED, reason: 'X1' } },
-    { status: 422, body: { error: 'AG03' }, expected: { ...REJECTED, reason: 'AG03' } },
-    { status: 422, body: { Code: 17 }, expected: { ...REJECTED, reason: '17' } },
-    { status: 422, body: { code: 'Maria da Silva' }, expected: REJECTED },
-    ...['NOT_ENOUGH_BALANCE', 'insufficient_funds', 'INSUFFICIENT_BALANCE'].map((code) => ({
+    ...Object.keys(refusalCodes).map((code) => ({
       status: 422,
       body: { code },
-      expected: { ...INSUFFICIENT, reason: code },
+      expected: listed(code),
     })),
-    { status: 429, headers: { 'retry-after': '7' }, expected: { ...LIMITED, retryAfterMs: 7_000 } },
-    { status: 429, headers: { 'retry-after': 'soon' }, expected: LIMITED },
-    { status: 401, expected: TOKEN_REFUSED },
+    { status: 400, body: { code: 'AC03' }, expected: listed('AC03') },
+    { status: 422, body: { error: { code: 'AB09' } }, expected: listed('AB09') },
+    { status: 422, body: { Code: ' insufficient_funds ' }, expected: listed('INSUFFICIENT_FUNDS') },
+    { status: 422, body: { code: 'AC07', error: { code: 'ac07' } }, expected: listed('AC07') },
     {
-      status: 401,
-      body: { code: 'InvalidToken' },
-      expected: { ...TOKEN_REFUSED, reason: 'InvalidToken' },
+      status: 422,
+      body: { code: 'AC07', message: 'account already closed' },
+      expected: listed('AC07'),
     },
+    ...['ERROR', 'REJECTED', 'cancelled'].flatMap((status) =>
+      [
+        { endToEnd: order.endToEnd, status, code: 'AC03' },
+        { data: { endToEnd: order.endToEnd, status, error: { code: 'AC03' } } },
+        { ...ids, id: 'p1', status, error: { code: 'AC03' } },
+      ].map((body) => ({
+        status: 200,
+        body,
+        expected: { ...listed('AC03'), statusClass: '2xx' as const },
+      })),
+    ),
   ]);
+
+  it('the description of the provider lists those statuses', async () => {
+    const text = await readFile('contract/provider.yaml', 'utf8');
+    const { paths } = parse(text) as { paths: Record<string, { post: { responses: object } }> };
+    const responses = Object.entries(paths['/internal/api/v1/payments']?.post.responses ?? {});
+    const refusals = responses.filter(([, one]) => one.$ref === '#/components/responses/Refused');
+    assert.deepEqual(
+      refusals.map(([status]) => Number(status)),
+      [...paymentRefusalStatuses],
+    );
+  });
 });
 
 describe('a payment is never called refused by', () => {
-  cases('pay', [
-    { status: 409, expected: DOUBTFUL },
-    ...['DUPL', 'AM05', 'DU04', 'PBE300', 'DuplicatedEndToEndId', 'ALREADY_PROCESSED'].map(
-      (code) => ({ status: 422, body: { code }, expected: { ...DOUBTFUL, reason: code } }),
+  const doubt = (code?: string): Expected => (code ? { ...DOUBTFUL, reason: code } : DOUBTFUL);
+  const unlisted: readonly (readonly [body: unknown, code?: string])[] = [
+    [''],
+    ['Duplicate clientRequestId'],
+    ['<html>blocked</html>'],
+    ['<error><code>AC03</code></error>'],
+    ['"AC03"'],
+    ['AC03'],
+    ['null'],
+    ['["AC03"]'],
+    [[{ code: 'AC03' }]],
+    [{ code: ['AC03'] }, 'unreadable'],
+    [{ code: { code: 'AC03' } }, 'unreadable'],
+    [{ code: 'AC03', error: { code: 'PBE300' } }, 'unreadable'],
+    [{ code: 'AC03', Code: 'AM05' }, 'unreadable'],
+    [{ errors: [{ code: 'AC03' }] }],
+    [{ violations: [{ code: 'AC03' }] }],
+    [{ data: { code: 'AC03' } }],
+    [{ error: 'AC03' }],
+    [{ reason: 'AC03' }],
+    [{ errorCode: 'AC03' }],
+    [{ title: 'AC03' }],
+    [{ msg: 'EndToEndId duplicado' }],
+    [{ message: 'Não foi possível determinar o resultado da interação' }],
+    [{ clientRequestId: ['already exists'] }],
+    [{ code: 'toString' }, 'TOSTRING'],
+    [{ code: '__proto__' }, 'unreadable'],
+    [{ code: 'Maria da Silva' }, 'unreadable'],
+    [{ code: '52998224725' }, 'unreadable'],
+    [{ code: 17 }, '17'],
+    ...['DUPL', 'AM05', 'DU04', 'PBE300', 'PBE324', 'IN_PROGRESS', 'TIMEOUT', 'ED05', 'AC99'].map(
+      (code) => [{ code }, code] as const,
     ),
+  ];
+  cases('pay', [
+    ...[400, 422].flatMap((status) =>
+      unlisted.map(([body, code]) => ({ status, body, expected: doubt(code) })),
+    ),
+    ...[402, 403, 405, 406, 409, 410, 413, 415, 418, 423, 424, 425, 428, 451, 460, 499].map(
+      (status) => ({ status, body: { code: 'AC03' }, expected: doubt('AC03') }),
+    ),
+    { status: 403, body: '<html>forbidden</html>', expected: DOUBTFUL },
+    { status: 404, body: { code: 'AC03' }, expected: { ...doubt('AC03'), statusClass: '404' } },
+    { status: 429, body: { code: 'AC03' }, expected: { ...doubt('AC03'), statusClass: '429' } },
+    { status: 401, expected: { ...TOKEN_REFUSED, outcome: 'unknown' } },
     {
-      status: 400,
-      body: { code: 'E1', message: 'Pagamento já foi processado.' },
-      expected: { ...DOUBTFUL, reason: 'E1' },
-    },
-    {
-      status: 422,
-      body: { errors: [{ code: 'E2', description: 'the payment already exists' }] },
-      expected: { ...DOUBTFUL, reason: 'E2' },
+      status: 401,
+      body: { code: 'AC03' },
+      expected: { ...TOKEN_REFUSED, outcome: 'unknown', reason: 'AC03' },
     },
     ...[
-      { message: ['clientRequestId must be unique'] },
-      { data: { message: 'EndToEndId em uso' } },
-      { errors: { endToEnd: ['utilizado anteriormente'] } },
-      { mensagem: 'Transação existente' },
-    ].map((body) => ({ status: 422, body, expected: DOUBTFUL })),
-    ...[
-      { endToEnd: order.endToEnd, status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
-      { data: { endToEnd: order.endToEnd, status: 'ERROR', error: { code: 'ALREADY_PAID' } } },
+      { ...ids, status: 'ERROR', message: 'Tempo esgotado; o resultado será notificado' },
+      { ...ids, status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
+      { ...ids, status: 'ERROR', errors: [{ code: 'AC03' }] },
+      { ...ids, status: 'ERROR', reason: 'AC03' },
+      { endToEnd: 'E-other', status: 'ERROR', code: 'AC03' },
+      { endToEnd: order.endToEnd, clientRequestId: 'other', status: 'ERROR', code: 'AC03' },
+      { clientRequestId: order.clientRequestId, status: 'ERROR', code: 'AC03' },
+      { id: 'p-1', status: 'REJECTED', code: 'AC03' },
     ].map((body) => ({
       status: 200,
       body,
       expected: { ...DOUBTFUL, statusClass: '2xx' as const, ...reasonIn(body) },
     })),
     // The provider's own id may be that of another payment.
-    ...['PAID', 'PROCESSING', 'REJECTED'].map((status) => ({
+    ...['PAID', 'PROCESSING'].map((status) => ({
       status: 200,
       body: { id: 'p-1', status },
       expected: { ...DOUBTFUL, statusClass: '2xx' as const },
     })),
-    { status: 424, expected: DOUBTFUL },
-    { status: 425, expected: DOUBTFUL },
-    { status: 499, expected: DOUBTFUL },
-    { status: 460, expected: DOUBTFUL },
     { status: 408, expected: TIMED_OUT },
     { status: 500, expected: UNAVAILABLE },
+    { status: 500, body: { code: 'AC03' }, expected: { ...UNAVAILABLE, reason: 'AC03' } },
     { status: 501, expected: UNAVAILABLE },
     { status: 502, body: '<html>bad gateway</html>', expected: UNAVAILABLE },
     {
@@ -146,19 +203,13 @@ describe('a payment is never called refused by', () => {
       expected: { ...UNAVAILABLE, retryAfterMs: 2_000 },
     },
     { status: 503, headers: { 'retry-after': '9'.repeat(30) }, expected: UNAVAILABLE },
-    { status: 520, body: { code: 'X' }, expected: { ...UNAVAILABLE, reason: 'X' } },
     { status: 599, expected: UNAVAILABLE },
     { status: 204, expected: NOT_UNDERSTOOD },
     { status: 200, expected: NOT_UNDERSTOOD },
+    { status: 200, body: { code: 'AC03' }, expected: NOT_UNDERSTOOD },
     { status: 300, expected: NOT_UNDERSTOOD },
     { status: 304, expected: NOT_UNDERSTOOD },
   ]);
-
-  it('an account that is closed already is a refusal all the same', async () => {
-    const { url } = await answering(422, { code: 'AC07', message: 'account already closed' });
-    const failed = await failure(providerAt(url).pay({ session, order }));
-    assert.deepEqual(failed, { ...REJECTED, reason: 'AC07' });
-  });
 
   for (const status of [301, 302, 303, 307, 308]) {
     it(`${status}, which is not followed`, async () => {

@@ -145,7 +145,14 @@ export function chargeOrder(order: Partial<ChargeOrder> = {}): ChargeOrder {
   };
 }
 
-/** How the port reports ids that a payment has already: it may have been this payment. */
+/** Every call was refused for its token; of them only the payment may have been executed. */
+export function assertAllRefused(failures: readonly Partial<ProviderErrorOptions>[]): void {
+  const doubts = failures.filter(({ outcome }) => outcome === 'unknown');
+  assert.deepEqual(doubts, [{ ...TOKEN_REFUSED, outcome: 'unknown', reason: 'INVALIDTOKEN' }]);
+  for (const one of failures) if (!doubts.includes(one)) assert.deepEqual(one, TOKEN_REFUSED);
+}
+
+/** How the port reports a code that is not listed: the payment may have been executed. */
 export function doubted(reason: string): Partial<ProviderErrorOptions> {
   return { ...rejected(reason), outcome: 'unknown' };
 }

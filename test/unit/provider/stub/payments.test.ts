@@ -91,7 +91,7 @@ test('an end-to-end id that paid one request pays no other', async () => {
   await provider.pay({ session, order });
   assert.deepEqual(
     await failure(provider.pay({ session, order: { ...order, clientRequestId: 'request-2' } })),
-    doubted('DuplicatedEndToEndId'),
+    doubted('DUPLICATEDENDTOENDID'),
   );
 });
 
@@ -101,7 +101,7 @@ test('a request that was paid is not paid with another end-to-end id', async () 
   await provider.pay({ session, order: await orderFor(provider, session) });
   assert.deepEqual(
     await failure(provider.pay({ session, order: await orderFor(provider, session) })),
-    doubted('DuplicatedClientRequestId'),
+    doubted('DUPLICATEDCLIENTREQUESTID'),
   );
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050);
 });
@@ -113,7 +113,7 @@ test('the ids of a payment with another amount are refused', async () => {
   await provider.pay({ session, order });
   assert.deepEqual(
     await failure(provider.pay({ session, order: { ...order, amountCents: 1_051 } })),
-    doubted('DuplicatedEndToEndId'),
+    doubted('DUPLICATEDENDTOENDID'),
   );
 });
 
@@ -128,7 +128,8 @@ test('a payment needs an end-to-end id issued to its customer, payer and key', a
     provider.pay({ session, order: { ...order, payer: { ...payer, document: '12345678909' } } }),
     provider.pay({ session, order: { ...order, key: 'joao@example.com' } }),
   ];
-  for (const call of wrong) assert.deepEqual(await failure(call), rejected('EndToEndIdNotIssued'));
+  const failures = await Promise.all(wrong.map(failure));
+  for (const one of failures) assert.deepEqual(one, doubted('ENDTOENDIDNOTISSUED'));
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
 });
 

@@ -99,7 +99,7 @@ describe('a bank that is opened after a crash', () => {
     const other = { ...order, clientRequestId: 'request-2' };
     assert.deepEqual(
       await failure(open(clock).provider.pay({ session, order: other })),
-      doubted('DuplicatedEndToEndId'),
+      doubted('DUPLICATEDENDTOENDID'),
     );
   });
 

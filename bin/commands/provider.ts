@@ -1,0 +1,125 @@
+/** `ponte provider`: what the provider's answers leave open. */
+import { readFile } from 'node:fs/promises';
+import type { ProviderTry, TriedPayment } from '../../src/operator/provider-try.ts';
+import type { UnknownAnswerView } from '../../src/operator/provider-unknown.ts';
+import type { Context, Declare } from '../context.ts';
+import { UsageError } from '../exit-codes.ts';
+import { examples, withChangeOptions, withReason, type ChangeOptions } from '../options.ts';
+import { shortTime } from '../output.ts';
+import { readCodes } from '../refusal-codes-file.ts';
+import type { Column } from '../table.ts';
+
+export const declare: Declare = (noun, run) => {
+  const command = withReason(withChangeOptions(noun.command('unknown')));
+  command
+    .description(
+      'list the answers to payments that no listed code explains, and what waits for them',
+    )
+    .option('--try <file>', 'show what further codes that mean "not executed" would settle (YAML)')
+    .option('--apply', 'with --try, --by and --reason: settle it as FAILED')
+    .addHelpText(
+      'after',
+      examples('ponte provider unknown', 'ponte provider unknown --try codes.yaml'),
+    )
+    .action(run(unknown));
+};
+
+const answerColumns: readonly Column<UnknownAnswerView>[] = [
+  { head: 'STATUS', cell: ({ httpStatus, providerStatus }) => httpStatus ?? providerStatus },
+  { head: 'CODE', cell: ({ code }) => code },
+  { head: 'PAYMENTS', cell: ({ payments }) => payments, align: 'right' },
+  { head: 'OLDEST', cell: ({ oldestAt }) => shortTime(oldestAt) },
+  { head: 'ID', cell: ({ transactionIds: [first] }) => first, isWhole: true },
+];
+
+interface UnknownOptions extends ChangeOptions {
+  readonly try?: string;
+  readonly apply?: boolean;
+}
+
+async function unknown(context: Context, options: UnknownOptions) {
+  const { try: path, apply = false, by, reason } = options;
+  if (path === undefined && apply) throw new UsageError('--apply needs --try');
+  if (path !== undefined) {
+    if (!apply) return tryFile(context, path, options);
+    if (by === undefined || reason === undefined) {
+      throw new UsageError('--apply needs --by and --reason');
+    }
+    return tryFile(context, path, { ...options, decision: { reason } });
+  }
+  const { terminal } = context;
+  const { answers } = await context.call('provider unknown', {});
+  if (options.json) {
+    terminal.json({ answers });
+    return;
+  }
+  terminal.table({ columns: answerColumns, rows: answers, none: 'No payment waits for a code.' });
+  for (const { code, httpStatus, providerStatus, payments, transactionIds } of answers) {
+    const more = payments - transactionIds.length;
+    const answer = [httpStatus ?? providerStatus ?? 'no answer', code].filter(Boolean).join(' ');
+    terminal.print('', answer, ...transactionIds.map((id) => `  ${id}`));
+    if (more > 0) terminal.print(`  … and ${more} more`);
+  }
+}
+
+const triedColumns: readonly Column<TriedPayment>[] = [
+  { head: 'ID', cell: ({ id }) => id, isWhole: true },
+  { head: 'CODE', cell: ({ code }) => code },
+  { head: 'RESULT', cell: ({ result }) => result.replace('_', ' ') },
+  { head: 'REASON', cell: ({ reason }) => reason },
+];
+
+interface TryOptions extends ChangeOptions {
+  readonly decision?: { readonly reason: string };
+}
+
+async function tryFile(context: Context, path: string, options: TryOptions): Promise<void> {
+  const { terminal } = context;
+  const codes = await readFileOfCodes(path);
+  const { decision } = options;
+  if (decision !== undefined) {
+    const question = 'Mark the payments that these codes account for as FAILED permanently?';
+    terminal.note('Their people will be offered to pay again.');
+    await context.confirm(question, options);
+  }
+  const payments = await tryAll(context, { codes, ...(decision && { apply: decision }) });
+  if (options.json) {
+    terminal.json({ payments });
+    return;
+  }
+  terminal.table({
+    columns: triedColumns,
+    rows: payments,
+    none: 'The codes account for no open payment.',
+  });
+}
+
+async function tryAll(
+  { call }: Context,
+  input: { readonly codes: readonly string[]; readonly apply?: { readonly reason: string } },
+): Promise<TriedPayment[]> {
+  const payments: TriedPayment[] = [];
+  let after: string | null | undefined;
+  while (after !== null) {
+    const page: ProviderTry = await call('provider try', {
+      ...input,
+      limit: 100,
+      ...(after !== undefined && { after }),
+    });
+    payments.push(...page.payments);
+    after = page.next;
+  }
+  return payments;
+}
+
+async function readFileOfCodes(path: string): Promise<readonly string[]> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    throw new UsageError(`${path} cannot be read`);
+  }
+  const { codes, faults } = readCodes(text);
+  if (faults.length > 0) throw new UsageError(`${path} is not valid:`, ...faults);
+  return codes;
+}

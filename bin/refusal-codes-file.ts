@@ -1,0 +1,39 @@
+/** Reads a table of codes that mean "examined and not executed", as a dialect has it. */
+import { parse } from 'yaml';
+import { restrictCode, unreadableCode } from '../src/provider/refusal-codes.ts';
+
+export interface CodesFile {
+  /** In upper case. */
+  readonly codes: readonly string[];
+  /** Every fault, as a sentence. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads a file of `CODE: source` in YAML, at the top or under `not_executed`. Every scalar is a
+ * text: the code `1E5` is no number.
+ */
+export function readCodes(text: string): CodesFile {
+  let file: unknown;
+  try {
+    file = parse(text, { schema: 'failsafe' });
+  } catch {
+    return { codes: [], faults: ['it is not YAML'] };
+  }
+  const table = isMap(file) && isMap(file['not_executed']) ? file['not_executed'] : file;
+  if (!isMap(table) || Object.keys(table).length === 0) {
+    return { codes: [], faults: ['it has no lines of the form CODE: source'] };
+  }
+  const faults: string[] = [];
+  for (const [index, [code, source]] of Object.entries(table).entries()) {
+    const isCode = restrictCode(code) !== unreadableCode;
+    if (!isCode) faults.push(`code ${index + 1} is not 1 to 32 letters, digits, or _.-`);
+    const hasSource = typeof source === 'string' && source.trim() !== '';
+    if (!hasSource) faults.push(`code ${index + 1} has no source`);
+  }
+  return { codes: Object.keys(table).map(restrictCode), faults };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,37 @@
+/** Finds the sends that a list of the bank names. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { isUuid } from '../domain/text.ts';
+import type { PixStatus } from '../domain/pix.ts';
+
+/** Parameters: ids, end-to-end ids. */
+const findNamed: Statement = {
+  name: 'pix-resolve-named',
+  text: `
+    select id, end_to_end as "endToEnd", status from pix_transactions
+     where id = any($1::uuid[])
+    union
+    select id, end_to_end, status from pix_transactions
+     where end_to_end = any($2::text[]) and operation = 'SEND'`,
+};
+
+export interface NamedPix {
+  readonly id: string;
+  readonly endToEnd: string | null;
+  readonly status: PixStatus;
+}
+
+/** @returns the transactions with one of the names: an id, or the end-to-end id of a send. */
+export async function findNamedPix(
+  { db }: Pick<LocalContext, 'db'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, NamedPix>> {
+  const rows = await db.query<NamedPix>(findNamed, [names.filter(isUuid), names]);
+  return new Map([
+    ...rows.map((row) => [row.endToEnd ?? '', row] as const),
+    ...rows.map((row) => [row.id, row] as const),
+  ]);
+}
+
+/** @public For the tests of plans. */
+export const resolveListStatements = { findNamed };

@@ -1,0 +1,154 @@
+/**
+ * `provider unknown --try`: what further codes that mean "not executed" would settle, and settling
+ * it. A payment fails only if the codes account for each of its attempts, and a statement that is
+ * read whole does not show it.
+ */
+import { providerSession } from '../auth/banking-sessions.ts';
+import type { LocalContext } from '../context.ts';
+import { dayOf } from '../domain/calendar.ts';
+import { nilUuid } from '../domain/text.ts';
+import { moveTransaction, type Move } from '../pix/move-repository.ts';
+import { readStatementOf } from '../pix/read-statement.ts';
+import { judgeSend } from '../pix/statement-evidence.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { Provider, StatementLine } from '../provider/provider.ts';
+import { listedCodes, refusalCodes } from '../provider/refusal-codes.ts';
+import { decisionError, type Decision } from './decision.ts';
+import { OpError, type Op, type OpCaller } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
+import { decisionNote } from './pix-resolve.ts';
+import { findRefusedSends, type RefusedSend } from './unknown-repository.ts';
+import { withProvider } from './with-provider.ts';
+
+export interface ProviderTryInput {
+  /** Codes that mean that a payment was examined and not executed, in upper case. */
+  readonly codes: readonly string[];
+  /** Settles the payments; absent: only shows them. */
+  readonly apply?: Decision;
+  /** The `next` of an earlier call. */
+  readonly after?: string;
+  /** The largest number of payments of this call: 1 to 100. */
+  readonly limit: number;
+}
+
+/** A payment that the codes account for. */
+export interface TriedPayment {
+  readonly id: string;
+  readonly code: string | null;
+  /** `open`: it is not settled, for this reason. */
+  readonly result: 'would_fail' | 'failed' | 'open';
+  readonly reason: string | null;
+}
+
+export interface ProviderTry {
+  readonly payments: readonly TriedPayment[];
+  /** The `after` of the next call; null when there are no more payments. */
+  readonly next: string | null;
+}
+
+const mostAtOnce = 100;
+
+/**
+ * Examines a page of open payments, oldest first. A caller that is interrupted continues from its
+ * last `next`, or begins anew: a settled payment is not found again.
+ * @throws OpError when the decision is invalid.
+ */
+export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
+  async run(context, { codes, apply, after = nilUuid, limit }, { operator }) {
+    const mistake = apply && decisionError(apply, operator);
+    if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);
+    const size = Math.min(Math.max(1, limit), mostAtOnce);
+    const all = [...new Set([...listedCodes, ...codes])];
+    const sends = await findRefusedSends(context, { codes: all, after, limit: size });
+    const payments = await withProvider(context, async (provider) => {
+      const tried: TriedPayment[] = [];
+      for (const group of groupByStatement(sends)) {
+        if (context.stopping.aborted) break;
+        tried.push(...(await settleGroup(context, group, { provider, apply, operator })));
+      }
+      return tried;
+    });
+    const isOver = sends.length < size;
+    return { payments, next: isOver ? null : (sends.at(-1)?.id ?? null) };
+  },
+};
+
+/** Sends of one user and day share a statement. */
+function groupByStatement(sends: readonly RefusedSend[]): Iterable<RefusedSend[]> {
+  const key = ({ userId, createdAt }: RefusedSend): string => `${userId} ${dayOf(createdAt)}`;
+  return Map.groupBy(sends, key).values();
+}
+
+interface Trial extends Pick<OpCaller, 'operator'> {
+  readonly provider: Provider | null;
+  readonly apply: Decision | undefined;
+}
+
+async function settleGroup(
+  context: LocalContext,
+  sends: readonly RefusedSend[],
+  trial: Trial,
+): Promise<TriedPayment[]> {
+  const lines = await readStatement(context, sends, trial.provider);
+  const tried: TriedPayment[] = [];
+  for (const send of sends) {
+    const { id, code } = send;
+    const reason = typeof lines === 'string' ? lines : shownIn(lines, send);
+    if (reason !== null) tried.push({ id, code, result: 'open', reason });
+    else if (trial.apply === undefined) tried.push({ id, code, result: 'would_fail', reason });
+    else tried.push(await fail(context, send, { ...trial, apply: trial.apply }));
+  }
+  return tried;
+}
+
+/** @returns the lines of the whole statement around the sends, or why it cannot be read. */
+async function readStatement(
+  context: LocalContext,
+  sends: readonly RefusedSend[],
+  provider: Provider | null,
+): Promise<readonly StatementLine[] | string> {
+  const [first] = sends;
+  if (!first?.session) return 'the user has no active session: the statement cannot be read';
+  if (provider === null) return 'only the service can read the statement of the simulated bank';
+  const session = providerSession(context, first.session);
+  const days = { first: first.createdAt, last: first.createdAt };
+  const options = { isBackground: true, signal: context.stopping };
+  try {
+    const lines = await readStatementOf({ ...context, provider }, { session, ...days, options });
+    return lines ?? 'the statement could not be read whole';
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return 'the provider has refused the token of the user';
+  }
+}
+
+function shownIn(lines: readonly StatementLine[], { endToEnd, amountCents }: RefusedSend) {
+  if (amountCents === null) return 'its amount cannot be compared';
+  const isAbsent = judgeSend(lines, { endToEnd, amountCents }) === 'absent';
+  return isAbsent ? null : 'the statement shows it';
+}
+
+async function fail(
+  context: LocalContext,
+  { id, code }: RefusedSend,
+  { apply, operator }: Trial & { readonly apply: Decision },
+): Promise<TriedPayment> {
+  const reason = apply.reason.trim();
+  const action = { operator, command: 'provider unknown --try --apply', reason };
+  const move: Move = {
+    from: ['UNKNOWN'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'rejected',
+    failureCode: refusalCodes[code ?? '']?.error ?? 'PROVIDER_REJECTED',
+    timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason}` }],
+  };
+  const isMoved = await recordAction(context, action, async (transaction) => {
+    const moved = await moveTransaction(transaction, id, move);
+    const targets = moved ? [`pix:${id}`] : [];
+    return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
+  });
+  if (!isMoved) return { id, code, result: 'open', reason: 'it has moved meanwhile' };
+  context.log.warn({ transactionId: id, code }, 'an operator has failed a refused payment');
+  return { id, code, result: 'failed', reason: null };
+}

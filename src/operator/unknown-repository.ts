@@ -1,0 +1,136 @@
+/** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import { notSentNote, repeatNotes } from '../domain/pix.ts';
+import { isAccountedFor } from '../pix/attempt-repository.ts';
+import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { listedCodes } from '../provider/refusal-codes.ts';
+
+/** The results of attempts of open sends that are not accounted for: table expressions. */
+const answers = `
+    from pix_transactions t
+    join pix_timeline answer on answer.transaction_id = t.id
+     and (answer.phase = 'UNKNOWN' or answer.phase = 'PAYING' and answer.attempt > 1)
+   where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'
+     and coalesce(answer.note, '') not in ('${repeatNotes.notSent}', '${notSentNote}')`;
+
+/** An answer to an attempt at a payment, with the open sends that wait for its meaning. */
+export interface UnknownAnswer {
+  /** Null without a complete response. */
+  readonly httpStatus: number | null;
+  /** The class of the answer, such as `4xx` or `timeout`; null: no process knows it. */
+  readonly providerStatus: string | null;
+  readonly code: string | null;
+  readonly payments: number;
+  readonly oldestAt: Date;
+  /** The oldest of them, at most `shown`. */
+  readonly transactionIds: readonly string[];
+}
+
+/** Parameters: listed codes, number of ids to return, limit. */
+const findAnswers: Statement = {
+  name: 'unknown-answers',
+  text: `
+    select answer.http_status as "httpStatus", answer.provider_status as "providerStatus",
+           answer.provider_code as code, count(distinct t.id)::int as payments,
+           min(t.created_at) as "oldestAt",
+           (array_agg(distinct t.id))[1:$2::int] as "transactionIds"
+    ${answers} and not coalesce(answer.provider_code = any($1::text[]), false)
+     group by 1, 2, 3 order by payments desc, "oldestAt" limit $3`,
+};
+
+/** @returns the answers without a listed code, those with the most open sends first. */
+export function findUnknownAnswers(
+  { db }: Pick<LocalContext, 'db'>,
+  { shown, limit }: { readonly shown: number; readonly limit: number },
+): Promise<UnknownAnswer[]> {
+  return db.query<UnknownAnswer>(findAnswers, [listedCodes, shown, limit]);
+}
+
+/** Parameters: listed codes. */
+const countCodes: Statement = {
+  name: 'unknown-codes-count',
+  text: `
+    select count(distinct t.id)::int as payments
+    ${answers} and answer.provider_code <> all($1::text[])`,
+};
+
+/** @returns the number of open sends that wait for a code that is not listed. */
+export async function countUnlisted({ db }: Pick<LocalContext, 'db'>): Promise<number> {
+  const [row] = await db.query<{ payments: number }>(countCodes, [listedCodes]);
+  return row?.payments ?? 0;
+}
+
+interface RefusedRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly amount: string;
+  readonly end_to_end: string;
+  readonly created_at: Date;
+  readonly code: string | null;
+  readonly session_id: string | null;
+  readonly sealed_token: Buffer | null;
+}
+
+/** Ids are in the order of time. Parameters: codes, after this id, now, limit. */
+const findRefused: Statement = {
+  name: 'unknown-refused',
+  text: `
+    select t.id, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
+           s.id as session_id, s.sealed_token
+      from pix_transactions t
+      left join lateral (select provider_code as code from pix_timeline
+                          where transaction_id = t.id and provider_code = any($1::text[])
+                          order by id desc limit 1) last on true
+      left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
+       and (s.token_expires_at is null or s.token_expires_at > $3)
+     where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN' and t.id > $2
+       and ${isAccountedFor('t', '$1::text[]')}
+     order by t.id limit $4`,
+};
+
+/** An open send each of whose attempts was answered with one of the codes, or was not sent. */
+export interface RefusedSend {
+  readonly id: string;
+  readonly userId: number;
+  readonly endToEnd: string;
+  /** Null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+  readonly createdAt: Date;
+  /** The last code; null: no attempt was sent. */
+  readonly code: string | null;
+  /** The active banking session of its user, or null. */
+  readonly session: {
+    readonly sessionId: string;
+    readonly userId: number;
+    readonly sealedToken: Buffer;
+  } | null;
+}
+
+/**
+ * @param search the codes that mean "not executed", and the last id of the page before.
+ * @returns the open sends that the codes account for, the oldest first.
+ */
+export async function findRefusedSends(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  search: { readonly codes: readonly string[]; readonly after: string; readonly limit: number },
+): Promise<RefusedSend[]> {
+  const parameters = [search.codes, search.after, clock.now(), search.limit];
+  const rows = await db.query<RefusedRow>(findRefused, parameters);
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    endToEnd: row.end_to_end,
+    amountCents: centsFromDecimal(row.amount),
+    createdAt: row.created_at,
+    code: row.code,
+    session:
+      row.session_id !== null && row.sealed_token !== null
+        ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
+        : null,
+  }));
+}
+
+/** @public For the tests of plans. */
+export const unknownStatements = { findAnswers, countCodes, findRefused };

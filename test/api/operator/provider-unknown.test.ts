@@ -1,0 +1,285 @@
+/** Answers that no listed code explains: who waits for them, and how they end without a loop. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
+import { acceptance, startScriptedBank, type ScriptedAnswer } from '../pix/scripted-bank.ts';
+import { eventually } from '../../support/eventually.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { runPonte } from './command-line.ts';
+
+const bank = await startScriptedBank();
+const environment = { ...bank.environment, PROVIDER_RETRIES: '1' };
+const app = await startPixApp({ bank: {} as never, environment });
+
+const minuteMs = 60_000;
+
+const ponte = (...argv: string[]) => runPonte(app, argv, { environment });
+
+async function ponteJson(...argv: string[]) {
+  const { stdout, stderr, code } = await ponte(...argv, '--json');
+  assert.ok(stdout !== '', stderr);
+  return { code, result: JSON.parse(stdout) };
+}
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(app.database.dataDir, `${randomUUID()}-${name}`);
+  await writeFile(path, text);
+  return path;
+}
+
+/** Sends whose payments are answered so, in turn. */
+async function send(user: TestUser, ...answers: readonly ScriptedAnswer[]) {
+  let attempts = 0;
+  bank.onPayment = (payment) => answers[attempts++] ?? acceptance(payment);
+  const body = { pix_key: 'ana@example.com', amount: 10 };
+  const sent = await app.throughTime(app.send(user, body));
+  assert.equal(sent.body.status, 'PROCESSING');
+  return app.stored(sent.body.transaction_id);
+}
+
+const refused = (code: string, status = 422): ScriptedAnswer => ({ status, body: { code } });
+const gateway = { status: 403, type: 'text/html', body: '<html>blocked</html>' } as const;
+
+const post = (event: object) => app.call('/webhooks/provider', { method: 'POST', body: event });
+
+const line = ({ end_to_end: endToEnd }: { readonly end_to_end: string | null }) => ({
+  endToEnd,
+  amount: 10,
+  type: 'PIX_PAYMENT_OUT',
+  status: 'CONFIRMED',
+});
+
+const statement = (...lines: readonly object[]): void => {
+  bank.onStatement = () => ({ status: 200, body: lines });
+};
+
+describe('ponte provider unknown', () => {
+  it('lists each status and code of open payments, with those that wait for it', async () => {
+    const user = await givenCustomer(app);
+    const first = await send(user, refused('E42'));
+    const second = await send(user, refused('E42'));
+    const blocked = await send(user, gateway);
+    const { result } = await ponteJson('provider', 'unknown');
+    const [codes, none] = result.answers;
+    assert.deepEqual(
+      [codes.httpStatus, codes.code, codes.payments, codes.transactionIds],
+      [422, 'E42', 2, [first.id, second.id]],
+    );
+    assert.deepEqual([none.httpStatus, none.code], [403, null]);
+    assert.deepEqual(none.transactionIds, [blocked.id]);
+    const { stdout } = await ponte('provider', 'unknown');
+    assert.match(stdout, /^STATUS +CODE +PAYMENTS/);
+    assert.ok(stdout.includes(blocked.id));
+    assert.match((await ponte('pix', 'show', first.id)).stdout, /UNKNOWN +1 +4xx +422 +E42/);
+    assert.match((await ponte('doctor')).stdout, /unlisted codes.*2/);
+    const metrics = await app.context.metrics.registry.metrics();
+    assert.match(metrics, /unknown_answers_total\{status="422",code="E42"\} 2/);
+    assert.match(metrics, /unknown_answers_total\{status="403",code="none"\} 1/);
+  });
+
+  it('shows what a table with a code would settle, and settles it only with --apply', async () => {
+    const [user, away] = [await givenCustomer(app), await givenCustomer(app)];
+    const refusedOne = await send(user, refused('E77'));
+    const paid = await send(user, refused('E77'));
+    const twice = await send(user, { status: 500, body: {} }, refused('E77'));
+    const bothTimes = await send(user, refused('E77', 503), refused('E77'));
+    const ofAway = await send(away, refused('E77'));
+    await app.call('/auth/logout', { method: 'POST', token: away.token });
+    statement(line(paid));
+    const path = await file('codes.yaml', 'not_executed:\n  E77: bulletin 12 of the bank\n');
+    const results = async (...options: string[]) => {
+      const tried = await ponteJson('provider', 'unknown', '--try', path, ...options);
+      return Object.fromEntries(
+        tried.result.payments.map((one: { id: string; result: string; reason: string | null }) => [
+          one.id,
+          [one.result, one.reason],
+        ]),
+      );
+    };
+    const open = {
+      [paid.id]: ['open', 'the statement shows it'],
+      [ofAway.id]: ['open', 'the user has no active session: the statement cannot be read'],
+    };
+    assert.deepEqual(await results(), {
+      [refusedOne.id]: ['would_fail', null],
+      [bothTimes.id]: ['would_fail', null],
+      ...open,
+    });
+    assert.equal((await app.stored(refusedOne.id)).status, 'PROCESSING');
+    const unnamed = await ponte('provider', 'unknown', '--try', path, '--apply', '--yes');
+    assert.deepEqual(
+      [unnamed.code, unnamed.stderr],
+      [2, 'ponte: --apply needs --by and --reason\n'],
+    );
+    const settled = await results('--apply', '--by', 'ana', '--reason', 'bulletin 12', '--yes');
+    assert.deepEqual(settled, {
+      [refusedOne.id]: ['failed', null],
+      [bothTimes.id]: ['failed', null],
+      ...open,
+    });
+    const { status, outcome, failure_code: failure } = await app.stored(refusedOne.id);
+    assert.deepEqual([status, outcome, failure], ['FAILED', 'rejected', 'PROVIDER_REJECTED']);
+    assert.match((await app.timeline(refusedOne.id)).at(-1) ?? '', /operator .*bulletin 12/);
+    for (const { id } of [paid, ofAway, twice]) {
+      assert.equal((await app.stored(id)).status, 'PROCESSING');
+    }
+    const actions = await app.rows('select from operator_actions where target = $1', [
+      `pix:${refusedOne.id}`,
+    ]);
+    assert.equal(actions.length, 1);
+    assert.deepEqual(await results('--apply', '--by', 'ana', '--reason', 'again', '--yes'), open);
+  });
+
+  it('settles nothing by a statement that cannot be read whole', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await send(user, refused('E78'));
+    bank.onStatement = () => ({ status: 200, body: { items: [], page: 1, totalPages: 2 } });
+    const path = await file('codes.yaml', 'E78: bulletin 13');
+    const { result } = await ponteJson('provider', 'unknown', '--try', path);
+    const own = result.payments.find((one: { id: string }) => one.id === id);
+    assert.deepEqual([own.result, own.reason], ['open', 'the statement could not be read whole']);
+  });
+
+  it('names every fault of a table', async () => {
+    const path = await file('codes.yaml', 'E1:\n"Maria da Silva": x\n');
+    const { code, stderr } = await ponte('provider', 'unknown', '--try', path);
+    assert.equal(code, 2);
+    assert.match(stderr, /code 1 has no source/);
+    assert.match(stderr, /code 2 is not/);
+    assert.ok(!stderr.includes('Maria'));
+  });
+});
+
+describe('a failure of a payment that was repeated in doubt', () => {
+  const failure = {
+    event: 'PIX_PAYMENT_OUT',
+    status: 'ERROR',
+    amount: 10,
+    error: { code: 'AC03' },
+  };
+
+  it('ends it where a listed code accounts for each attempt, by the end-to-end id', async () => {
+    const user = await givenCustomer(app);
+    const { id, end_to_end: endToEnd } = await send(user, refused('AC03', 503), refused('AC03'));
+    await post({ ...failure, endToEnd });
+    assert.equal((await app.settled(id)).status, 'FAILED');
+    assert.equal((await app.timeline(id)).at(-1), 'SETTLED FAILED event');
+  });
+
+  const doubted: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
+    'an attempt has no code': [{ status: 500, body: {} }, refused('AC03')],
+    'the last attempt has an unlisted code': [refused('AC03', 503), refused('E42')],
+    'the last attempt was accepted': [refused('AC03', 503)],
+  };
+  for (const [title, answers] of Object.entries(doubted)) {
+    it(`does not end it where ${title}`, async () => {
+      const user = await givenCustomer(app);
+      const { id, end_to_end: endToEnd } = await send(user, ...answers);
+      await post({ ...failure, endToEnd });
+      assert.deepEqual(await app.resultsFor(id, 1), ['anomaly']);
+      assert.ok((await app.timeline(id)).includes('ANOMALY failed_after_repeat event'));
+      assert.equal((await app.stored(id)).status, 'PROCESSING');
+    });
+  }
+});
+
+describe('ponte pix resolve --from', () => {
+  const resolve = (path: string, ...options: string[]) =>
+    ponteJson('pix', 'resolve', '--from', path, '--by', 'ana', '--reason', 'list 7', ...options);
+
+  it('names every faulty line, and changes nothing', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await send(user, gateway);
+    const path = await file(
+      'ends.csv',
+      `id,as\n${id},completed\n${id},failed\nMaria,paid\n1,2,3\n`,
+    );
+    const list = ['pix', 'resolve', '--from', path, '--reason', 'list', '--by', 'ana', '--yes'];
+    const { code, stderr } = await ponte(...list);
+    assert.equal(code, 2);
+    for (const number of [3, 4, 5]) assert.match(stderr, new RegExp(`line ${number}:`));
+    assert.ok(!stderr.includes('Maria'));
+    assert.equal((await app.stored(id)).status, 'PROCESSING');
+  });
+
+  it('checks first, then resolves by both ids, records each, and resumes', async () => {
+    const user = await givenCustomer(app);
+    const [paid, failed, gone] = [
+      await send(user, gateway),
+      await send(user, gateway),
+      randomUUID(),
+    ];
+    const path = await file(
+      'ends.jsonl',
+      [
+        JSON.stringify({ end_to_end: paid.end_to_end, as: 'completed' }),
+        JSON.stringify({ id: failed.id.toUpperCase(), as: 'FAILED' }),
+        JSON.stringify({ id: gone, as: 'failed' }),
+      ].join('\n'),
+    );
+    const unconfirmed = await ponte('pix', 'resolve', '--from', path, '--reason', 'x', '--yes');
+    assert.equal(unconfirmed.code, 2);
+    assert.match(unconfirmed.stderr, /--confirm 'money may have moved'/);
+    const confirm = ['--yes', '--confirm', 'money may have moved'];
+    const first = await resolve(path, ...confirm);
+    const words = (run: typeof first) =>
+      run.result.results.map((one: { result: string }) => one.result);
+    assert.deepEqual([first.code, words(first)], [1, ['resolved', 'resolved', 'refused']]);
+    assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
+    assert.equal((await app.stored(failed.id)).status, 'FAILED');
+    for (const { id } of [paid, failed]) {
+      const actions = await app.rows('select from operator_actions where target = $1', [
+        `pix:${id}`,
+      ]);
+      assert.equal(actions.length, 1);
+    }
+    assert.deepEqual(words(await resolve(path, ...confirm)), ['already', 'already', 'refused']);
+  });
+});
+
+it("an hour of a gateway's 403 ends by events, statement and the list of the bank", async () => {
+  const users = await Promise.all(Array.from({ length: 3 }, () => givenCustomer(app)));
+  const sends: StoredPix[] = [];
+  for (let minute = 0; minute < 60; minute += 10) {
+    for (const user of users) sends.push(await send(user, gateway));
+    await app.clock.advance(10 * minuteMs);
+  }
+  assert.equal(sends.length, 18);
+  const waiting = async () => {
+    const { result } = await ponteJson('provider', 'unknown');
+    const blocked = result.answers.find((one: { httpStatus: number }) => one.httpStatus === 403);
+    return sends.filter(({ id }) => blocked?.transactionIds.includes(id)).length;
+  };
+  const open = async () => {
+    const rows = await app.rows(
+      `select id from pix_transactions where id = any($1) and status = 'PROCESSING'`,
+      [sends.map(({ id }) => id)],
+    );
+    return rows.length;
+  };
+  assert.equal(await open(), 18);
+  assert.equal(await waiting(), 18);
+
+  const [byEvent, byStatement, byList] = [sends.slice(0, 6), sends.slice(6, 12), sends.slice(12)];
+  for (const { end_to_end: endToEnd } of byEvent) {
+    await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
+  }
+  await eventually(async () => (await open()) === 12, 'the events');
+  statement(...byStatement.map(line));
+  await eventually(async () => {
+    await app.clock.advance(minuteMs);
+    return (await open()) <= 6;
+  }, 'the statement');
+  assert.equal(await open(), 6);
+
+  const path = await file('ends.csv', byList.map(({ id }) => `${id},failed`).join('\n'));
+  const confirmed = ['--yes', '--confirm', 'money may have moved'];
+  const by = ['--by', 'ana', '--reason', 'confirmed by the bank'];
+  const { code } = await ponte('pix', 'resolve', '--from', path, ...by, ...confirmed);
+  assert.equal(code, 0);
+  assert.equal(await open(), 0);
+  assert.equal(await waiting(), 0);
+});

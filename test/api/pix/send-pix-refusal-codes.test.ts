@@ -1,0 +1,147 @@
+/** Answers to a payment that are not receipts, over HTTP: only a listed code rejects it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { givenCustomer, logIn } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+import { startScriptedBank, type PaymentRequest, type ScriptedAnswer } from './scripted-bank.ts';
+
+const bank = await startScriptedBank();
+const app = await startPixApp({ bank: {} as never, environment: bank.environment });
+const user = await givenCustomer(app);
+
+const body = { pix_key: 'ana@example.com', amount: 10 };
+
+interface Answered {
+  readonly http_status: number | null;
+  readonly provider_code: string | null;
+}
+
+/** Sends with a payment that is answered so. */
+async function sent(answer: (payment: PaymentRequest) => ScriptedAnswer) {
+  bank.onPayment = answer;
+  const reply = await app.throughTime(app.send(user, body));
+  const endToEnd = bank.payments.at(-1)?.endToEnd;
+  const [row] = await app.rows<{ id: string }>(
+    'select id from pix_transactions where end_to_end = $1',
+    [endToEnd],
+  );
+  const stored = await app.stored(row?.id ?? '');
+  const [last] = await app.rows<Answered>(
+    `select http_status, provider_code from pix_timeline where transaction_id = $1
+      order by id desc limit 1`,
+    [stored.id],
+  );
+  return { reply, stored, answered: [last?.http_status ?? null, last?.provider_code ?? null] };
+}
+
+type Case = readonly [status: number, type: string, body: unknown, code: string | null];
+
+const json = 'application/json';
+const ofReceipt = ({ endToEnd, clientRequestId }: PaymentRequest) => ({
+  id: 'p1',
+  status: 'ERROR',
+  endToEnd,
+  clientRequestId,
+});
+
+const unknown: readonly Case[] = [
+  [422, 'text/plain', 'Duplicate clientRequestId', null],
+  [422, json, [{ code: 'PBE300' }], null],
+  [422, json, [{ code: 'AC03' }], null],
+  [422, json, 'AC03', null],
+  [422, 'application/xml', '<error><code>AC03</code></error>', null],
+  [400, json, { clientRequestId: ['already exists'] }, null],
+  [400, json, { violations: [{ code: 'AC03' }] }, null],
+  [422, json, { msg: 'EndToEndId duplicado' }, null],
+  [422, json, { message: 'Não foi possível determinar o resultado da interação' }, null],
+  [422, json, { code: 'PBE324' }, 'PBE324'],
+  [422, json, { code: '529.982.247-25' }, 'unreadable'],
+  [422, json, { code: '52998224725' }, 'unreadable'],
+  [422, json, { code: '12ABC34501DE35' }, 'unreadable'],
+  [422, json, { code: 'Maria da Silva' }, 'unreadable'],
+  [423, json, { code: 'IN_PROGRESS' }, 'IN_PROGRESS'],
+  [409, json, { code: 'AC03' }, 'AC03'],
+  [405, 'text/html', '<html>method not allowed</html>', null],
+  [404, 'text/html', '<html>not found</html>', null],
+  [429, 'text/html', '<html>slow down</html>', null],
+  [403, 'text/html', '<html>blocked by gateway</html>', null],
+  [403, json, { code: 'AC03' }, 'AC03'],
+];
+
+for (const [status, type, answer, code] of unknown) {
+  test(`${status} ${JSON.stringify(answer)}: 200 PROCESSING, unknown, and noted`, async () => {
+    const { reply, stored, answered } = await sent(() => ({ status, type, body: answer }));
+    assert.deepEqual([reply.status, reply.body.status], [200, 'PROCESSING']);
+    assert.equal(reply.headers.get('pix-outcome'), 'unknown');
+    assert.equal(stored.phase, 'UNKNOWN');
+    assert.deepEqual(answered, [status, code]);
+  });
+}
+
+for (const [what, extra] of [
+  ['a sentence', { message: 'Tempo esgotado; o resultado será notificado' }],
+  ['an unlisted code', { code: 'E42' }],
+  ['a listed code elsewhere', { reason: 'AC03' }],
+] as const) {
+  test(`200 with ERROR and ${what}: unknown`, async () => {
+    const { reply, stored } = await sent((payment) => ({
+      status: 200,
+      body: { ...ofReceipt(payment), ...extra },
+    }));
+    assert.deepEqual([reply.status, reply.headers.get('pix-outcome')], [200, 'unknown']);
+    assert.equal(stored.phase, 'UNKNOWN');
+  });
+}
+
+const rejected: readonly (readonly [number, (payment: PaymentRequest) => object, string])[] = [
+  [422, () => ({ code: 'INSUFFICIENT_FUNDS' }), 'INSUFFICIENT_FUNDS'],
+  [400, () => ({ error: { code: 'AC07' } }), 'PROVIDER_REJECTED'],
+  [200, (payment) => ({ ...ofReceipt(payment), code: 'AC03' }), 'PROVIDER_REJECTED'],
+];
+
+for (const [status, answer, code] of rejected) {
+  test(`${status} with a listed code: 502 ${code}, rejected, FAILED`, async () => {
+    const { reply, stored, answered } = await sent((payment) => ({
+      status,
+      body: answer(payment),
+    }));
+    assert.deepEqual([reply.status, reply.body.code], [502, code]);
+    assert.equal(reply.headers.get('pix-outcome'), 'rejected');
+    assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'rejected']);
+    assert.equal(stored.failure_code, code);
+    assert.equal(answered[0], status);
+  });
+}
+
+test('a listed code after an attempt that ended unknown: unknown; each attempt is noted', async () => {
+  let attempts = 0;
+  const { reply, stored, answered } = await sent(() => {
+    attempts += 1;
+    return attempts === 1
+      ? { status: 500, body: { code: 'X-1' } }
+      : { status: 422, body: { code: 'AC03' } };
+  });
+  assert.equal(reply.headers.get('pix-outcome'), 'unknown');
+  assert.deepEqual(answered, [422, 'AC03']);
+  const [repeat] = await app.rows<Answered>(
+    `select http_status, provider_code from pix_timeline
+      where transaction_id = $1 and phase = 'PAYING' and attempt = 2`,
+    [stored.id],
+  );
+  assert.deepEqual(repeat, { http_status: 500, provider_code: 'X-1' });
+});
+
+test('401 to a payment: 401 unknown, the session ends; the same key after a login: PROCESSING', async () => {
+  const customer = await givenCustomer(app);
+  bank.onPayment = () => ({ status: 401, body: { message: 'token' } });
+  const reply = await app.throughTime(app.send(customer, body, { key: 'k-401' }));
+  assert.deepEqual([reply.status, reply.headers.get('pix-outcome')], [401, 'unknown']);
+  const ended = await app.call('/accounts/balance', { token: customer.token });
+  assert.equal(ended.status, 401);
+
+  const paid = bank.payments.length;
+  const token = await logIn(app, customer.email);
+  const again = await app.send({ ...customer, token }, body, { key: 'k-401' });
+  assert.deepEqual([again.status, again.body.status], [200, 'PROCESSING']);
+  assert.equal(bank.payments.length, paid);
+});
