@@ -126,6 +126,7 @@ export function isIn(left: Expr, items: readonly Expr[], scope: Scope): Expr {
 const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = {
   '||': concatenate,
   '@>': contains,
+  '&&': overlaps,
   '->>': fieldText,
   '~~': (pair, scope) => like(pair, scope),
   '!~~': (pair, scope) => not(like(pair, scope)),
@@ -153,6 +154,16 @@ function concatenate([left, right]: Pair, scope: Scope): Expr {
     });
   }) as unknown as Pair;
   return strict('text', texts, (one, other) => `${one as string}${other as string}`);
+}
+
+/** Whether two arrays have an element in common; NULL elements never do. */
+function overlaps([left, right]: Pair, scope: Scope): Expr {
+  const equal = equality(elementOf(left.type));
+  return strict('bool', [left, coerced(scope, right, left.type)], (one, other) =>
+    (one as Value[]).some(
+      (value) => value !== null && (other as Value[]).some((each) => equal(value, each)),
+    ),
+  );
 }
 
 function contains([left, right]: Pair, scope: Scope): Expr {
