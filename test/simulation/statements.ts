@@ -286,7 +286,7 @@ export class Statements {
     const { statement, calls } = request;
     const name = plainName(statement);
     statementExecuted({ name, calls, rows, written });
-    if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
+    if (name === 'pix-repeat' && calls[0]?.at(-1) === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
     const answered = this.#races.answer(request, rows);

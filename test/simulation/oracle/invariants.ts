@@ -51,7 +51,7 @@ export interface Rest {
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
          t.status, t.phase, t.amount, t.end_to_end, t.original_id,
-         t.corrected_at is not null as is_corrected,
+         t.corrected_at is not null as is_corrected, t.created_at,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -63,7 +63,7 @@ const readTransactions = `
     from pix_transactions t order by t.created_at, t.id`;
 
 const readEvents = `
-  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+  select id, status, received_at, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
     from webhook_events`;
 
 const readTimeline = `

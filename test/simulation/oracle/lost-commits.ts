@@ -65,7 +65,10 @@ export class LostCommits {
    * same look-up, of which the lost payment stays lost.
    */
   beganPaying(endToEnd: string, send: SendRow): void {
-    if (this.#payments.get(endToEnd) === sendOf(send)) this.#payments.delete(endToEnd);
+    if (this.#payments.get(endToEnd) !== sendOf(send)) return;
+    this.#payments.delete(endToEnd);
+    // The answers to the attempts before the failover were stored in the row that is lost.
+    this.#outcomes.add(endToEnd);
   }
 
   /**
