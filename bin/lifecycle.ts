@@ -1,7 +1,7 @@
 /** The life of a long-running command: read the configuration, run, stop at a signal. */
 import { type Clock, keepAlive, nextTurn, pause, systemClock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
-import { startFailure } from '../src/operator/failure-message.ts';
+import { errorParts, startFailure } from '../src/operator/failure-message.ts';
 
 /** The event that reports an error which no code has handled. */
 type DefectKind = 'unhandled_rejection' | 'uncaught_exception';
@@ -25,6 +25,28 @@ export function configOrExit(): Config {
     complain(['ponte cannot start, because its configuration is not valid:', ...lines]);
     process.exit(2);
   }
+}
+
+/** Whether a start failed because another process listens on a port. */
+export function isTaken(error: unknown, port: number): boolean {
+  return errorParts(error).some((part) => {
+    const found = part as NodeJS.ErrnoException & { readonly port?: number };
+    return found.code === 'EADDRINUSE' && found.port === port;
+  });
+}
+
+/** @returns an error that names the setting of a taken port; any other error unchanged. */
+export function nameTakenPort(error: unknown, config: Config): unknown {
+  const { host, port, metricsHost, metricsPort } = config;
+  if (isTaken(error, port)) return takenPort('PORT', host, port);
+  if (metricsPort === undefined || !isTaken(error, metricsPort)) return error;
+  return takenPort('METRICS_PORT', metricsHost, metricsPort);
+}
+
+function takenPort(setting: string, host: string, port: number): Error {
+  const other = port === 65_535 ? port - 1 : port + 1;
+  const problem = `another process already listens on ${host}:${port}`;
+  return new Error(`${problem}: choose another port, such as ${setting}=${other}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Posts to a service, for the commands that act as someone outside it does. */
+/** Calls a service, for the commands that act as someone outside it does. */
 import type { Context } from './context.ts';
 
 export interface Post {
@@ -11,12 +11,29 @@ export interface Post {
 const timeoutMs = 10_000;
 
 /** @throws UnreachableError when there is no answer: exit 3. */
-export async function post({ clock }: Context, { url, headers, body = Buffer.of() }: Post) {
+export function post(context: Context, { url, headers, body = Buffer.of() }: Post) {
+  return call(context, url, { method: 'POST', headers, body });
+}
+
+/**
+ * @returns the body of a 200.
+ * @throws UnreachableError when there is no answer, or another one.
+ */
+export async function readPage(context: Pick<Context, 'clock'>, url: URL): Promise<string> {
+  const { status, body } = await call(context, url, { method: 'GET' });
+  if (status === 200) return body;
+  const { UnreachableError } = await import('../src/operator/failure-message.ts');
+  throw new UnreachableError(`${url.origin} answers ${status}`);
+}
+
+type Sent = { readonly method: 'GET' | 'POST' } & Partial<Pick<Post, 'headers' | 'body'>>;
+
+async function call({ clock }: Pick<Context, 'clock'>, url: URL, sent: Sent) {
   const { request } = await import('undici');
   const timeout = new AbortController();
   const cancel = clock.after(timeoutMs, () => timeout.abort());
   try {
-    const answer = await request(url, { method: 'POST', headers, body, signal: timeout.signal });
+    const answer = await request(url, { ...sent, signal: timeout.signal });
     return { status: answer.statusCode, body: await answer.body.text() };
   } catch (error) {
     const { UnreachableError } = await import('../src/operator/failure-message.ts');

@@ -6,7 +6,7 @@ import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { readServedContract } from './http/contract-file.ts';
 import { pendingMigrations } from './db/migrate.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, createMetricsServer } from './http/server.ts';
 import { jobs } from './jobs/index.ts';
 import { JobLoop } from './jobs/loop.ts';
 import { operations } from './http/operations.ts';
@@ -49,8 +49,10 @@ export function startApp(config: Config, options: AppOptions = {}): Promise<App>
   return startWithRetry(config, options, (patient, parts) => start(config, patient, parts));
 }
 
-/** A worker, which runs jobs and serves no requests. */
+/** A worker, which runs jobs and serves `/metrics` on METRICS_PORT, and no requests of the app. */
 export interface Worker {
+  /** Null without METRICS_PORT. */
+  readonly metricsUrl: string | null;
   readonly banner: readonly string[];
   readonly reportDefect: App['reportDefect'];
   stop(): Promise<void>;
@@ -67,16 +69,21 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
     const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
     await answerCommands(context, parts);
     const loop = jobLoop(context);
-    parts.defer(() => loop.stop());
+    const metrics = createMetricsServer(context);
+    parts.defer(() => Promise.all([loop.stop(), metrics.drain()]).then(() => undefined));
     parts.defer(() => stopping.abort());
+    // Before the loop claims jobs: a taken port ends the start.
+    const metricsUrl = await metrics.listen();
     await loop.start();
     return {
       banner: [
         `Ponte runs jobs (${config.appEnv})`,
         `  provider   ${describeProvider(config)}`,
         `  database   ${describeDatabase(config)}`,
+        `  metrics    ${metricsUrl ?? 'not served: set METRICS_PORT'}`,
         `  stop       Ctrl-C`,
       ],
+      metricsUrl,
       reportDefect: defectReporter(context),
       stop: () => parts.disposeAsync(),
     };

@@ -4,12 +4,16 @@ import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { migrateUp } from './db/migrate.ts';
+import { createAccessTokens } from './auth/access-tokens.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
 import type { Bank } from './provider/stub/bank.ts';
+import { createMetrics } from './metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/sweep-repository.ts';
 import { LocalDispatch } from './jobs/queue.ts';
+import { loadSigningKeys } from './security/signing-keys.ts';
+import { RefusedWebhooks } from './settlement/refused-webhooks.ts';
 import { LargeEvents } from './settlement/large-events.ts';
 import { ClaimedKeys } from './pix/claimed-keys.ts';
 import { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
@@ -41,8 +45,11 @@ export async function compose(
   options: AppOptions & { readonly stopping: AbortSignal },
   parts: AsyncDisposableStack,
 ): Promise<Composed> {
-  const local = await openLocal(config, options, parts);
-  const { clock, log, metrics, stopping } = local;
+  const metrics = createMetrics();
+  const local = await openLocal(config, { ...options, metrics }, parts);
+  const { clock, log, stopping } = local;
+  const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
+  const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
   await migrateUp(local.db, {
     clock,
     onWait: (reason) => log.warn({ reason }, 'a migration waits'),
@@ -59,14 +66,18 @@ export async function compose(
   parts.defer(close);
   const context: Context = {
     ...local,
+    metrics,
+    accessTokens: createAccessTokens({ keys, issuer, audience, ttlSeconds, clock }),
     provider,
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new LocalDispatch(),
+    refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },
   };
+  parts.defer(() => context.refusedWebhooks.store());
   parts.defer(() => context.outcomes.drain(longestDrainMs));
   delivery.connect(context);
   measure(context);

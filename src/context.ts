@@ -6,12 +6,13 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { LocalMetrics, Metrics } from './metrics.ts';
 import type { Provider } from './provider/provider.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Sealer } from './security/sealing.ts';
 import type { LocalDispatch } from './jobs/queue.ts';
+import type { RefusedWebhooks } from './settlement/refused-webhooks.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { ClaimedKeys } from './pix/claimed-keys.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
@@ -23,9 +24,8 @@ export interface LocalContext {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: LocalMetrics;
   readonly db: Database;
-  readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly sealer: Sealer;
   /** The throttles that this process knows to be exhausted. */
@@ -35,6 +35,8 @@ export interface LocalContext {
 }
 
 export interface Context extends LocalContext {
+  readonly metrics: Metrics;
+  readonly accessTokens: AccessTokens;
   readonly provider: Provider;
   readonly uploads: UploadSlots;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
@@ -43,6 +45,8 @@ export interface Context extends LocalContext {
   readonly claimedKeys: ClaimedKeys;
   /** The job loop of this process, if it has one. */
   readonly jobs: LocalDispatch;
+  /** Counts the webhooks that this process refuses. */
+  readonly refusedWebhooks: RefusedWebhooks;
   /** Limits the concurrent events with very many items in this process. */
   readonly largeEvents: LargeEvents;
   /** The configured port or, once the service listens, the actual port for `PORT=0`. */

@@ -4,19 +4,19 @@ import type { Config } from './config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { createLog, type Log } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { createAccessTokens } from './auth/access-tokens.ts';
+import type { LocalMetrics } from './metrics.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
 import { keepPrivate } from './security/private-files.ts';
-import { loadEncryptionKeys, loadSigningKeys } from './security/signing-keys.ts';
+import { loadEncryptionKeys } from './security/signing-keys.ts';
 import { UsedUpWindows } from './auth/used-up-windows.ts';
 
 export interface LocalOptions {
   readonly clock?: Clock;
   /** Standard output by default. */
   readonly log?: Log;
+  readonly metrics: LocalMetrics;
   /** Aborts when the user of the context must stop. */
   readonly stopping: AbortSignal;
 }
@@ -30,13 +30,13 @@ export async function openLocal(
   options: LocalOptions,
   parts: AsyncDisposableStack,
 ): Promise<LocalContext> {
-  const { clock = systemClock, stopping } = options;
+  const { clock = systemClock, metrics, stopping } = options;
   const log =
     options.log ??
     createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
-  const metrics = createMetrics();
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
-  const keys = loadKeys(config);
+  const { dataDir, encryptionKeys: configured } = config;
+  const keys = loadEncryptionKeys({ configured, dataDir });
   // Awaited below, and on failure before that, so that no file is written afterwards.
   const settled = keys.then(
     () => undefined,
@@ -55,32 +55,21 @@ export async function openLocal(
     },
   });
   parts.defer(() => db.close());
-  const { signingKeys, sealingKeys } = await keys;
+  const sealingKeys = await keys;
   const openFiles = keepPrivate(config.dataDir);
   if (openFiles.length > 0) {
     const files = openFiles.length;
     log.warn({ files }, 'files in DATA_DIR are readable by other users and owned by another user');
   }
-  const { issuer, audience, ttlSeconds } = config.jwt;
   return {
     config,
     clock,
     log,
     metrics,
     db,
-    accessTokens: createAccessTokens({ keys: signingKeys, issuer, audience, ttlSeconds, clock }),
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
     usedUp: new UsedUpWindows(),
     stopping,
   };
-}
-
-async function loadKeys({ jwt, dataDir, encryptionKeys }: Config) {
-  const { privateKeyPem, publicKeysPem } = jwt;
-  const [signingKeys, sealingKeys] = await Promise.all([
-    loadSigningKeys({ privateKeyPem, publicKeysPem, dataDir }),
-    loadEncryptionKeys({ configured: encryptionKeys, dataDir }),
-  ]);
-  return { signingKeys, sealingKeys };
 }

@@ -12,6 +12,8 @@ export interface Backlog {
     readonly kind: string;
     readonly state: string;
     readonly jobs: number;
+    /** Those that fail again and again. */
+    readonly failing: number;
   }[];
   readonly oldestDueSeconds: number;
   readonly events: Counts<'received' | 'parked' | 'orphaned' | 'anomaly'>;
@@ -119,6 +121,12 @@ function backlogGauges(readings: Readings): ReadGauge[] {
       ),
     },
     {
+      name: 'ponte_job_queue_failing',
+      help: 'Open jobs that have failed five times, and periodic ones that failed last, by kind',
+      labelNames: ['kind'],
+      read: of(({ jobs: queue }) => failingByKind(queue)),
+    },
+    {
       name: 'ponte_job_queue_oldest_due_seconds',
       help: 'How long the oldest due job has waited',
       read: of(({ oldestDueSeconds }) => one(oldestDueSeconds)),
@@ -158,6 +166,13 @@ function paymentGauges(
       read: of(({ overduePayments }) => one(overduePayments)),
     },
   ];
+}
+
+/** A kind may be in several states. */
+function failingByKind(queue: Backlog['jobs']): readonly Sample[] {
+  const counts = new Map<string, number>();
+  for (const { kind, failing } of queue) counts.set(kind, (counts.get(kind) ?? 0) + failing);
+  return [...counts].map(([kind, value]) => ({ labels: { kind }, value }));
 }
 
 function one(value: number): readonly Sample[] {

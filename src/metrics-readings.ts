@@ -1,6 +1,6 @@
 /** Reads the gauges at each scrape: the state of this process, and the backlog in the database. */
 import { pause } from './clock.ts';
-import type { LocalContext } from './context.ts';
+import type { Context, LocalContext } from './context.ts';
 import { addReadings, type Backlog } from './metrics-gauges.ts';
 import { readBacklog } from './operator/inspection-repository.ts';
 
@@ -11,7 +11,7 @@ const freshForMs = 5_000;
 const longestReadMs = 2_000;
 
 /** Adds the gauges of a context to its metrics. */
-export function measure(context: LocalContext): void {
+export function measure(context: Context): void {
   addReadings(context.metrics, {
     connections: () => context.db.connections(),
     notificationsUp: () => context.db.notificationsUp(),

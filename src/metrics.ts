@@ -34,6 +34,8 @@ export interface Metrics {
   /** One of {@link breakerStates}. */
   readonly breakerState: Gauge<'lane'>;
   readonly webhookEvents: Counter<'result'>;
+  /** Webhooks whose sender did not prove to be the provider. */
+  readonly webhookRefusals: Counter<'reason'>;
   readonly jobs: Counter<'kind' | 'result'>;
   /** Events that contradict a settled transaction. */
   readonly pixAnomalies: Counter;
@@ -50,6 +52,18 @@ export interface Metrics {
   /** Unhandled errors; the log has them. */
   readonly defects: Counter<'kind'>;
 }
+
+/**
+ * The counters of the code that also runs in commands, which have no `/metrics` and count nothing.
+ */
+export type LocalMetrics = {
+  readonly [Name in
+    | 'databaseQueries'
+    | 'webhookEvents'
+    | 'pixAnomalies'
+    | 'pixCorrections'
+    | 'pixUnreadEvents']: Pick<Metrics[Name], 'inc'>;
+};
 
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -128,6 +142,12 @@ function workMetrics(registry: Registry): WorkMetrics {
       name: 'ponte_webhook_events_total',
       help: 'Webhook events, by result',
       labelNames: ['result'],
+      registers,
+    }),
+    webhookRefusals: new Counter({
+      name: 'ponte_webhook_refusals_total',
+      help: 'Webhooks that were refused (401), by reason',
+      labelNames: ['reason'],
       registers,
     }),
     jobs: new Counter({

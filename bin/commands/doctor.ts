@@ -3,6 +3,7 @@ import type { Finding } from '../../src/operator/doctor.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { examples, withJson, type JsonOption } from '../options.ts';
+import { readPage } from '../post.ts';
 import { plainText, type Colour } from '../table.ts';
 
 export const declare: Declare = (noun, run) => {
@@ -17,12 +18,14 @@ const marks: Readonly<Record<Finding['state'], readonly [Colour, string]>> = {
   bad: ['red', 'bad '],
 };
 
-async function checkAll({ environment, clock, call, terminal }: Context, options: JsonOption) {
+async function checkAll(context: Context, options: JsonOption) {
+  const { environment, clock, call, terminal } = context;
   const { examine } = await import('../../src/operator/doctor.ts');
   const findings = await examine({
     environment: environment(),
     clock,
     inspectDatabase: () => call('inspect database', {}),
+    readMetrics: (url) => readPage(context, url),
   });
   const lines = findings.flatMap(({ name, state, says, todo }) => {
     const [colour, mark] = marks[state];

@@ -23,7 +23,8 @@ export const declare: Declare = (noun, run) => {
     .description('list jobs, newest first; the payloads of onboarding jobs are hidden')
     .addOption(choice('--state <state>', 'only this state', ['queued', 'running', 'done', 'dead']))
     .option('--kind <kind>', 'only this kind, such as settle-webhook')
-    .addHelpText('after', examples('ponte jobs list --state dead'))
+    .option('--failing', 'only open jobs whose last run failed')
+    .addHelpText('after', examples('ponte jobs list --state dead', 'ponte jobs list --failing'))
     .action(run(list));
 
   withJson(noun.command('stats'))

@@ -1,7 +1,7 @@
 /** `ponte pix`: payments and charges. */
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
-import type { PixShown, TimelineView } from '../../src/operator/pix-show.ts';
+import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-show.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
@@ -9,16 +9,23 @@ import {
   choice,
   examples,
   parseDuration,
+  parseAmount,
   parseId,
+  parseTime,
+  parseUser,
+  resolveTime,
   withChangeOptions,
   withJson,
   withListOptions,
   type ChangeOptions,
   type JsonOption,
   type ListOptions,
+  type TypedTime,
 } from '../options.ts';
 import { shortTime, type Terminal } from '../output.ts';
 import type { Column } from '../table.ts';
+
+const anyId = "id, end-to-end id, txid, provider's id or Idempotency-Key of the transaction";
 
 const exampleId = '01a1fc38-f5e5-7517-8ecb-a7d299a5dbba';
 
@@ -28,6 +35,10 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list transactions, newest first')
     .option('--user <id>', 'only of this user', parseId)
+    .option('--email <address>', 'only of the user with this e-mail', parseUser)
+    .option('--amount <reais>', 'only of exactly this amount, such as 150.50', parseAmount)
+    .option('--since <time>', 'only made since this time in UTC, or an age such as 2h', parseTime)
+    .option('--until <time>', 'only made until this time; a day alone is its start', parseTime)
     .addOption(
       choice('--status <status>', 'only this status', ['PROCESSING', 'COMPLETED', 'FAILED']),
     )
@@ -45,13 +56,22 @@ export const declare: Declare = (noun, run) => {
     .option('--older-than <duration>', 'only created longer ago, such as 10m', parseDuration)
     .option('--stuck', 'only sends that have left and that no process advances, oldest first')
     .option('--corrected', 'only what had failed and was paid, the last corrected first')
-    .addHelpText('after', examples('ponte pix list --stuck', 'ponte pix list --user 7 --limit 5'))
+    .addHelpText(
+      'after',
+      examples(
+        'ponte pix list --stuck',
+        'ponte pix list --email maria@example.com --amount 150.50 --since 1d',
+      ),
+    )
     .action(run(list));
 
   withJson(noun.command('show'))
     .description('show a transaction, its timeline, what it waits for and what can be done')
-    .argument('<id>', 'id of the transaction')
-    .addHelpText('after', examples(`ponte pix show ${exampleId}`))
+    .argument('<id>', anyId)
+    .addHelpText(
+      'after',
+      examples(`ponte pix show ${exampleId}`, 'ponte pix show E11165756202611210349AZI8BYWKo82'),
+    )
     .action(run(show));
 
   withJson(noun.command('audit'))
@@ -61,7 +81,7 @@ export const declare: Declare = (noun, run) => {
 
   withChangeOptions(noun.command('resolve'))
     .description('record how a payment ended that the provider leaves open; moves no money')
-    .argument('[id]', 'id of the transaction; or --from')
+    .argument('[id]', `${anyId}; or --from`)
     .addOption(choice('--as <end>', 'how it ended; required with an id', ['completed', 'failed']))
     .option('--from <file>', 'a list that the bank has confirmed; see `bin/README.md`')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
@@ -93,13 +113,25 @@ interface PixListOptions
   extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>, ListOptions {
   readonly user?: number;
   readonly olderThan?: number;
+  readonly email?: string;
+  readonly amount?: number;
+  readonly since?: TypedTime;
+  readonly until?: TypedTime;
 }
 
-async function list({ call, terminal }: Context, options: PixListOptions) {
-  const { user: userId, olderThan: olderThanMs, json: _json, ...filter } = options;
+async function list({ call, clock, terminal }: Context, options: PixListOptions) {
+  const { user: userId, olderThan: olderThanMs, email, amount, since, until, ...rest } = options;
+  const { json: _json, ...filter } = rest;
+  if (userId !== undefined && email !== undefined) {
+    throw new UsageError('give either --user or --email');
+  }
   const { transactions } = await call('pix list', {
     ...filter,
     ...(userId !== undefined && { userId }),
+    ...(email !== undefined && { user: email }),
+    ...(amount !== undefined && { amountCents: amount }),
+    ...(since !== undefined && { since: resolveTime(since, clock) }),
+    ...(until !== undefined && { until: resolveTime(until, clock) }),
     ...(olderThanMs !== undefined && { olderThanMs }),
   });
   const none = filter.stuck ? 'No payment is stuck.' : 'There are no such transactions.';
@@ -127,12 +159,13 @@ const timelineColumns: readonly Column<TimelineView>[] = [
 ];
 
 function printTransaction(shown: PixShown, terminal: Terminal): void {
-  const { transaction, timeline } = shown;
+  const { transaction, timeline, payee } = shown;
   terminal.details([
     ['transaction', transaction.id],
     ['user', transaction.userId],
     ['type', transaction.operation],
     ['amount', transaction.amount],
+    ['payee', payee && formatPayee(payee)],
     ['status', `${transaction.status} in ${transaction.phase}`],
     ['outcome', transaction.outcome],
     ['failure', transaction.failureCode],
@@ -158,6 +191,11 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     terminal.table({ columns, rows: shown.refunds, none: '' });
   }
   terminal.print('', `Waits for  ${shown.waitsFor}`, `You can    ${shown.operator}`);
+}
+
+function formatPayee({ name, document, ispb }: PayeeView): string {
+  const parts = [name, document, ispb === null ? null : `at ${ispb}`];
+  return parts.filter((part) => part !== null).join(', ');
 }
 
 /** Exit 1 when a rule is broken. */

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import { errorParts } from '../../src/operator/failure-message.ts';
 import type { Declare } from '../context.ts';
 import { examples } from '../options.ts';
 
@@ -14,7 +13,7 @@ export const declare: Declare = (noun, run) => {
 
 /** Ends the process. */
 async function serve() {
-  const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
+  const { configOrExit, nameTakenPort, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
   await runUntilSignal(config, async (cancelled) => {
     try {
@@ -25,7 +24,7 @@ async function serve() {
       void app.preload().then(releaseMemory);
       return app;
     } catch (error) {
-      throw isTaken(error, config) ? new Error(describeTakenPort(config)) : error;
+      throw nameTakenPort(error, config);
     }
   });
 }
@@ -40,28 +39,15 @@ function releaseMemory(): void {
 
 /** Fails before a first start creates the database, which takes seconds. */
 async function requireFreePort(config: Config): Promise<void> {
+  const { isTaken } = await import('../lifecycle.ts');
   const probe = createServer();
   try {
     await once(probe.listen(config.port, config.host), 'listening');
     await once(probe.close(), 'close');
   } catch (error) {
     // The listener itself reports every other reason why it cannot listen.
-    if (isTaken(error, config)) throw error;
+    if (isTaken(error, config.port)) throw error;
   }
-}
-
-/** Another process may take the port while the service starts. */
-function isTaken(error: unknown, { port }: Config): boolean {
-  return errorParts(error).some((part) => {
-    const found = part as NodeJS.ErrnoException & { readonly port?: number };
-    return found.code === 'EADDRINUSE' && found.port === port;
-  });
-}
-
-function describeTakenPort({ host, port }: Config): string {
-  const other = port === 65_535 ? port - 1 : port + 1;
-  const problem = `another process already listens on ${host}:${port}`;
-  return `${problem}: choose another port, such as PORT=${other}`;
 }
 
 function announceNewDatabase({ databaseUrl, dataDir }: Config): void {

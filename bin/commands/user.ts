@@ -47,6 +47,12 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte user list --status DISABLED', 'ponte user list --json'))
     .action(run(list));
 
+  withJson(noun.command('show'))
+    .description('show a user: account, onboarding, session and open payments; numbers are masked')
+    .argument('<user>', 'id or e-mail', parseUser)
+    .addHelpText('after', examples('ponte user show maria@example.com'))
+    .action(run(show));
+
   withReason(withChangeOptions(noun.command('disable')))
     .description('disable a user: logins and access tokens are refused at once')
     .argument('<user>', 'id or e-mail', parseUser)
@@ -142,6 +148,33 @@ async function list({ call, terminal }: Context, options: UserListInput & ListOp
   const more = `continue with --before ${users.at(-1)?.id}`;
   const none = 'There are no such users.';
   terminal.list({ name: 'users', columns, rows: users, none, more }, options);
+}
+
+async function show({ call, terminal }: Context, user: string, { json }: JsonOption) {
+  const shown = await call('user show', { user });
+  if (json) {
+    terminal.json(shown);
+    return;
+  }
+  const { accountStatus, accountProvider, agency, accountNumber, loggedInAt, tokenExpiresAt } =
+    shown;
+  const account = [accountStatus, agency, accountNumber, accountProvider].filter(Boolean);
+  const until = tokenExpiresAt && `, the provider's token until ${shortTime(tokenExpiresAt)}`;
+  terminal.details([
+    ['user', shown.id],
+    ['status', shown.status],
+    ['name', shown.name],
+    ['e-mail', shown.email],
+    ['document', shown.document],
+    ['phone', shown.phone],
+    ['type', shown.personType],
+    ['created', shortTime(shown.createdAt)],
+    ['onboarding', shown.onboarding ?? 'none: the user has an account at the provider'],
+    ['account', account.join(' ') || 'none yet: the provider names it at the login'],
+    ['logged in', loggedInAt ? `since ${shortTime(loggedInAt)}${until ?? ''}` : 'no'],
+    ['open payments', shown.openPayments],
+  ]);
+  terminal.print('', `See also  ponte pix list --user ${shown.id}`);
 }
 
 async function disable(

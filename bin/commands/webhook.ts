@@ -103,7 +103,7 @@ function withFilter(command: Command): Command {
     )
     .option('--since <time>', 'received since this time in UTC, or an age such as 2h', parseTime)
     .option('--until <time>', 'received until this time; a day alone is its start', parseTime)
-    .option('--transaction <id>', 'only about this transaction, or waiting for it');
+    .option('--transaction <id>', 'only about the transaction with this id of any kind');
 }
 
 function readFilter(options: FilterOptions, { clock }: Context): WebhookFilter {

@@ -11,13 +11,23 @@ export const declare: Declare = (noun, run) => {
 
 /** Ends the process. */
 async function worker() {
-  const { configOrExit, runUntilSignal } = await import('../lifecycle.ts');
+  const { configOrExit, nameTakenPort, runUntilSignal } = await import('../lifecycle.ts');
   const config = configOrExit();
   if (config.databaseUrl === undefined) {
     throw new UsageError('a worker needs DATABASE_URL: the embedded database allows one process');
   }
+  if (config.provider.stub) {
+    throw new UsageError(
+      "a worker cannot run with PROVIDER_STUB=true: the simulated bank lives in the server's process",
+      'set JOBS=inline there, or use `ponte provider-sandbox` as the provider of both',
+    );
+  }
   await runUntilSignal(config, async (cancelled) => {
     const { startWorker } = await import('../../src/app.ts');
-    return startWorker(config, { cancelled });
+    try {
+      return await startWorker(config, { cancelled });
+    } catch (error) {
+      throw nameTakenPort(error, config);
+    }
   });
 }

@@ -5,7 +5,7 @@ export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
 
 export type AppEnv = (typeof appEnvs)[number];
 
-type Value = string | number | boolean;
+export type Value = string | number | boolean;
 
 /** The format of a value. */
 export interface ValueFormat {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import { appEnvs, type AppEnv, type ValueFormat } from './entry.ts';
+import { appEnvs, type AppEnv, type Value, type ValueFormat } from './entry.ts';
 import { formats } from './formats.ts';
 import { findBreaches, isLocal, type Breach } from './rules.ts';
 import {
@@ -39,8 +39,9 @@ export function readSettings(environment: Environment): ReadSettings {
   const given = new Set(Object.keys(values));
   const appEnv = resolveAppEnv(values);
   if (appEnv) values['APP_ENV'] = appEnv;
-  const validate = ajv.compile<Values>(findSchema(appEnv, fromFile));
+  const validate = ajv.compile<Values>(findSchema(appEnv, given, fromFile));
   validate(values);
+  for (const name of settingNames) values[name] ??= defaultOf(name, appEnv);
   const note = (breach: Breach): void => {
     const blamed = fromFile.get(breach.name) ?? breach.name;
     // A setting is reported once: an unreadable file is already an error.
@@ -63,7 +64,6 @@ function resolveAppEnv({ APP_ENV: named, ...values }: Partial<Values>): AppEnv |
 // A process uses few schemas, and each rarely: validating and optimising them would cost more.
 const ajv = new Ajv({
   allErrors: true,
-  useDefaults: true,
   formats,
   validateSchema: false,
   code: { optimize: false },
@@ -132,29 +132,36 @@ function readFiles(
 
 const schemas = new Map<string, object>();
 
-/** AJV compiles a schema once: for the same environment and files this returns the same object. */
+function defaultOf(name: SettingName, appEnv: AppEnv | undefined): Value | undefined {
+  const entry: SettingEntry = entries[name];
+  return entry.default ?? (appEnv && entry.defaultIn?.[appEnv]);
+}
+
+/** AJV compiles a schema once: for the same settings this returns the same object. */
 function findSchema(
   appEnv: AppEnv | undefined,
+  given: ReadonlySet<string>,
   fromFile: ReadonlyMap<SettingName, unknown>,
 ): object {
-  const key = [appEnv, ...fromFile.keys()].join(' ');
-  const schema = schemas.get(key) ?? buildSchema(appEnv, fromFile);
+  const key = [appEnv, ...given, '', ...fromFile.keys()].join(' ');
+  const schema = schemas.get(key) ?? buildSchema(appEnv, given, fromFile);
   schemas.set(key, schema);
   return schema;
 }
 
-/** In an unknown environment no setting is required; the environment itself is an error. */
+/**
+ * The schema of the settings that are given: compiling all of them would take a tenth of a
+ * command's time. In an unknown environment no setting is required; the environment itself is an
+ * error.
+ */
 function buildSchema(
   appEnv: AppEnv | undefined,
+  given: ReadonlySet<string>,
   fromFile: ReadonlyMap<SettingName, unknown>,
 ): object {
-  const properties = settingNames.map((name) => {
-    const entry: SettingEntry = entries[name];
-    const byEnv = appEnv && entry.defaultIn?.[appEnv];
-    const fallback = entry.default ?? byEnv;
-    const { schema } = formatFor(appEnv, entry);
-    return [name, fallback === undefined ? schema : { ...schema, default: fallback }] as const;
-  });
+  const properties = settingNames
+    .filter((name) => given.has(name))
+    .map((name) => [name, formatFor(appEnv, entries[name]).schema] as const);
   const required = settingNames.filter((name) => {
     const { requiredIn }: SettingEntry = entries[name];
     return appEnv && requiredIn?.includes(appEnv) && !fromFile.has(name);

@@ -46,6 +46,7 @@ export function* findBreaches(
   yield* clientCertificateBreaches(values);
   yield* apiKeyHeaderBreaches(values);
   yield* callDurationBreaches(values);
+  yield* jobBreaches(values, appEnv);
   if (values.DATABASE_URL !== undefined && URL.canParse(values.DATABASE_URL)) {
     yield* databaseBreaches(new URL(values.DATABASE_URL), values.DATABASE_TLS, appEnv);
   }
@@ -98,6 +99,26 @@ function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
   const longest = `${longestAllowedCallMs / 60_000} minutes`;
   const expected = `a time-out with which a call and its PROVIDER_RETRIES take at most ${longest}`;
   yield { name: 'PROVIDER_TIMEOUT_MS', expected };
+}
+
+/** JOBS=off needs a worker, which needs a provider and a database that processes can share. */
+function* jobBreaches(
+  { JOBS: jobs, PROVIDER_STUB: stub, DATABASE_URL: databaseUrl }: Partial<Values>,
+  appEnv: AppEnv | undefined,
+): Generator<Breach> {
+  // A test runs the jobs itself.
+  if (jobs !== 'off' || appEnv === 'test') return;
+  const name = 'JOBS';
+  const expected = '`inline`';
+  if (stub === true) {
+    yield { name, expected, when: 'with PROVIDER_STUB=true: no worker reaches the simulated bank' };
+  } else if (databaseUrl === undefined) {
+    yield {
+      name,
+      expected,
+      when: 'without DATABASE_URL: the embedded database allows one process',
+    };
+  }
 }
 
 const loopback = new BlockList();

@@ -370,7 +370,9 @@ export const entries = {
     default: 200,
   },
   JOBS: {
-    meaning: 'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does',
+    meaning:
+      'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does, ' +
+      'which needs DATABASE_URL and PROVIDER_STUB=false',
     ...oneOf(['inline', 'off']),
     default: 'inline',
   },
@@ -382,8 +384,8 @@ export const entries = {
   },
   METRICS_PORT: {
     meaning:
-      'a port of its own for /metrics, on METRICS_HOST; unset: on PORT, to loopback only, ' +
-      'and not at all behind a proxy (TRUST_PROXY_HOPS)',
+      'a port of its own for /metrics, on METRICS_HOST, of a server or a worker; unset: on PORT, ' +
+      'to loopback only, and not at all behind a proxy (TRUST_PROXY_HOPS) and by a worker',
     ...integer(0, 65_535),
   },
   METRICS_HOST: {

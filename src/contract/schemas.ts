@@ -203,12 +203,15 @@ function hasRequiredWithout(
   return validate;
 }
 
-/** Requires fields, not blank, unless the `cep` is the only one of its town; see {@link isTownCep}. */
+/** Requires fields, not blank, unless the `cep` may be the only one of its town. */
 function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunction {
   const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
     const { cep } = value;
     const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, MAX_FORMAT_LENGTH));
-    const isBlank = (field: string): boolean => String(value[field] ?? '').trim() === '';
+    const isBlank = (field: string): boolean => {
+      const text = value[field] ?? '';
+      return typeof text === 'string' && text.trim() === '';
+    };
     validate.errors = fields
       .filter((field) => !isTown && isBlank(field))
       .map((missingProperty) => ({ keyword: 'required', params: { missingProperty } }));

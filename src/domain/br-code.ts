@@ -120,8 +120,8 @@ const TXID = /^[a-zA-Z0-9]{1,25}$/;
 /**
  * Reads a BR Code. A matching CRC is not enough: a code in circulation declares a wrong length
  * under a matching CRC, so every length is checked, and of a static code the required fields and
- * the format of each value that is used. Of a dynamic code only the URL counts. The postal code, the
- * accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
+ * the format of each value that is used. Of a dynamic code only the URL counts. The postal code,
+ * the accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
  *
  * @param text the copy-and-paste text. Space around it, and invisible characters and line breaks
  *   anywhere in it, are ignored. Letters may have accents.

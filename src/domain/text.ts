@@ -82,3 +82,11 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000';
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** @returns a name with the first letter of each word only: `A*** S***`. */
+export function maskName(name: string): string {
+  return name
+    .split(' ')
+    .map((word) => `${[...word][0] ?? ''}***`)
+    .join(' ');
+}

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import type { RequiredAccess } from './operation.ts';
 import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { isOneOfSecrets, sha256 } from '../security/digests.ts';
+import { WebhookRefused } from './webhook-signature.ts';
 import type { Principal } from '../auth/principal.ts';
 
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
@@ -93,7 +94,7 @@ function digestsFor(secrets: readonly string[]): readonly Buffer[] {
 
 /**
  * Compares the webhook secret with the accepted ones; an empty list accepts every request.
- * @throws AppError WEBHOOK_SECRET_REFUSED
+ * @throws WebhookRefused
  */
 export function requireWebhookSecret(
   accepted: readonly string[],
@@ -102,5 +103,6 @@ export function requireWebhookSecret(
   if (accepted.length === 0) return;
   const secret = headers['x-webhook-secret'];
   const isAccepted = isOneOfSecrets(String(secret ?? ''), digestsFor(accepted));
-  if (secret === undefined || !isAccepted) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  if (secret === undefined) throw new WebhookRefused('missing_secret');
+  if (!isAccepted) throw new WebhookRefused('wrong_secret');
 }

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from './operation.ts';
-import { requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
+import {
+  requireAllowedAddress,
+  requireWebhookSignature,
+  WebhookRefused,
+} from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
@@ -69,17 +73,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { clock, config } = options.context;
   const stages: StagesOptions = {
     ...options,
-    refusalSource: everyRefusalHeader(operations),
     userLimits: new UserLimits({ clock, perMinute: config.throttle.userPerMinute }),
     isDraining: () => isDraining,
     watchForProxy: createProxyWatch(context),
   };
-  const main = listenerFor(stages, [
+  const pipeline: Pipeline = {
+    context,
+    refusalSource: everyRefusalHeader(operations),
+    isDraining: () => isDraining,
+    answerOperation: (exchange, found) => answerOperation(stages, exchange, found),
+  };
+  const main = listenerFor(pipeline, [
     ...operationRoutes(operations, contract),
     ...systemRoutes(stages),
     ...(options.pages ?? []),
   ]);
-  const metrics = metricsPort === undefined ? null : listenerFor(stages, metricsRoutes(context));
+  const metrics = metricsPort === undefined ? null : listenerFor(pipeline, metricsRoutes(context));
   const drain = async (): Promise<void> => {
     isDraining = true;
     await Promise.all([main.stop(), metrics?.stop()]);
@@ -95,6 +104,35 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         await drain();
         throw listenFailure(error);
       }
+    },
+  };
+}
+
+/** Serves `/metrics` on METRICS_PORT, for a process that serves no requests: a worker. */
+export function createMetricsServer(context: Context): Omit<HttpServer, 'listen'> & {
+  /**
+   * Listens on METRICS_PORT, if it is set.
+   * @returns the address, or null without METRICS_PORT.
+   * @throws Error when it cannot be listened on.
+   */
+  listen(): Promise<string | null>;
+} {
+  let isDraining = false;
+  const { metricsHost, metricsPort } = context.config;
+  const pipeline: Pipeline = { context, refusalSource: {}, isDraining: () => isDraining };
+  const listener = listenerFor(pipeline, metricsRoutes(context));
+  return {
+    async listen() {
+      if (metricsPort === undefined) return null;
+      try {
+        return `${formatUrl(await listener.listen(metricsHost, metricsPort))}/metrics`;
+      } catch (error) {
+        throw listenFailure(error);
+      }
+    },
+    async drain() {
+      isDraining = true;
+      await listener.stop();
     },
   };
 }
@@ -121,24 +159,32 @@ function formatUrl({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+/** What every request of a listener passes through. */
+interface Pipeline {
+  readonly context: Context;
+  readonly refusalSource: WithRefusalHeaders;
+  isDraining(): boolean;
+  /** Absent for a listener whose routes are system routes only. */
+  readonly answerOperation?: (exchange: Exchange, found: FoundOperation) => Promise<Reply>;
+}
+
 interface StagesOptions extends HttpServerOptions {
   readonly userLimits: UserLimits;
-  readonly refusalSource: WithRefusalHeaders;
   isDraining(): boolean;
   watchForProxy(request: IncomingMessage): void;
 }
 
 type FoundOperation = Found & { readonly route: OperationRoute };
 
-function listenerFor(options: StagesOptions, routes: Parameters<typeof createRouter>[0]): Listener {
-  const { context } = options;
+function listenerFor(pipeline: Pipeline, routes: Parameters<typeof createRouter>[0]): Listener {
+  const { context } = pipeline;
   const router = createRouter(routes);
   return createListener({
     clock: context.clock,
     connectionLimits: context.config.connectionLimits,
-    refusalSource: options.refusalSource,
+    refusalSource: pipeline.refusalSource,
     digest: (id) => loggedDigest(context.sealer, id),
-    handle: (exchange) => handle(options, router, exchange),
+    handle: (exchange) => handle(pipeline, router, exchange),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);
       else exchange.refusedStatus = status;
@@ -157,16 +203,16 @@ function everyRefusalHeader(operations: OperationTable): WithRefusalHeaders {
 }
 
 /** Answers a request and records it; it never rejects. */
-async function handle(options: StagesOptions, router: Router, exchange: Exchange): Promise<void> {
-  const { context } = options;
+async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<void> {
+  const { context } = pipeline;
   let status = CLIENT_GONE;
   try {
     // Requests that wait on their connection are also started when it closes.
     if (exchange.hasEnded) throw new ClientGone();
-    const reply = await answer(options, router, exchange);
+    const reply = await answer(pipeline, router, exchange);
     if (exchange.refusedStatus === null) {
       // Bytes after an `Upgrade` may belong to another protocol and are not read.
-      const closes = options.isDraining() || exchange.request.headers.upgrade !== undefined;
+      const closes = pipeline.isDraining() || exchange.request.headers.upgrade !== undefined;
       send(exchange, reply, { clock: context.clock, closes });
     }
     ({ status } = reply);
@@ -181,8 +227,8 @@ async function handle(options: StagesOptions, router: Router, exchange: Exchange
 }
 
 /** Finds the route and returns its reply. */
-async function answer(options: StagesOptions, router: Router, exchange: Exchange): Promise<Reply> {
-  const { context } = options;
+async function answer(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<Reply> {
+  const { context, answerOperation: answerFound } = pipeline;
   const { request } = exchange;
   try {
     requireHost(request);
@@ -195,12 +241,13 @@ async function answer(options: StagesOptions, router: Router, exchange: Exchange
     exchange.path = route.path;
     exchange.refusalSource = route.kind === 'operation' ? route.operation : {};
     if (route.kind === 'system') return await route.answer(exchange);
-    return await answerOperation(options, exchange, { ...found, route });
+    if (!answerFound) throw new Error('this listener has no operations');
+    return await answerFound(exchange, { ...found, route });
   } catch (thrown) {
     const isUnread = thrown instanceof AppError && thrown.code === 'BAD_REQUEST';
-    return refusal(options, exchange, {
+    return refusal(context, exchange, {
       thrown,
-      ...(isUnread && { operation: options.refusalSource }),
+      ...(isUnread && { operation: pipeline.refusalSource }),
     });
   }
 }
@@ -216,7 +263,7 @@ async function answerOperation(
     const reply = await runStages(options, exchange, found);
     return checksReplies(options) ? checked(options, exchange, { contract, reply }) : reply;
   } catch (thrown) {
-    const reply = refusal(options, exchange, { thrown, operation });
+    const reply = refusal(options.context, exchange, { thrown, operation });
     // Statuses that the contract does not list have its `default` response.
     const isListed = contract.statuses.has(reply.status);
     if (!isListed || !checksReplies(options)) return reply;
@@ -240,8 +287,8 @@ async function runStages(
   if (contract.throttle !== null) await options.countAddress(context, contract.throttle, address);
 
   if (contract.access === 'secret') {
-    requireAllowedAddress(context.config.webhookAllowedAddresses, address);
-    const { webhookSecrets } = context.config;
+    const { webhookAllowedAddresses, webhookSecrets } = context.config;
+    countRefusal(context, () => requireAllowedAddress(webhookAllowedAddresses, address));
     await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
   }
   const authenticated = authenticate(options, operation.access, headers);
@@ -270,10 +317,20 @@ async function admitEvent(
   require: () => void,
 ): Promise<void> {
   try {
-    require();
+    countRefusal(options.context, require);
   } catch (refused) {
     await options.countAddress(options.context, 'webhook-refused', address);
     throw refused;
+  }
+}
+
+/** @throws what `require` throws. */
+function countRefusal({ refusedWebhooks }: Context, require: () => void): void {
+  try {
+    require();
+  } catch (error) {
+    if (error instanceof WebhookRefused) refusedWebhooks.count(error.reason);
+    throw error;
   }
 }
 
@@ -359,7 +416,7 @@ function requireHttp1({ request }: Exchange): void {
 
 /** The reply to a thrown error. An unexpected error is logged with the request's id. */
 function refusal(
-  { context }: StagesOptions,
+  context: Context,
   exchange: Exchange,
   { thrown, operation }: { readonly thrown: unknown; readonly operation?: WithRefusalHeaders },
 ): Reply {

@@ -13,7 +13,7 @@ export interface Readiness {
   readonly ready: boolean;
   /** The result of each check by name, such as `database`. */
   readonly checks: Readonly<Record<string, boolean>>;
-  /** The running release, such as `1.1.0`. */
+  /** The running release, such as `1.2.0`. */
   readonly version: string;
 }
 

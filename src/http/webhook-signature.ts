@@ -6,7 +6,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
+import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 import { AppError } from '../errors.ts';
+
+/** The refusal of an event; its sender does not learn the reason. */
+export class WebhookRefused extends AppError {
+  readonly reason: WebhookRefusal;
+
+  constructor(reason: WebhookRefusal) {
+    super('WEBHOOK_SECRET_REFUSED');
+    this.reason = reason;
+  }
+}
 
 /**
  * The largest difference between the event's timestamp and now, in milliseconds: limits replays.
@@ -22,7 +33,7 @@ export interface SignedEvent {
 /**
  * Requires a valid signature; an empty list of secrets accepts every event.
  * @param secrets the accepted secrets: `whsec_` and base64, or the text itself.
- * @throws AppError WEBHOOK_SECRET_REFUSED
+ * @throws WebhookRefused
  */
 export function requireWebhookSignature(
   secrets: readonly string[],
@@ -45,7 +56,10 @@ export function requireWebhookSignature(
   const isSigned = expected.some((one) =>
     signatures.some((other) => other.length === one.length && timingSafeEqual(one, other)),
   );
-  if (id === '' || !isRecent || !isSigned) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  if (id === '' || signatures.length === 0) throw new WebhookRefused('missing_signature');
+  // The timestamp is signed: it says nothing before the signature is known to be right.
+  if (!isSigned) throw new WebhookRefused('wrong_signature');
+  if (!isRecent) throw new WebhookRefused('stale_signature');
 }
 
 function decodeSecret(secret: string): Buffer {
@@ -58,14 +72,14 @@ function decodeSecret(secret: string): Buffer {
 /**
  * Requires a listed address; an empty list allows every address.
  * @param allowed addresses, and networks such as `203.0.113.0/24`.
- * @throws AppError WEBHOOK_SECRET_REFUSED
+ * @throws WebhookRefused
  */
 export function requireAllowedAddress(allowed: readonly string[], address: string): void {
   if (allowed.length === 0) return;
   // An IPv6 address is represented by its /64.
   const bare = address.replace(/\/64$/, '');
   const family = isIPv6(bare) ? 'ipv6' : 'ipv4';
-  if (!blockListFor(allowed).check(bare, family)) throw new AppError('WEBHOOK_SECRET_REFUSED');
+  if (!blockListFor(allowed).check(bare, family)) throw new WebhookRefused('wrong_address');
 }
 
 /** Block lists are built once for each list of allowed addresses. */

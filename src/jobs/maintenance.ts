@@ -48,9 +48,13 @@ export const removeUnfinishedUploads: JobHandler = {
 /** A year: long enough to look into a complaint. */
 const securityEventDays = 365;
 
+/** Long enough to see since when a secret is wrong. */
+const webhookRefusalDays = 30;
+
 /**
  * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
- * hold personal data, jobs that are done, app events that were delivered, and security events.
+ * hold personal data, jobs that are done, app events that were delivered, security events, and
+ * counts of refused webhooks.
  */
 export const applyRetention: JobHandler = {
   everyMs: hourMs,
@@ -70,6 +74,11 @@ export const applyRetention: JobHandler = {
     await clearAged(context, {
       of: 'securityEvents',
       before: before(securityEventDays),
+      batch: 1_000,
+    });
+    await clearAged(context, {
+      of: 'webhookRefusals',
+      before: before(webhookRefusalDays),
       batch: 1_000,
     });
     if (payloads + jobs > 0) log.info({ payloads, jobs }, 'retention was applied');

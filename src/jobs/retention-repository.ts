@@ -100,6 +100,20 @@ export const retentionStatements = {
       )
       select count(*)::int as rows from purged`,
   },
+  /** Deletes counts of refused webhooks. */
+  webhookRefusals: {
+    name: 'retention-webhook-refusals',
+    text: `
+      with deleted as (
+        delete from webhook_refusals
+         where (minute, reason) in (
+           select minute, reason from webhook_refusals
+            where minute < $1
+            order by minute limit $2 for update skip locked)
+        returning 1
+      )
+      select count(*)::int as rows from deleted`,
+  },
   /** Deletes jobs that are done; dead ones stay. */
   doneJobs: deletingOldest({
     name: 'retention-jobs',

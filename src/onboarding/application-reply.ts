@@ -1,4 +1,5 @@
 /** The response of an application. */
+import { maskName } from '../domain/text.ts';
 import { isFinal } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';
 
@@ -45,14 +46,6 @@ function personReply(application: Application) {
 }
 
 const shownAtEnd = 2;
-
-/** Shows the first letter of each word: `A*** S***`. */
-function maskName(name: string): string {
-  return name
-    .split(' ')
-    .map((word) => `${[...word][0] ?? ''}***`)
-    .join(' ');
-}
 
 /** Shows the first letter and the domain: `a***@example.com`. */
 function maskEmail(email: string): string {

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { type Clock, keepAlive, pause } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from '../context.ts';
-import { FolderInUseError } from '../db/embedded.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openLocal } from '../local.ts';
 import type { Log } from '../log.ts';
+import type { LocalMetrics } from '../metrics.ts';
 import { reasonError } from './decision.ts';
-import { ops, type OpInput, type OpName, type OpResult } from './index.ts';
-import { OpError, type Op, type OpCaller } from './op.ts';
+import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';
+import { OpError, type OpCaller } from './op.ts';
 import { socketAddress } from './socket/protocol.ts';
 import { callService, isListening, socketRefusal, UnansweredError } from './socket/client.ts';
 import { describeFailure, UnreachableError } from './failure-message.ts';
@@ -73,7 +73,7 @@ export function createOperatorClient(
     async run({ name, input, ...caller }) {
       const refusal = caller.reason === undefined ? null : reasonError(caller.reason);
       if (refusal !== null) throw new OpError('REFUSED', refusal);
-      const { needs = 'schema' }: Op<never, unknown> = ops[name];
+      const { needs = 'schema' } = await loadOp(name);
       if (needs !== 'nothing' && !databaseExists(config)) throw schemaMissing();
       try {
         return (await attempt(name, input, caller)) as never;
@@ -116,6 +116,7 @@ async function openTransport(config: Config, options: OperatorClientOptions): Pr
 }
 
 async function openEmbedded(config: Config, options: OperatorClientOptions): Promise<Transport> {
+  const { FolderInUseError } = await import('../db/embedded.ts');
   const { path } = socketAddress(config.dataDir);
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     if (await isListening(path)) return socketTransport(path);
@@ -140,18 +141,30 @@ function socketTransport(path: string): Transport {
   };
 }
 
+const uncounted = { inc: () => undefined };
+
+/** A command has no `/metrics`. */
+const metrics: LocalMetrics = {
+  databaseQueries: uncounted,
+  webhookEvents: uncounted,
+  pixAnomalies: uncounted,
+  pixCorrections: uncounted,
+  pixUnreadEvents: uncounted,
+};
+
 async function openDirect(
   config: Config,
   { clock, log }: OperatorClientOptions,
 ): Promise<Transport> {
   await using parts = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const context = await openLocal(config, { clock, log, stopping: stopping.signal }, parts);
+  const options = { clock, log, metrics, stopping: stopping.signal };
+  const context = await openLocal(config, options, parts);
   const opened = parts.move();
   let isCurrent = false;
   return {
     async run(name, input, caller) {
-      const op: Op<never, unknown> = ops[name];
+      const op = await loadOp(name);
       if ((op.needs ?? 'schema') === 'schema' && !isCurrent) {
         await refuseOldSchema(context);
         isCurrent = true;

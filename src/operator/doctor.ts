@@ -2,29 +2,32 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { ownAddress } from '../config/own-address.ts';
 import { reportConfig } from '../config/report.ts';
 import { loadConfig, type Config, type Environment } from '../config/config.ts';
-import type { DatabaseInspection, Durability, InspectedBacklog } from './inspect-database.ts';
+import type {
+  DatabaseInspection,
+  Durability,
+  InspectedBacklog,
+  InspectedWebhooks,
+} from './inspect-database.ts';
+import { failedOften } from './inspection-repository.ts';
+import { examineService, unexaminedService } from './doctor-service.ts';
+import { bad, doubtful, formatDuration, ok, type Finding } from './finding.ts';
 import { keysInUse } from './keys.ts';
 import { OpError } from './op.ts';
 import { reachProvider } from '../provider/http/reachability.ts';
 import { startFailure } from './failure-message.ts';
 
-export interface Finding {
-  readonly name: string;
-  /** `doubtful`: unsuitable for real money, or an operator must check it. */
-  readonly state: 'ok' | 'doubtful' | 'bad';
-  /** The finding, as a sentence without a full stop. */
-  readonly says: string;
-  /** What to do; null for nothing. */
-  readonly todo: string | null;
-}
+export type { Finding };
 
 export interface ExamineOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   /** Inspects the database, in this process or through the running service. */
   inspectDatabase(): Promise<DatabaseInspection>;
+  /** Reads the metrics of the running service. */
+  readMetrics(url: URL): Promise<string>;
 }
 
 /** Checks everything; what cannot be checked is a finding too. */
@@ -41,8 +44,9 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
     );
   }
   const config = loadConfig(environment);
-  const [ofDatabase, ofProvider, ofKey] = await Promise.all([
+  const [ofDatabase, ofService, ofProvider, ofKey] = await Promise.all([
     database(options, config),
+    service(options, config),
     provider(config, clock),
     signingKey(config),
   ]);
@@ -50,23 +54,12 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
     ok('configuration', `valid for ${config.appEnv}`),
     dataFolder(config),
     ...ofDatabase,
+    ...ofService,
     ...ofProvider,
     ofKey,
     encryptionKey(config),
     webhookSecret(config),
   ];
-}
-
-function ok(name: string, says: string): Finding {
-  return { name, state: 'ok', says, todo: null };
-}
-
-function bad(name: string, says: string, todo: string): Finding {
-  return { name, state: 'bad', says, todo };
-}
-
-function doubtful(name: string, says: string, todo: string): Finding {
-  return { name, state: 'doubtful', says, todo };
 }
 
 function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {
@@ -114,6 +107,7 @@ async function database(
     migrations(found),
     compareClocks('database', aheadMs),
     ...(found.backlog ? waiting(found.backlog, kind) : []),
+    ...(found.backlog && found.webhooks ? webhooks(found.webhooks, found.backlog) : []),
   ];
 }
 
@@ -122,6 +116,12 @@ const longestDueSeconds = 60;
 
 /** By then a webhook, or the statement, which is read every minute, has settled most payments. */
 const longestUnknownSeconds = 15 * 60;
+
+/** More are lost answers rather than slow ones. */
+const mostUnknown = 20;
+
+/** The provider reports most payments within seconds, and the statement is read meanwhile. */
+const longestAcceptedSeconds = 30 * 60;
 
 /** The waiting jobs, and what needs an operator. */
 function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
@@ -136,12 +136,18 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
       ? ok('due jobs', `none has been due for more than ${longestDueSeconds} s`)
       : bad('due jobs', due, start),
     toCheck('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
+    failingJobs(found),
     toCheck('anomalies', found.anomalies, 'ponte webhook list --state anomaly'),
     toCheck('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
-    oldestUnknownSeconds <= longestUnknownSeconds
+    piledUp('parked events', found.parkedEvents, 'ponte webhook list --state parked'),
+    piledUp('received events', found.receivedEvents, 'ponte jobs stats'),
+    oldestUnknownSeconds <= longestUnknownSeconds && unknownPayments <= mostUnknown
       ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
       : doubtful('unknown payments', unknown, 'check them: `ponte pix list --stuck`'),
     toCheck('unlisted codes', found.unlistedCodes, 'ponte provider unknown'),
+    toCheck('corrected payments', found.correctedPayments, 'ponte pix list --corrected'),
+    acceptedPayments(found),
+    toCheck('payments left in PAYING', found.overduePayments, 'ponte jobs stats'),
   ];
 }
 
@@ -151,10 +157,70 @@ function toCheck(name: string, count: number, command: string): Finding {
     : doubtful(name, String(count), `check them: \`${command}\``);
 }
 
-function formatDuration(seconds: number): string {
-  if (seconds < 2 * 60) return `${seconds} s`;
-  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
-  return `${Math.floor(seconds / 3_600)} h`;
+function failingJobs({ failingJobs: failing }: InspectedBacklog): Finding {
+  const name = 'failing jobs';
+  const usual = `none has failed ${failedOften} times, and no periodic one failed last time`;
+  if (failing.length === 0) return ok(name, usual);
+  const says = failing.map(({ kind, jobs }) => `${jobs} ${kind}`).join(', ');
+  return doubtful(name, says, 'their last errors: `ponte jobs list --failing`');
+}
+
+/** As many events are usual; the handbook's alarms have the same numbers. */
+const usualEvents = { 'parked events': 50, 'received events': 500 } as const;
+
+function piledUp(name: keyof typeof usualEvents, count: number, command: string): Finding {
+  const says = count === 0 ? 'none' : String(count);
+  return count <= usualEvents[name]
+    ? ok(name, says)
+    : doubtful(name, says, `check them: \`${command}\``);
+}
+
+function acceptedPayments({ acceptedPayments: count, ...found }: InspectedBacklog): Finding {
+  const name = 'accepted payments';
+  const seconds = found.oldestAcceptedSeconds;
+  if (seconds <= longestAcceptedSeconds) {
+    return ok(name, `none waits for its webhook for more than ${longestAcceptedSeconds / 60} min`);
+  }
+  const says = `${count} wait for their webhook, the oldest for ${formatDuration(seconds)}`;
+  return doubtful(name, says, 'check them: `ponte pix list --stuck`');
+}
+
+/** What the database has of the webhooks of the provider. */
+function webhooks(found: InspectedWebhooks, backlog: InspectedBacklog): Finding[] {
+  const total = found.refusals.reduce((sum, { refusals }) => sum + refusals, 0);
+  const reasons = found.refusals.map(({ reason, refusals }) => `${refusals} ${reason}`).join(', ');
+  const last = formatDuration(found.lastRefusedSeconds);
+  return [
+    lastWebhook(found, backlog),
+    total === 0
+      ? ok('refused webhooks', 'none within an hour')
+      : doubtful(
+          'refused webhooks',
+          `${total} within an hour, the last one ${last} ago: ${reasons}`,
+          'see "A webhook did not arrive" in the handbook: compare WEBHOOK_SECRET with the ' +
+            "provider's",
+        ),
+    found.unreadEvents === 0
+      ? ok('unread events', 'none within a day')
+      : doubtful(
+          'unread events',
+          `${found.unreadEvents} about an open transaction within a day could not be read`,
+          'check them: `ponte webhook list --state ignored --since 1d`',
+        ),
+  ];
+}
+
+/** Accepted payments need webhooks; without such a payment, a quiet hour is usual. */
+function lastWebhook(
+  { newestWebhookSeconds: seconds }: InspectedWebhooks,
+  { oldestAcceptedSeconds }: InspectedBacklog,
+): Finding {
+  const name = 'last webhook';
+  const says = seconds === null ? 'none yet' : `${formatDuration(seconds)} ago`;
+  const isQuiet = seconds === null || seconds > longestAcceptedSeconds;
+  if (!isQuiet || oldestAcceptedSeconds <= longestAcceptedSeconds) return ok(name, says);
+  const todo = 'see "A webhook did not arrive" in the handbook';
+  return doubtful(name, `${says}, and accepted payments wait for theirs`, todo);
 }
 
 /**
@@ -222,6 +288,25 @@ function compareClocks(whose: string, aheadMs: number): Finding {
   if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
   const which = aheadMs > 0 ? 'ahead' : 'behind';
   return bad(name, `${apart}: the ${whose} is ${which}`, 'synchronise the clocks by NTP');
+}
+
+/** The service of this configuration; of several instances, the one on this machine. */
+async function service(
+  { readMetrics, clock }: ExamineOptions,
+  { host, port, metricsHost, metricsPort, trustProxyHops }: Config,
+): Promise<Finding[]> {
+  const where =
+    metricsPort === undefined ? { host, port } : { host: metricsHost, port: metricsPort };
+  const address = `${ownAddress(where)}/metrics`;
+  if (metricsPort === undefined && trustProxyHops > 0) {
+    return [unexaminedService(address, 'behind a proxy they need METRICS_PORT')];
+  }
+  if (where.port === 0) return [unexaminedService(address, 'its port is any free one')];
+  try {
+    return examineService(await readMetrics(new URL(address)), clock.now());
+  } catch (error) {
+    return [unexaminedService(address, startFailure(error))];
+  }
 }
 
 async function provider(config: Config, clock: Clock): Promise<Finding[]> {

@@ -1,83 +1,66 @@
-/** The table of ops, by the name of the command. */
-import { digestRequestId, listActions, listSecurityEvents } from './audit.ts';
-import { listEvents, resendEvents } from './app-events.ts';
-import { blockAccount, unblockAccount } from './accounts.ts';
-import { createDevUser } from './ensure-dev-user.ts';
-import { inspectDatabase } from './inspect-database.ts';
-import { setLimits, showLimits } from './limits.ts';
-import { countJobs, listJobs, retryJobs } from './jobs.ts';
-import { migrateDownOp, migrateStatus, migrateUpOp } from './migrate.ts';
+/**
+ * The table of ops, by the name of the command. The file of an op is loaded when its command runs:
+ * all of them together would take half of a command's time.
+ */
 import type { Op } from './op.ts';
-import { listSessions, revokeSession } from './sessions.ts';
-import { eraseUser, exportSubject } from './subjects.ts';
-import {
-  createUser,
-  disableUser,
-  enableUser,
-  identifyUser,
-  listUsers,
-  resetPassword,
-} from './users.ts';
-import { auditPix } from './pix-audit.ts';
-import { listPix } from './pix-list.ts';
-import { resolveList } from './pix-resolve-list.ts';
-import { resolvePix } from './pix-resolve.ts';
-import { showPix } from './pix-show.ts';
-import { tryCodes } from './provider-try.ts';
-import { listUnknown } from './provider-unknown.ts';
-import { listWebhooks, showWebhook } from './webhooks.ts';
-import { replayWebhooks } from './webhook-replay.ts';
-import { composeWebhook } from './webhook-send.ts';
 
 export const ops = {
-  'inspect database': inspectDatabase,
-  'migrate status': migrateStatus,
-  'migrate up': migrateUpOp,
-  'migrate down': migrateDownOp,
-  'user create': createUser,
-  'user create-dev': createDevUser,
-  'user list': listUsers,
-  'user identify': identifyUser,
-  'user disable': disableUser,
-  'user enable': enableUser,
-  'user reset-password': resetPassword,
-  'account block': blockAccount,
-  'account unblock': unblockAccount,
-  'limit show': showLimits,
-  'limit set': setLimits,
-  'subject export': exportSubject,
-  'subject erase': eraseUser,
-  'events list': listEvents,
-  'events resend': resendEvents,
-  'audit list': listActions,
-  'audit events': listSecurityEvents,
-  'request-id': digestRequestId,
-  'session list': listSessions,
-  'session revoke': revokeSession,
-  'webhook list': listWebhooks,
-  'webhook replay': replayWebhooks,
-  'webhook send': composeWebhook,
-  'webhook show': showWebhook,
-  'jobs list': listJobs,
-  'jobs retry': retryJobs,
-  'jobs stats': countJobs,
-  'pix audit': auditPix,
-  'pix list': listPix,
-  'pix resolve': resolvePix,
-  'pix resolve-list': resolveList,
-  'provider unknown': listUnknown,
-  'provider try': tryCodes,
-  'pix show': showPix,
-} as const satisfies Readonly<Record<string, Op<never, unknown>>>;
+  'inspect database': async () => (await import('./inspect-database.ts')).inspectDatabase,
+  'migrate status': async () => (await import('./migrate.ts')).migrateStatus,
+  'migrate up': async () => (await import('./migrate.ts')).migrateUpOp,
+  'migrate down': async () => (await import('./migrate.ts')).migrateDownOp,
+  'user create': async () => (await import('./users.ts')).createUser,
+  'user create-dev': async () => (await import('./ensure-dev-user.ts')).createDevUser,
+  'user list': async () => (await import('./users.ts')).listUsers,
+  'user show': async () => (await import('./user-show.ts')).showUser,
+  'user identify': async () => (await import('./users.ts')).identifyUser,
+  'user disable': async () => (await import('./users.ts')).disableUser,
+  'user enable': async () => (await import('./users.ts')).enableUser,
+  'user reset-password': async () => (await import('./users.ts')).resetPassword,
+  'account block': async () => (await import('./accounts.ts')).blockAccount,
+  'account unblock': async () => (await import('./accounts.ts')).unblockAccount,
+  'limit show': async () => (await import('./limits.ts')).showLimits,
+  'limit set': async () => (await import('./limits.ts')).setLimits,
+  'subject export': async () => (await import('./subjects.ts')).exportSubject,
+  'subject erase': async () => (await import('./subjects.ts')).eraseUser,
+  'events list': async () => (await import('./app-events.ts')).listEvents,
+  'events resend': async () => (await import('./app-events.ts')).resendEvents,
+  'audit list': async () => (await import('./audit.ts')).listActions,
+  'audit events': async () => (await import('./audit.ts')).listSecurityEvents,
+  'request-id': async () => (await import('./audit.ts')).digestRequestId,
+  'session list': async () => (await import('./sessions.ts')).listSessions,
+  'session revoke': async () => (await import('./sessions.ts')).revokeSession,
+  'webhook list': async () => (await import('./webhooks.ts')).listWebhooks,
+  'webhook replay': async () => (await import('./webhook-replay.ts')).replayWebhooks,
+  'webhook send': async () => (await import('./webhook-send.ts')).composeWebhook,
+  'webhook show': async () => (await import('./webhooks.ts')).showWebhook,
+  'jobs list': async () => (await import('./jobs.ts')).listJobs,
+  'jobs retry': async () => (await import('./jobs.ts')).retryJobs,
+  'jobs stats': async () => (await import('./jobs.ts')).countJobs,
+  'pix audit': async () => (await import('./pix-audit.ts')).auditPix,
+  'pix list': async () => (await import('./pix-list.ts')).listPix,
+  'pix resolve': async () => (await import('./pix-resolve.ts')).resolvePix,
+  'pix resolve-list': async () => (await import('./pix-resolve-list.ts')).resolveList,
+  'provider unknown': async () => (await import('./provider-unknown.ts')).listUnknown,
+  'provider try': async () => (await import('./provider-try.ts')).tryCodes,
+  'pix show': async () => (await import('./pix-show.ts')).showPix,
+} as const satisfies Readonly<Record<string, () => Promise<Op<never, unknown>>>>;
+
+/** Loads the op of a command. */
+export function loadOp(name: OpName): Promise<Op<never, unknown>> {
+  return ops[name]();
+}
 
 export type OpName = keyof typeof ops;
 
+type Loaded<Name extends OpName> = Awaited<ReturnType<(typeof ops)[Name]>>;
+
 export type OpInput<Name extends OpName> =
-  (typeof ops)[Name] extends Op<infer Input, unknown> ? Input : never;
+  Loaded<Name> extends Op<infer Input, unknown> ? Input : never;
 
 /** The result of an op; `never` if it is not plain JSON, as a result from another process is. */
 export type OpResult<Name extends OpName> =
-  (typeof ops)[Name] extends Op<never, infer Result>
+  Loaded<Name> extends Op<never, infer Result>
     ? Result extends Json<Result>
       ? Result
       : never

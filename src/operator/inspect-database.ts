@@ -1,8 +1,15 @@
 /** Inspects the database for `doctor`: latency, schema, clock, durability, backlog. */
 import type { LocalContext } from '../context.ts';
 import { migrationsOf } from '../db/migrate.ts';
-import { readBacklog, readServerState, type ServerState } from './inspection-repository.ts';
+import {
+  readBacklog,
+  readServerState,
+  readWebhookState,
+  type Backlog,
+  type ServerState,
+} from './inspection-repository.ts';
 import type { Op } from './op.ts';
+import { countCorrectedPix } from './pix-repository.ts';
 import { countUnlisted } from './unknown-repository.ts';
 
 export interface DatabaseInspection {
@@ -22,6 +29,8 @@ export interface DatabaseInspection {
   readonly unknown: readonly string[];
   /** Null when the schema is not this version's. */
   readonly backlog: InspectedBacklog | null;
+  /** Null when the schema is not this version's. */
+  readonly webhooks: InspectedWebhooks | null;
 }
 
 /** The settings that decide whether a commit survives a crash. */
@@ -32,13 +41,37 @@ export interface InspectedBacklog {
   /** How long the oldest due job has waited; 0 without one. */
   readonly oldestDueSeconds: number;
   readonly deadJobs: number;
+  /** Jobs that fail again and again, by kind. */
+  readonly failingJobs: readonly { readonly kind: string; readonly jobs: number }[];
   readonly anomalies: number;
   readonly orphanedEvents: number;
+  readonly parkedEvents: number;
+  readonly receivedEvents: number;
   readonly unknownPayments: number;
   /** The age of the oldest payment with an unknown outcome; 0 without one. */
   readonly oldestUnknownSeconds: number;
   /** Open payments that wait for a code that is not listed. */
   readonly unlistedCodes: number;
+  /** Failed payments that turned out to be paid within the last day. */
+  readonly correctedPayments: number;
+  /** Sends that are accepted and not settled. */
+  readonly acceptedPayments: number;
+  /** The age of the oldest one; 0 without one. */
+  readonly oldestAcceptedSeconds: number;
+  /** Sends in PAYING for longer than any process works on one. */
+  readonly overduePayments: number;
+}
+
+/** What the database has of the provider's webhooks. */
+export interface InspectedWebhooks {
+  /** The age of the newest event; null without one. */
+  readonly newestWebhookSeconds: number | null;
+  /** The webhooks of the last hour that were refused, by reason. */
+  readonly refusals: readonly { readonly reason: string; readonly refusals: number }[];
+  /** The age of the last of them; 0 without one. */
+  readonly lastRefusedSeconds: number;
+  /** Events of the last day about an open transaction that could not be read. */
+  readonly unreadEvents: number;
 }
 
 /** Inspects the database. */
@@ -69,23 +102,60 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       pending,
       unknown,
       backlog: isReadable ? await inspectBacklog(context) : null,
+      webhooks: isReadable ? await inspectWebhooks(context) : null,
     };
   },
 };
 
 async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> {
   const backlog = await readBacklog(context);
-  const nowMs = context.clock.now().getTime();
-  const secondsSince = (time: Date | null): number =>
-    time === null ? 0 : Math.max(0, Math.floor((nowMs - time.getTime()) / 1_000));
+  const now = context.clock.now();
+  const secondsSince = ageFrom(now);
   const dead = backlog.queue.filter(({ state }) => state === 'dead');
   return {
     oldestDueSeconds: secondsSince(backlog.oldestDueAt),
     deadJobs: dead.reduce((total, { jobs }) => total + jobs, 0),
+    failingJobs: sumByKind(backlog.queue.filter(({ failing }) => failing > 0)),
     anomalies: backlog.anomaly,
     orphanedEvents: backlog.orphaned,
+    parkedEvents: backlog.parked,
+    receivedEvents: backlog.received,
     unknownPayments: backlog.unknown,
     oldestUnknownSeconds: secondsSince(backlog.oldestUnknownAt),
     unlistedCodes: await countUnlisted(context),
+    correctedPayments: await countCorrectedPix(context, new Date(now.getTime() - 24 * hourMs)),
+    acceptedPayments: backlog.accepted,
+    oldestAcceptedSeconds: secondsSince(backlog.oldestAcceptedAt),
+    overduePayments: backlog.overdue,
   };
+}
+
+/** A kind may fail in two states. */
+function sumByKind(failing: Backlog['queue']): InspectedBacklog['failingJobs'] {
+  const counts = new Map<string, number>();
+  for (const { kind, failing: jobs } of failing) counts.set(kind, (counts.get(kind) ?? 0) + jobs);
+  return [...counts].map(([kind, jobs]) => ({ kind, jobs }));
+}
+
+const hourMs = 3_600_000;
+
+async function inspectWebhooks(context: LocalContext): Promise<InspectedWebhooks> {
+  const now = context.clock.now();
+  const { newestAt, unread, refusals } = await readWebhookState(context, {
+    refusedSince: new Date(now.getTime() - hourMs),
+    unreadSince: new Date(now.getTime() - 24 * hourMs),
+  });
+  const secondsSince = ageFrom(now);
+  const lastRefusals = refusals.map(({ lastAt }) => secondsSince(new Date(lastAt)));
+  return {
+    newestWebhookSeconds: newestAt === null ? null : secondsSince(newestAt),
+    refusals: refusals.map(({ reason, refusals: count }) => ({ reason, refusals: count })),
+    lastRefusedSeconds: lastRefusals.length === 0 ? 0 : Math.min(...lastRefusals),
+    unreadEvents: unread,
+  };
+}
+
+function ageFrom(now: Date): (time: Date | null) => number {
+  return (time) =>
+    time === null ? 0 : Math.max(0, Math.floor((now.getTime() - time.getTime()) / 1_000));
 }

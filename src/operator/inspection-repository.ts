@@ -11,6 +11,8 @@ export interface Backlog {
     readonly kind: string;
     readonly state: 'due' | 'later' | 'running' | 'dead';
     readonly jobs: number;
+    /** Those that fail again and again: see {@link failedOften}. */
+    readonly failing: number;
   }[];
   readonly oldestDueAt: Date | null;
   readonly received: number;
@@ -20,11 +22,23 @@ export interface Backlog {
   readonly unknown: number;
   /** The creation of the oldest send with an unknown outcome. */
   readonly oldestUnknownAt: Date | null;
+  /** Sends that are accepted and not settled. */
+  readonly accepted: number;
   /** The creation of the oldest send that is accepted and not settled. */
   readonly oldestAcceptedAt: Date | null;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overdue: number;
 }
+
+/**
+ * After so many failed runs an open job is reported; some kinds are tried for a day before they are
+ * dead. A periodic job, whose runs are not counted, is reported when its last run failed.
+ */
+export const failedOften = 5;
+
+const isFailing =
+  `last_error is not null and (unique_key like 'every:%' or ` +
+  `attempts - (status = 'running')::int >= ${failedOften})`;
 
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
@@ -38,20 +52,24 @@ export const backlogStatement: Statement = {
   text: `
     with queue as (
       select kind, case when run_at <= $1 then 'due' else 'later' end as state,
-             count(*)::int as jobs, min(run_at) as oldest_at
+             count(*)::int as jobs, min(run_at) as oldest_at,
+             count(*) filter (where ${isFailing})::int as failing
         from jobs where status = 'queued' group by 1, 2
        union all
-      select kind, 'running', count(*)::int, null from jobs where status = 'running' group by 1
+      select kind, 'running', count(*)::int, null,
+             count(*) filter (where ${isFailing})::int
+        from jobs where status = 'running' group by 1
        union all
-      select kind, 'dead', count(*)::int, null from jobs where status = 'dead' group by 1
+      select kind, 'dead', count(*)::int, null, 0 from jobs where status = 'dead' group by 1
     )
     select (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'state', state,
-                                                         'jobs', jobs)), '[]'::jsonb)
+                                                         'jobs', jobs, 'failing', failing)),
+                             '[]'::jsonb)
               from (select * from queue order by kind, state) queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
-           unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue
+           unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
@@ -60,6 +78,8 @@ export const backlogStatement: Statement = {
               from webhook_events where status in ('orphaned', 'anomaly')) unsettled,
            (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
                    min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
+                   count(*) filter (where phase = 'ACCEPTED' and operation = 'SEND')::int
+                     as accepted,
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING' and updated_at <= $2
                        and (claimed_until is null or claimed_until <= $1))::int as overdue
@@ -115,5 +135,43 @@ const server: Statement = {
 export async function readServerState({ db }: Pick<LocalContext, 'db'>): Promise<ServerState> {
   const [state] = await db.query<ServerState>(server, []);
   if (!state) throw new Error('the state of the server has no row');
+  return state;
+}
+
+/** What the database has of the provider's webhooks. */
+export interface WebhookState {
+  /** When the newest event was received. */
+  readonly newestAt: Date | null;
+  /** Events about an open transaction that could not be read. */
+  readonly unread: number;
+  /** The refused webhooks by reason, the most frequent first; their times are texts. */
+  readonly refusals: readonly {
+    readonly reason: string;
+    readonly refusals: number;
+    readonly lastAt: string;
+  }[];
+}
+
+const webhookState: Statement = {
+  name: 'ops-inspect-webhooks',
+  text: `
+    select (select max(received_at) from webhook_events) as "newestAt",
+           (select count(*)::int from webhook_events
+             where received_at >= $2 and status = 'ignored'
+               and results @? '$[*].transactionId') as unread,
+           (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'refusals', refusals,
+                                                         'lastAt', last_at)), '[]'::jsonb)
+              from (select reason, sum(refusals)::int as refusals, max(last_at) as last_at
+                      from webhook_refusals where minute >= $1
+                     group by reason order by refusals desc, reason) counted) as refusals`,
+};
+
+/** For `doctor` only: it reads the events of a day. */
+export async function readWebhookState(
+  { db }: Pick<LocalContext, 'db'>,
+  { refusedSince, unreadSince }: { readonly refusedSince: Date; readonly unreadSince: Date },
+): Promise<WebhookState> {
+  const [state] = await db.query<WebhookState>(webhookState, [refusedSince, unreadSince]);
+  if (!state) throw new Error('the state of the webhooks has no row');
   return state;
 }

@@ -32,13 +32,15 @@ export interface JobFilter {
   readonly kind?: string | undefined;
   /** Only the jobs of one webhook event. */
   readonly eventId?: string | undefined;
+  /** Only open jobs whose last run failed. */
+  readonly failing?: boolean | undefined;
   readonly limit: number;
 }
 
 /** @returns jobs, the newest first. */
 export async function findJobs(
   { db }: Pick<LocalContext, 'db'>,
-  { status, kind, eventId, limit }: JobFilter,
+  { status, kind, eventId, failing = false, limit }: JobFilter,
 ): Promise<ListedJob[]> {
   const { em, Job: Entity } = await openUnit(db);
   const jobs = await em.find(
@@ -46,6 +48,7 @@ export async function findJobs(
     {
       ...(status !== undefined && { status }),
       ...(kind !== undefined && { kind }),
+      ...(failing && { status: { $in: ['queued', 'running'] }, lastError: { $ne: null } }),
       ...(eventId !== undefined && { kind: settleWebhook, payload: { eventId } }),
     },
     { orderBy: { id: 'desc' }, limit },

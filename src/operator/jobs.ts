@@ -17,6 +17,8 @@ import { recordAction } from './operator-action-repository.ts';
 export interface JobsListInput {
   readonly state?: JobStatus;
   readonly kind?: string;
+  /** Only open jobs whose last run failed. */
+  readonly failing?: boolean;
   readonly limit: number;
 }
 
@@ -41,8 +43,8 @@ export interface JobView {
 
 /** Lists jobs, newest first. */
 export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> = {
-  async run(context, { state: status, kind, limit }) {
-    const jobs = await findJobs(context, { status, kind, limit });
+  async run(context, { state: status, ...filter }) {
+    const jobs = await findJobs(context, { status, ...filter });
     const now = context.clock.now();
     return { jobs: jobs.map((job) => toJobView(job, now)) };
   },

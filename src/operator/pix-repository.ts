@@ -5,6 +5,7 @@
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
 import type { PixPhase, PixStatus } from '../domain/pix.ts';
 
@@ -38,7 +39,9 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
 
 const filter = `
   ($1::int is null or t.user_id = $1) and ($2::text is null or t.status = $2)
-  and ($3::text is null or t.phase = $3) and ($4::timestamptz is null or t.created_at <= $4)`;
+  and ($3::text is null or t.phase = $3) and ($4::timestamptz is null or t.created_at <= $4)
+  and ($5::timestamptz is null or t.created_at >= $5) and ($6::uuid is null or t.id >= $6)
+  and ($7::numeric is null or t.amount = $7)`;
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const pixStatements = {
@@ -48,14 +51,18 @@ export const pixStatements = {
     text: `
       select ${columns} from pix_transactions t
        where ${filter}
-       order by t.id desc limit $5`,
+       order by t.id desc limit $8`,
   },
   listCorrected: {
     name: 'inspect-pix-corrected',
     text: `
       select ${columns} from pix_transactions t
        where t.corrected_at is not null and ${filter}
-       order by t.corrected_at desc limit $5`,
+       order by t.corrected_at desc limit $8`,
+  },
+  countCorrected: {
+    name: 'inspect-pix-corrected-count',
+    text: `select count(*)::int as corrected from pix_transactions where corrected_at >= $1`,
   },
   listStuck: {
     name: 'inspect-pix-stuck',
@@ -63,19 +70,39 @@ export const pixStatements = {
       select ${columns} from pix_transactions t
        where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter}
          and (t.phase = 'UNKNOWN'
-              or (t.phase = 'PAYING' and t.updated_at <= $6
-                  and (t.claimed_until is null or t.claimed_until <= $7))
-              or (t.phase = 'ACCEPTED' and t.updated_at <= $8))
-       order by t.id limit $5`,
+              or (t.phase = 'PAYING' and t.updated_at <= $9
+                  and (t.claimed_until is null or t.claimed_until <= $10))
+              or (t.phase = 'ACCEPTED' and t.updated_at <= $11))
+       order by t.id limit $8`,
   },
   find: {
     name: 'inspect-pix-one',
     text: `
-      select ${columns},
+      select ${columns}, t.payee,
              exists (select from banking_sessions s
                       where s.user_id = t.user_id and s.status = 'ACTIVE'
                         and (s.token_expires_at is null or s.token_expires_at > $2)) as "hasSession"
         from pix_transactions t where t.id = $1`,
+  },
+  /** Each branch uses an index; the provider's id is in the timeline, too, which has one. */
+  references: {
+    name: 'inspect-pix-references',
+    text: `
+      select t.id, t.operation, t.user_id as "userId" from pix_transactions t
+       where t.id = any(array(
+               select $1::uuid where $1::uuid is not null
+                union
+               select id from pix_transactions where end_to_end = $2
+                union
+               select id from pix_transactions
+                where left(transaction_identification, 25) = left($2, 25) and length($2) >= 25
+                  and transaction_identification is not null
+                  and starts_with(transaction_identification, $2)
+                union
+               select id from pix_transactions where idempotency_key = $2
+                union
+               select transaction_id from pix_timeline where provider_txid = $2))
+       order by t.id limit 20`,
   },
   refunds: {
     name: 'inspect-pix-refunds',
@@ -98,11 +125,38 @@ export interface PixFilter {
   readonly status?: PixStatus | undefined;
   readonly phase?: PixPhase | undefined;
   readonly createdUntil?: Date | undefined;
+  readonly createdSince?: Date | undefined;
+  /** In reais, as a decimal. */
+  readonly amount?: string | undefined;
   readonly limit: number;
 }
 
-function filterParameters({ userId, status, phase, createdUntil, limit }: PixFilter): unknown[] {
-  return [userId ?? null, status ?? null, phase ?? null, createdUntil ?? null, limit];
+function filterParameters(which: PixFilter): unknown[] {
+  const { userId, status, phase, createdUntil, createdSince, amount, limit } = which;
+  return [
+    userId ?? null,
+    status ?? null,
+    phase ?? null,
+    createdUntil ?? null,
+    createdSince ?? null,
+    createdSince === undefined ? null : firstIdAt(createdSince),
+    amount ?? null,
+    limit,
+  ];
+}
+
+/** More than the clocks of two instances differ. */
+const slackMs = 3_600_000;
+
+/**
+ * The smallest id (UUIDv7) of a transaction that was created at a time, with some slack: the list
+ * ends there, and does not read the transactions of years in search of one more row.
+ */
+function firstIdAt(time: Date): string {
+  const hex = Math.max(0, time.getTime() - slackMs)
+    .toString(16)
+    .padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
 /** @returns transactions, the newest first. */
@@ -119,6 +173,15 @@ export function findCorrectedPix(
   which: PixFilter,
 ): Promise<InspectedPix[]> {
   return db.query<InspectedPix>(pixStatements.listCorrected, filterParameters(which));
+}
+
+/** @returns how many transactions were corrected since a time. */
+export async function countCorrectedPix(
+  { db }: Pick<LocalContext, 'db'>,
+  since: Date,
+): Promise<number> {
+  const [row] = await db.query<{ corrected: number }>(pixStatements.countCorrected, [since]);
+  return row?.corrected ?? 0;
 }
 
 /** When a send counts as stuck. */
@@ -143,18 +206,31 @@ export function findStuckPix(
   return db.query<InspectedPix>(pixStatements.listStuck, parameters);
 }
 
-/** @returns a transaction, and whether its user has an active banking session; null: none. */
+/** A transaction by itself. */
+export interface FoundPix extends InspectedPix {
+  /** Whether its user has an active banking session. */
+  readonly hasSession: boolean;
+  /** Of a send: the owner of the key that it pays, as the payer was shown it. */
+  readonly payee: ShownOwner | null;
+}
+
+/** @returns a transaction; null: none. */
 export async function findPix(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
-): Promise<(InspectedPix & { readonly hasSession: boolean }) | null> {
+): Promise<FoundPix | null> {
   if (!isUuid(id)) return null;
-  const parameters = [id, clock.now()];
-  const [found] = await db.query<InspectedPix & { hasSession: boolean }>(
-    pixStatements.find,
-    parameters,
-  );
+  const [found] = await db.query<FoundPix>(pixStatements.find, [id, clock.now()]);
   return found ?? null;
+}
+
+/** @returns the transactions that have this id, of whatever kind; the oldest first. */
+export function findPixReferences(
+  { db }: Pick<LocalContext, 'db'>,
+  reference: string,
+): Promise<Pick<InspectedPix, 'id' | 'operation' | 'userId'>[]> {
+  const id = isUuid(reference) ? reference : null;
+  return db.query(pixStatements.references, [id, reference]);
 }
 
 /** @returns the first refunds of a transaction, in the order in which they were recorded. */

@@ -8,7 +8,8 @@ import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
-import { findPix, type InspectedPix } from './pix-repository.ts';
+import { findNamedPix } from './pix-reference.ts';
+import type { InspectedPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** The required confirmation to fail a payment that may have been sent. */
@@ -35,14 +36,12 @@ export interface PixResolveInput extends Decision {
  */
 export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
   async run(context, input, { operator }) {
-    const { id } = input;
     const now = context.clock.now();
     const find = async (): Promise<InspectedPix> => {
-      const found = await findPix(context, id);
-      if (!found) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
-      return found;
+      return findNamedPix(context, input.id);
     };
     const row = await find();
+    const { id } = row;
     const circumstances = { now, calls: context.config.provider };
     const refusal = refusalOf(row, input.as, circumstances) ?? mistakeOf(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);

@@ -1,7 +1,10 @@
 /** `pix show`: one transaction with its timeline, what it waits for and what can be done. */
-import { OpError, type Op } from './op.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
+import { maskName } from '../domain/text.ts';
+import type { Op } from './op.ts';
 import { nextStepOf } from './pix-next-step.ts';
-import { findPix, findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
+import { findNamedPix } from './pix-reference.ts';
+import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** More rows than a regular transaction has; a provider that keeps contradicting adds more. */
@@ -12,8 +15,20 @@ const mostRefunds = 100;
 /** An entry of the timeline; its time is an ISO 8601 text. */
 export type TimelineView = Omit<TimelineEntry, 'at'> & { readonly at: string };
 
+/** The owner of a Pix key; what is not known is null. */
+export interface PayeeView {
+  /** The first letter of each word, such as `B*** S***`. */
+  readonly name: string | null;
+  /** The masked document. */
+  readonly document: string | null;
+  /** The institution of the account. */
+  readonly ispb: string | null;
+}
+
 export interface PixShown {
   readonly transaction: PixView;
+  /** Of a send: whom it pays, masked; null: the directory did not say. */
+  readonly payee: PayeeView | null;
   /** In order; the first rows of a very long one. */
   readonly timeline: readonly TimelineView[];
   readonly timelineIsCut: boolean;
@@ -25,16 +40,18 @@ export interface PixShown {
 
 /**
  * Shows a transaction.
- * @throws OpError when there is none.
+ * @param id any of its ids, see `pix-reference.ts`.
+ * @throws OpError when there is none, or when the id is one of several.
  */
 export const showPix: Op<{ readonly id: string }, PixShown> = {
-  async run(context, { id }) {
-    const pix = await findPix(context, id);
-    if (!pix) throw new OpError('NOT_FOUND', `there is no transaction ${id}`);
+  async run(context, { id: reference }) {
+    const pix = await findNamedPix(context, reference);
+    const { id, payee } = pix;
     const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, mostRefunds);
     const timeline = await findTimeline(context, id, longestTimeline + 1);
     return {
       transaction: viewOfPix(pix),
+      payee: viewOfPayee(payee),
       timeline: timeline.slice(0, longestTimeline).map(viewOfTimeline),
       timelineIsCut: timeline.length > longestTimeline,
       refunds: refunds.map(viewOfPix),
@@ -47,6 +64,12 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
     };
   },
 };
+
+function viewOfPayee(payee: ShownOwner | null): PayeeView | null {
+  if (payee === null) return null;
+  const { name, document = null, ispb = null } = payee;
+  return { name: name === undefined ? null : maskName(name), document, ispb };
+}
 
 function viewOfTimeline({ at, ...entry }: TimelineEntry): TimelineView {
   return { at: at.toISOString(), ...entry };

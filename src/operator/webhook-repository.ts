@@ -78,6 +78,11 @@ export const eventStatements = {
        where t.id = $1
        limit $2`,
   },
+  /** The events that wait for an id, which no transaction may have. */
+  waiting: {
+    name: 'inspect-events-waiting',
+    text: `select event_id as id from webhook_waits where id_value = $1 limit $2`,
+  },
   find: {
     name: 'inspect-event',
     text: `
@@ -150,6 +155,16 @@ export async function findEventIdsOfTransaction(
   const parameters = [transactionId, limit];
   const rows = await db.query<{ id: string }>(eventStatements.ofTransaction, parameters);
   return rows.map(({ id }) => id);
+}
+
+/** Finds the events that wait for an id. */
+export async function findEventIdsWaitingFor(
+  { db }: Store,
+  id: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(eventStatements.waiting, [id, limit]);
+  return rows.map(({ id: eventId }) => eventId);
 }
 
 export interface ShownEvent extends InspectedEvent {

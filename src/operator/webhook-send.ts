@@ -3,7 +3,8 @@ import type { LocalContext } from '../context.ts';
 import { isRefund, newEndToEndId, newReturnId } from '../domain/pix.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
 import { OpError, type Op } from './op.ts';
-import { findPix, type InspectedPix } from './pix-repository.ts';
+import { findNamedPix } from './pix-reference.ts';
+import type { InspectedPix } from './pix-repository.ts';
 
 /** The formats that providers of this family post; see `provider/webhook-events.ts`. */
 export const webhookShapes = ['flat', 'entity', 'request-body', 'movement', 'bacen'] as const;
@@ -25,8 +26,7 @@ export interface WebhookComposeInput {
 export const composeWebhook: Op<WebhookComposeInput, { readonly payload: unknown }> = {
   async run(context, { transactionId, status, shape, refund }) {
     const now = context.clock.now();
-    const row = await findPix(context, transactionId);
-    if (!row) throw new OpError('NOT_FOUND', `there is no transaction ${transactionId}`);
+    const row = await findNamedPix(context, transactionId);
     if (refund !== undefined) return { payload: composeRefund(context, row, refund) };
     const refusal = findRefusal(row, status, shape);
     if (refusal !== null) throw new OpError('REFUSED', refusal);

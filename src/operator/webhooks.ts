@@ -7,11 +7,14 @@ import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
+import { requireKnownForm } from './pix-reference.ts';
+import { findPixReferences } from './pix-repository.ts';
 import { redacted } from './webhook-redaction.ts';
 import {
   type EventFilter,
   findEvent,
   findEventIdsOfTransaction,
+  findEventIdsWaitingFor,
   findEvents,
   type InspectedEvent,
 } from './webhook-repository.ts';
@@ -76,6 +79,7 @@ const mostJobs = 10;
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   async run(context, { id, raw = false }) {
+    if (!isUuid(id)) throw new OpError('NOT_FOUND', `${id} is not the id of an event`);
     const event = await findEvent(context, id);
     if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
     const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
@@ -97,7 +101,10 @@ export interface WebhookFilter {
   readonly since?: string;
   readonly until?: string;
   readonly eventIds?: readonly string[];
-  /** The events in its timeline, and those that wait for one of its ids. */
+  /**
+   * Any id of a transaction, see `pix-reference.ts`: the events in its timeline, and those that
+   * wait for one of its ids, or for this id, if no transaction has it.
+   */
   readonly transactionId?: string;
 }
 
@@ -112,10 +119,8 @@ export async function readFilter(
   context: LocalContext,
   { state, since, until, eventIds, transactionId }: WebhookFilter,
 ): Promise<EventFilter> {
-  const wrong = [...(eventIds ?? []), ...(transactionId === undefined ? [] : [transactionId])].find(
-    (id) => !isUuid(id),
-  );
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not an id`);
+  const wrong = eventIds?.find((id) => !isUuid(id));
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of an event`);
   // As the database writes them.
   const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
   const ids = transactionId === undefined ? named : await findIds(context, transactionId, named);
@@ -134,6 +139,13 @@ async function findIds(
   transactionId: string,
   among: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const ids = await findEventIdsOfTransaction(context, transactionId, mostOfTransaction);
+  const reference = transactionId.trim();
+  const waiting = await findEventIdsWaitingFor(context, reference, mostOfTransaction);
+  const transactions = await findPixReferences(context, reference);
+  if (waiting.length + transactions.length === 0) requireKnownForm(reference);
+  const found = await Promise.all(
+    transactions.map(({ id }) => findEventIdsOfTransaction(context, id, mostOfTransaction)),
+  );
+  const ids = [...new Set([...waiting, ...found.flat()])];
   return among === null ? ids : ids.filter((id) => among.includes(id));
 }

@@ -11,16 +11,19 @@ export async function withProvider<Result>(
   work: (provider: Provider | null) => Promise<Result>,
 ): Promise<Result> {
   if (isOfService(context)) return work(context.provider);
-  const { config, clock, log, metrics, stopping: shutdown } = context;
+  const { config, clock, log, stopping: shutdown } = context;
   if (config.provider.stub) return work(null);
-  const { composeProvider } = await import('../compose-provider.ts');
+  const [{ composeProvider }, { createMetrics }] = await Promise.all([
+    import('../compose-provider.ts'),
+    import('../metrics.ts'),
+  ]);
   const deliver = (): Promise<never> =>
     Promise.reject(new Error('a provider posts no webhook here'));
   const { provider, close } = await composeProvider({
     config,
     clock,
     log,
-    metrics,
+    metrics: createMetrics(),
     shutdown,
     deliver,
   });

@@ -1,9 +1,16 @@
 /** The parties and the ids of a transaction as receipts and lists show them, documents masked. */
-import type { PixReceiptParty } from '../../contract/types.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import type { PixType } from '../domain/pix.ts';
 import { maskTaxId } from '../domain/tax-id.ts';
+
+/** A payer or a payee, as far as known; a document is masked, and so is a key that is one. */
+interface ShownParty {
+  readonly name?: string;
+  readonly document?: string;
+  readonly institution?: { readonly ispb: string };
+  readonly key?: string;
+}
 
 /** What is stored of the party that is not the user. */
 interface OtherPartyFacts {
@@ -15,13 +22,13 @@ interface OtherPartyFacts {
 
 /** The party that is not the user. */
 export interface OtherParty {
-  readonly payer?: PixReceiptParty;
-  readonly payee?: PixReceiptParty;
+  readonly payer?: ShownParty;
+  readonly payee?: ShownParty;
 }
 
 /**
- * Returns the party that is not the user, as far as it is known: the payee of a send and of a refund
- * by the user, and the payer of a refund to the user. Of any other payer nothing is stored.
+ * Returns the party that is not the user, as far as it is known: the payee of a send and of a
+ * refund by the user, and the payer of a refund to the user. Of any other payer nothing is stored.
  */
 export function otherParty({ operation, pixKey, payee }: OtherPartyFacts): OtherParty {
   const owner = ownerParty(payee ?? {});
@@ -31,16 +38,16 @@ export function otherParty({ operation, pixKey, payee }: OtherPartyFacts): Other
   return isKnown(party) ? { payee: party } : {};
 }
 
-function ownerParty({ ispb, ...named }: ShownOwner): PixReceiptParty {
+function ownerParty({ ispb, ...named }: ShownOwner): ShownParty {
   return { ...named, ...(ispb !== undefined && { institution: { ispb } }) };
 }
 
-function isKnown(party: PixReceiptParty): boolean {
+function isKnown(party: ShownParty): boolean {
   return Object.keys(party).length > 0;
 }
 
 /** The key of a payee; one that is a document is masked like one. */
-export function keyPart(pixKey: string | null): Pick<PixReceiptParty, 'key'> {
+export function keyPart(pixKey: string | null): Pick<ShownParty, 'key'> {
   if (pixKey === null) return {};
   const { kind, key } = normalisePixKey(pixKey);
   return { key: (kind === 'CPF' || kind === 'CNPJ' ? maskTaxId(key) : null) ?? pixKey };

@@ -142,12 +142,14 @@ function readLineStatus(fields: Fields, settledOnly: boolean): PixStatus | null 
 }
 
 /** Fields around the lines that say nothing about further pages. */
-const harmlessNames: ReadonlySet<string> = new Set([
-  ...['items', 'data', 'list', 'result'],
-  ...['startdate', 'enddate', 'status', 'statuscode', 'code', 'success', 'message'],
-  ...['requestid', 'timestamp', 'currency'],
-  ...['balance', 'account', 'accountnumber', 'agency', 'document'],
-]);
+const harmlessNames: ReadonlySet<string> = new Set(
+  [
+    ['items', 'data', 'list', 'result'],
+    ['startdate', 'enddate', 'status', 'statuscode', 'code', 'success', 'message'],
+    ['requestid', 'timestamp', 'currency'],
+    ['balance', 'account', 'accountnumber', 'agency', 'document'],
+  ].flat(),
+);
 
 const pageObjects = ['pagination', 'paging', 'paginacao', 'meta', 'metadata'];
 const totalNames = ['total', 'totalitems', 'totalcount', 'totalelements', 'totalrecords', 'count'];

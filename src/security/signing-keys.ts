@@ -13,7 +13,6 @@ import {
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { makeFolder } from './make-folder.ts';
 
 export interface SigningKeys {
@@ -51,6 +50,8 @@ export async function loadSigningKeys(options: SigningKeysOptions): Promise<Sign
 
 /** The RFC 7638 thumbprint of a key. */
 export async function thumbprint(key: KeyObject): Promise<string> {
+  // Imported on demand: most commands need the encryption keys only.
+  const { calculateJwkThumbprint, exportJWK } = await import('jose');
   return calculateJwkThumbprint(await exportJWK(key));
 }
 

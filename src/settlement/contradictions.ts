@@ -1,4 +1,4 @@
-/** Finds the items of an event that another item of the same event contradicts. It is pure. */
+/** The items of an event that another item of the same event contradicts. The functions are pure. */
 import { staticTxidLength } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
@@ -33,6 +33,15 @@ export function contradictedItems(items: readonly WebhookItem[]): ReadonlySet<nu
     return (kind === 'payment' || kind === 'expired') && status === 'FAILED';
   });
   return new Set(failures.filter(isContradicted).map(({ index }) => index));
+}
+
+/**
+ * Puts failures behind what is completed, so that the end of a payment does not depend on the order
+ * of the items, even if they name it by different ids.
+ */
+export function failuresLast(items: readonly WebhookItem[]): readonly WebhookItem[] {
+  const isFailure = ({ status }: WebhookItem): boolean => status === 'FAILED';
+  return [...items.filter((item) => !isFailure(item)), ...items.filter(isFailure)];
 }
 
 /** The ids of an item that several payments may share. */

@@ -30,7 +30,7 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
 export function decide(of: EventItem, stored: Facts): readonly Decision[] {
   const { item } = of;
   const { status } = item;
-  const candidates = stored.candidates.filter((one) => mayBeNamed(of, one));
+  const candidates = stored.candidates.map((one) => asNamed(of, one));
   const facts = { ...stored, candidates };
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
@@ -52,16 +52,17 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
 }
 
 /**
- * Whether an item may name a stored transaction. A send or a charge that was stored after the event
- * was received can only be named by an id that no other payment has: the event may be of another
- * channel that uses the same request ids.
+ * A send or a charge that was stored after the event was received can only be named by an id that no
+ * other payment has, because another channel may use the same request ids: the decision gets it
+ * without its other ids.
  */
-function mayBeNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): boolean {
-  if (one.operation !== 'SEND' && one.operation !== 'CHARGE') return true;
+function asNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): CandidateRow {
+  const isRequested = one.operation === 'SEND' || one.operation === 'CHARGE';
   const isUnique =
     (ids.endToEnd !== null && ids.endToEnd === one.end_to_end) ||
     (one.operation === 'CHARGE' && ids.transactionIdentification !== null);
-  return isUnique || one.created_at <= receivedAt;
+  const isOlder = !isRequested || isUnique || one.created_at <= receivedAt;
+  return isOlder ? one : { ...one, idempotency_key: null, provider_txid: null };
 }
 
 /**

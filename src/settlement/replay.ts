@@ -5,7 +5,7 @@ import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
-import { contradictedItems } from './contradictions.ts';
+import { contradictedItems, failuresLast } from './contradictions.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { readEvent, settledIdsOf } from './event-reader.ts';
@@ -77,7 +77,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const items: ItemPreview[] = [];
   // The newest first: of two that represent one transaction the later one counts.
   const imagined: CandidateRow[] = [];
-  for (const item of read.items) {
+  for (const item of failuresLast(read.items)) {
     const { index, name } = item;
     const { candidates, payees } = await factsOf(context, item);
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
@@ -90,6 +90,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
       if (after) imagined.unshift(after);
     }
   }
+  items.sort((one, other) => one.index - other.index);
   return { kind: 'preview', status: event.status, statusAfter: eventStatus(items), items };
 }
 

@@ -10,7 +10,7 @@ import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
-import { contradictedItems } from './contradictions.ts';
+import { contradictedItems, failuresLast } from './contradictions.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
@@ -210,7 +210,7 @@ async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<A
 async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const { eventId } = work;
   const startedAt = context.clock.now();
-  const items = openItems(work);
+  const items = failuresLast(openItems(work));
   const settledIds = settledIdsOf(work.event);
   const { candidates, receivedAt } = work.event;
   const contradicted = contradictedItems(work.event.items);

@@ -14,6 +14,7 @@ import {
   trespasses,
   type Door,
 } from './doors.ts';
+import { gaugesIn } from './gauges.ts';
 import { breachesOf, cyclesAmong } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Callable, type Source } from './source.ts';
@@ -104,6 +105,13 @@ describe('single doors', () => {
       .filter(({ path }) => /^(?:src|bin)\//.test(path) && !normalisers.has(path))
       .flatMap(({ path }) => mentions(path, texts.get(path) ?? '', /\.normalize\(/));
     none(found, 'Call normalised() of src/domain/text.ts:');
+  });
+
+  it('no job sets a gauge: what the database knows is read at the scrape', () => {
+    none(
+      [...texts].flatMap(([path, text]) => gaugesIn(path, text)),
+      'Read it in src/operator/inspection-repository.ts, and add it to src/metrics-gauges.ts:',
+    );
   });
 
   it('have no exception without a use', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clockDoor, environmentDoor, providerDoor, trespasses, type Door } from './doors.ts';
+import { gaugesIn } from './gauges.ts';
 import { breachesOf, cyclesAmong } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Source } from './source.ts';
@@ -226,4 +227,19 @@ test('a name that says nothing is found anywhere in a path', () => {
   assert.ok(hasEmptyName('src/utils/money.ts'));
   assert.ok(hasEmptyName('src/http/body-helpers.ts'));
   assert.ok(!hasEmptyName('src/db/database.ts'));
+});
+
+test('a gauge is set by its process only, and by no job', () => {
+  const found = (text: string): number => gaugesIn('src/jobs/one.ts', text).length;
+  for (const text of [
+    `context.metrics.unstoredOutcomes.set(3);`,
+    `const { unstoredOutcomes } = context.metrics; unstoredOutcomes.set(3);`,
+    `breakerState.set({ lane }, 1);`,
+    `new Gauge({ name: 'stuck' });`,
+    `import { register } from 'prom-client';`,
+  ]) {
+    assert.equal(found(text), 1, text);
+  }
+  assert.equal(found(`context.metrics.jobs.inc({ kind });`), 0);
+  assert.deepEqual(gaugesIn('src/metrics-gauges.ts', 'new Gauge({})'), []);
 });

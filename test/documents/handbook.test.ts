@@ -34,7 +34,12 @@ function chapter(): string {
 }
 
 const backlog: Backlog = {
-  jobs: ['due', 'later', 'running', 'dead'].map((state) => ({ kind: 'any', state, jobs: 1 })),
+  jobs: ['due', 'later', 'running', 'dead'].map((state) => ({
+    kind: 'any',
+    state,
+    jobs: 1,
+    failing: 1,
+  })),
   oldestDueSeconds: 1,
   events: { received: 1, parked: 1, orphaned: 1, anomaly: 1 },
   unknownPayments: 1,
@@ -98,6 +103,7 @@ describe('the alarms of the handbook', () => {
     metrics.requests.observe({ operation: 'any', status: '500' }, 1);
     metrics.providerCalls.observe({ method: 'any', status_class: '5xx' }, 1);
     metrics.webhookEvents.inc({ result: 'received' });
+    metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
     const samples = await samplesOf(metrics);
     for (const { name, label, value } of alarms()) {
       const labelled = label === undefined ? '' : `${label}="${value}"`;
@@ -231,6 +237,9 @@ describe('the commands that the chapter tells to run', () => {
     for (const wanted of [
       'doctor',
       'jobs list',
+      'jobs list --failing',
+      'user show',
+      'pix list --email',
       'jobs stats',
       'jobs retry',
       'webhook list',

@@ -87,9 +87,9 @@ async function readServed(): Promise<ReadContract> {
 const laterCodes = ['PIX_KEY_LIMIT', 'PIX_KEY_TAKEN'];
 
 /**
- * Reads a released contract as it is, with two exceptions that the changelog names: its answers have
- * `additionalProperties: false`, although its text says that fields may be added to them; and a
- * refused Pix key has a code of its own since 1.2.0.
+ * Reads a released contract as it is, with two exceptions that the changelog names: its answers
+ * have `additionalProperties: false`, although its text says that fields may be added to them; and
+ * a refused Pix key has a code of its own since 1.2.0.
  */
 async function readReleased(path: string): Promise<ReadContract> {
   const text = await readFile(path, 'utf8');

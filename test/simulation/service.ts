@@ -147,6 +147,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     claimedKeys: new ClaimedKeys(),
     uploads: absent('uploads'),
     jobs: new LocalDispatch(),
+    refusedWebhooks: absent('refusedWebhooks'),
     largeEvents: new LargeEvents(),
     listening: absent('listening'),
     accessTokens: absent('accessTokens'),

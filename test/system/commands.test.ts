@@ -98,6 +98,28 @@ describe('a command', () => {
     });
   });
 
+  it('that is a worker refuses the simulated bank, which lives in the server: exit 2', async () => {
+    const environment = { APP_ENV: 'local', DATABASE_URL: 'postgres://127.0.0.1:1/ponte' };
+    const { code, stderr } = await run(ponte, ['worker'], environment);
+    assert.equal(code, 2);
+    assert.match(stderr, /^ponte: a worker cannot run with PROVIDER_STUB=true: the simulated bank/);
+    assert.match(stderr, /ponte provider-sandbox/);
+  });
+
+  it('that starts, checks or examines the service refuses JOBS=off with the simulated bank', async () => {
+    const environment = {
+      APP_ENV: 'local',
+      JOBS: 'off',
+      DATABASE_URL: 'postgres://127.0.0.1:1/ponte',
+    };
+    const fault = /JOBS must be `inline` with PROVIDER_STUB=true/;
+    for (const words of [['serve'], ['config', 'check'], ['doctor']]) {
+      const { code, stdout, stderr } = await run(ponte, words, environment);
+      assert.notEqual(code, 0);
+      assert.match(stdout + stderr, fault, words.join(' '));
+    }
+  });
+
   it('shows the stack of a defect at LOG_LEVEL=debug alone', async (t) => {
     const database = await createTestDatabase();
     t.after(() => database.drop());

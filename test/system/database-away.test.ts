@@ -98,7 +98,9 @@ async function behindProxy(
   const proxy = await startDatabaseProxy(databaseUrl);
   t.after(() => proxy.cut());
   const settings = { ...settingsFor(database), JOB_LEASE_SECONDS: '3' };
-  return { proxy, environment: { ...settings, DATABASE_URL: proxy.url } };
+  // A worker refuses the simulated bank; nothing here calls the provider.
+  const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'http://127.0.0.1:1' };
+  return { proxy, environment: { ...settings, ...provider, DATABASE_URL: proxy.url } };
 }
 
 async function connected(t: TestContext): Promise<pg.Client> {

@@ -157,7 +157,8 @@ describe('a start that is refused', () => {
     const proxy = await startDatabaseProxy('postgres://ponte:not-shown@127.0.0.1:1/ponte');
     t.after(() => proxy.cut());
     proxy.refuse('28P01');
-    const refused = { ...environment, DATABASE_URL: proxy.url };
+    const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'http://127.0.0.1:1' };
+    const refused = { ...environment, ...provider, DATABASE_URL: proxy.url };
     for (const command of ['serve', 'worker'] as const) {
       const { code, stdout, stderr } = await startService(t, refused, command).ended;
       assert.equal(

@@ -15,6 +15,7 @@ import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
 import { WebhookEvent } from './webhook-event.ts';
+import { WebhookRefusalCount } from './webhook-refusal.ts';
 import { WebhookWait } from './webhook-wait.ts';
 
 export const entities = [
@@ -30,6 +31,7 @@ export const entities = [
   OnboardingDocumentChunk,
   WebhookEvent,
   WebhookWait,
+  WebhookRefusalCount,
   Job,
   ThrottleCounter,
   OperatorAction,
@@ -54,5 +56,6 @@ export {
   ThrottleCounter,
   User,
   WebhookEvent,
+  WebhookRefusalCount,
   WebhookWait,
 };

@@ -20,8 +20,8 @@ import {
 
 export interface ListenOptions {
   readonly context: LocalContext;
-  /** The ops by name. */
-  readonly ops: Readonly<Record<string, Op<never, unknown>>>;
+  /** Loads an op, by its name. */
+  readonly ops: Readonly<Record<string, () => Promise<Op<never, unknown>>>>;
   /** Describes an error without any of its values. */
   readonly describeFailure: (error: unknown) => { message: string; unreachable: boolean };
 }
@@ -150,13 +150,14 @@ async function runRequest(
   { progress, gone }: Client,
 ): Promise<OpMessage> {
   const request = readRequest(line);
-  const op = request && Object.hasOwn(ops, request.op) ? ops[request.op] : undefined;
-  if (!request || !op) {
+  const load = request && Object.hasOwn(ops, request.op) ? ops[request.op] : undefined;
+  if (!request || !load) {
     return refusal('the running service does not know this command: restart it');
   }
-  if (op.refusedWhileServing !== undefined) return refusal(op.refusedWhileServing);
   const stopping = AbortSignal.any([context.stopping, gone]);
   try {
+    const op = await load();
+    if (op.refusedWhileServing !== undefined) return refusal(op.refusedWhileServing);
     const result = await op.run({ ...context, stopping }, request.input as never, {
       operator: request.operator,
       reason: request.reason,

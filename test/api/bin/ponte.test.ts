@@ -53,9 +53,13 @@ function started(place: string): string {
 
 describe('the shim', () => {
   for (const version of ['v20.20.2', 'v26.9.9', 'v8.0.0', 'nonsense']) {
-    it(`says in one sentence that Node ${version} is too old`, () => {
-      const place = project(`old-${version}`, version);
-      const { status, stdout, stderr } = run(join(place, 'bin', 'ponte'), ['serve']);
+    it(`says in one sentence that Node ${version} on the PATH is too old`, () => {
+      const place = project(`old-${version}`);
+      const path = join(place, 'path');
+      mkdirSync(path);
+      fakeNode(join(path, 'node'), version);
+      const ponte = join(place, 'bin', 'ponte');
+      const { status, stdout, stderr } = run(ponte, ['serve'], `${path}:/usr/bin:/bin`);
       assert.equal(status, 1);
       assert.equal(stdout, '');
       assert.equal(
@@ -74,6 +78,15 @@ describe('the shim', () => {
       assert.equal(stdout, `${started(place)}<pix><a b><><*>`);
     });
   }
+
+  it('starts the Node of the project once: bin/entry.js checks its version', () => {
+    const place = project('once', 'v26.10.0');
+    const runs = join(place, 'runs');
+    const node = join(place, 'node_modules', '.bin', 'node');
+    writeFileSync(node, `#!/bin/sh\necho run >> ${runs}\n`);
+    assert.equal(run(join(place, 'bin', 'ponte'), ['serve']).status, 0);
+    assert.equal(readFileSync(runs, 'utf8'), 'run\n');
+  });
 
   it('finds its project through symbolic links, relative and absolute', () => {
     const place = project('linked', 'v26.10.0');
@@ -105,6 +118,41 @@ describe('ponte', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const { version } = manifest as { version: string };
     assert.deepEqual(run(ponte, ['--version']).stdout, `${version}\n`);
+  });
+
+  it('loads for a command what that command needs, and no package of the service', () => {
+    const list = join(folder, 'loaded.txt');
+    const hook = join(folder, 'hook.mjs');
+    writeFileSync(
+      hook,
+      `import { appendFileSync } from 'node:fs';
+       import { registerHooks } from 'node:module';
+       registerHooks({
+         load(url, context, next) {
+           if (url.startsWith('file:')) appendFileSync(${JSON.stringify(list)}, url + '\\n');
+           return next(url, context);
+         },
+       });`,
+    );
+    const env = {
+      PATH: '/usr/bin:/bin',
+      NODE_OPTIONS: `--import=${hook}`,
+      APP_ENV: 'local',
+      DATA_DIR: folder,
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
+    };
+    const { status } = spawnSync(ponte, ['pix', 'list'], { encoding: 'utf8', cwd: folder, env });
+    assert.equal(status, 3);
+    const loaded = readFileSync(list, 'utf8').trim().split('\n');
+    const unneeded =
+      /\/node_modules\/(?:jose|prom-client|undici|@opentelemetry|@electric-sql|@mikro-orm)\//;
+    assert.deepEqual(
+      loaded.filter((url) => unneeded.test(url)),
+      [],
+    );
+    // With 474 files it took twice as long.
+    assert.ok(loaded.length < 230, `${loaded.length} files`);
+    assert.ok(!loaded.some((url) => url.endsWith('/src/operator/webhook-replay.ts')));
   });
 
   it('refuses to serve with faults in the configuration: each on a line, exit 2', () => {

@@ -175,6 +175,10 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
   webhook_waits_event_id_foreign: { table: 'webhook_waits', changes: [{ event_id: uuid() }] },
   webhook_events_status_known: { table: 'webhook_events', changes: [{ status: 'lost' }] },
   security_events_kind_known: { table: 'security_events', changes: [{ kind: 'lost' }] },
+  webhook_refusals_reason_known: {
+    table: 'webhook_refusals',
+    changes: [{ reason: 'unlucky' }],
+  },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
     table: 'jobs',
@@ -256,6 +260,7 @@ export const refusedPairs: Readonly<
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
+  webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };
 

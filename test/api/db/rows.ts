@@ -13,6 +13,9 @@ export function uuid(): string {
   return `00000000-0000-4000-8000-${String(made).padStart(12, '0')}`;
 }
 
+/** A minute that no other row has. */
+const minute = (): Date => new Date(at.getTime() + (made += 1) * 60_000);
+
 const dated = { created_at: at, updated_at: at };
 
 /** A good row, without the columns that point at another table. */
@@ -77,6 +80,12 @@ export const goodRow = {
     received_at: at,
   }),
   webhook_waits: (): Row => ({ id_value: uuid() }),
+  webhook_refusals: (): Row => ({
+    minute: minute(),
+    reason: 'wrong_secret',
+    refusals: 1,
+    last_at: at,
+  }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
   throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
   app_events: (): Row => ({

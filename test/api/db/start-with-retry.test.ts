@@ -124,7 +124,7 @@ describe('a start while the database is away', () => {
       assert.ok(serverUrl);
       const start = await behindProxy(t);
       start.proxy.refuse('53300');
-      const started = start[kind]();
+      const started: Promise<{ stop(): Promise<void> }> = start[kind]();
       await eventually(() => start.waits().length === 1, 'the wait');
       await start.proxy.mend();
       const running = await passUntil(start.clock, started);

@@ -137,6 +137,8 @@ describe('the gauges of the database', () => {
       'ponte_job_queue{kind="sweep-pix",state="later"}': 1,
       'ponte_job_queue{kind="settle-webhook",state="running"}': 1,
       'ponte_job_queue{kind="settle-webhook",state="dead"}': 1,
+      'ponte_job_queue_failing{kind="settle-webhook"}': 0,
+      'ponte_job_queue_failing{kind="sweep-pix"}': 0,
       ponte_job_queue_oldest_due_seconds: 90,
       'ponte_webhook_events_open{state="received"}': 2,
       'ponte_webhook_events_open{state="parked"}': 1,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
+import type { DayRange } from '../../../src/provider/provider.ts';
 import { logIn } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
@@ -110,6 +111,80 @@ test('the sweep ends an unpaid charge a day after its expiry, and not before', a
   assert.deepEqual([stored.status, stored.failure_code], ['FAILED', 'CHARGE_EXPIRED']);
   assert.equal((await app.timeline(charge.id)).at(-1), 'SETTLED expired');
   assert.equal((await app.stored(fixed.id)).status, 'PROCESSING');
+});
+
+/** The charge, paid at the bank, whose webhook is lost; its owner has a session a day later. */
+async function givenPaidSilently() {
+  const charge = await givenCharge();
+  await app.bank.payCharge(charge.txid);
+  await app.rows(`delete from webhook_events where status = 'received'`);
+  await app.clock.advance(hourMs + dayMs);
+  caller = { ...caller, token: await logIn(app, caller.email) };
+  return charge;
+}
+
+type Statement = Awaited<ReturnType<typeof app.context.provider.statement>>;
+
+/** Sweeps with a provider that changes the statement. */
+async function sweepWith(change: (statement: Statement) => Statement): Promise<DayRange[]> {
+  const { provider } = app.context;
+  const ranges: DayRange[] = [];
+  const statement: typeof provider.statement = async (request) => {
+    const { start, end } = request;
+    ranges.push({ start, end });
+    return change(await provider.statement(request));
+  };
+  await sweepPix.run({ ...app.context, provider: { ...provider, statement } }, sweepJob);
+  return ranges;
+}
+
+test("a charge that its owner's statement shows as paid is completed and does not end unpaid", async () => {
+  const charge = await givenPaidSilently();
+  const unpaid = await givenCharge();
+  await sweep();
+  const stored = await app.stored(charge.id);
+  assert.deepEqual([stored.status, stored.failure_code], ['COMPLETED', null]);
+  assert.match(stored.end_to_end ?? '', /^E/);
+  assert.equal((await app.timeline(charge.id)).at(-1), 'SETTLED found_in_statement');
+  assert.equal((await app.stored(unpaid.id)).status, 'PROCESSING');
+});
+
+test('a payment of another amount does not complete a charge by the statement', async () => {
+  const charge = await givenPaidSilently();
+  await app.rows('update pix_transactions set amount = 19 where id = $1', [charge.id]);
+  await sweep();
+  const { status, failure_code: code } = await app.stored(charge.id);
+  assert.deepEqual([status, code], ['FAILED', 'CHARGE_EXPIRED']);
+});
+
+test('without a session the charge ends', async () => {
+  const charge = await givenPaidSilently();
+  await app.call('/auth/logout', { method: 'POST', token: caller.token });
+  const ranges = await sweepWith((statement) => statement);
+  assert.deepEqual(ranges, []);
+  assert.equal((await app.stored(charge.id)).failure_code, 'CHARGE_EXPIRED');
+});
+
+test('a statement with a further page is read by days, and else counts as unread for a day', async () => {
+  const charge = await givenPaidSilently();
+  const pages = (statement: Statement): Statement => ({ ...statement, isWhole: false });
+  const ranges = await sweepWith(pages);
+  assert.ok(ranges.some(({ start, end }) => start === end));
+  assert.equal((await app.stored(charge.id)).status, 'PROCESSING');
+  await app.clock.advance(dayMs);
+  caller = { ...caller, token: await logIn(app, caller.email) };
+  await sweepWith(pages);
+  assert.equal((await app.stored(charge.id)).failure_code, 'CHARGE_EXPIRED');
+});
+
+test('a statement that cannot be read is read again at the next sweep', async () => {
+  const charge = await givenPaidSilently();
+  await sweepWith(() => {
+    throw new Error('the statement cannot be read');
+  });
+  assert.equal((await app.stored(charge.id)).status, 'PROCESSING');
+  await sweep();
+  assert.equal((await app.stored(charge.id)).status, 'COMPLETED');
 });
 
 test('a payment after the end is recorded as received, and flagged', async () => {

@@ -198,6 +198,14 @@ test('counters are deleted once their window has ended, in bounded statements', 
   assert.equal(counts.get('retention-throttle'), 4);
 });
 
+test('counts of refused webhooks are kept for thirty days', async () => {
+  await insertGood(app, 'webhook_refusals', { minute: agoMs(30 * dayMs + 1) });
+  const kept = { minute: agoMs(30 * dayMs) };
+  await insertGood(app, 'webhook_refusals', kept);
+  await run(applyRetention);
+  assert.deepEqual(await app.rows('select minute from webhook_refusals'), [kept]);
+});
+
 test('an address that its user has not logged in from for thirty days is forgotten', async () => {
   const kept = { last_login_at: agoMs(30 * dayMs - 1) };
   await insertGood(app, 'login_addresses', { last_login_at: agoMs(30 * dayMs) });

@@ -92,6 +92,7 @@ test('a payment of another amount is for the owner of the charge, or for no user
   await receive(pix({ txid, valor: '41.23', chave: named.email }));
   await receive(pix({ txid, valor: '41.24', chave: 'nobody@example.com' }));
   await receive(pix({ txid, valor: '41.25', endToEndId: undefined }));
+  await receive(pix({ txid, valor: '41.26', chave: owner.email }));
   const amounts = async (user: TestUser) => (await receivedBy(user)).map(({ amount }) => amount);
-  assert.deepEqual([await amounts(owner), await amounts(named)], [['41.24'], []]);
+  assert.deepEqual([await amounts(owner), await amounts(named)], [['41.26'], []]);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { done } from '../../../src/provider/stub/answer.ts';
 import { givenCustomer, givenUser, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
@@ -261,9 +262,12 @@ test('a PIX is no user’s where one identifier disagrees or none proves anythin
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
 });
 
-test('a key counts for an account as long as the provider lists it', async () => {
+test('a key counts for an account from its creation or its listing to its deletion', async () => {
   const payee = await givenCustomer(app);
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
   await app.call('/pix/keys', { token: payee.token, body: { key_type: 'E_MAIL' } });
+  assert.deepEqual(await receivedAs({ chave: payee.email }), ['applied']);
+  await app.rows('update accounts set pix_keys = null where user_id = $1', [payee.id]);
   assert.deepEqual(await receivedAs({ chave: payee.email }), ['parked: no_match']);
   await app.call('/pix/keys', { token: payee.token });
   assert.deepEqual(await receivedAs({ chave: payee.email }), ['applied']);
@@ -284,19 +288,98 @@ test('a further payment of a charge that names another account is recorded for n
   for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
 });
 
-test('a charge is not completed by a PIX that names another user’s account in every part', async () => {
+test('of two accounts that list a key, the newest listing counts', async (t) => {
+  const [first, second] = [await givenCustomer(app), await givenCustomer(app)];
+  const key = 'moved@example.com';
+  const list = async (user: TestUser, keys: readonly string[]) => {
+    const listed = t.mock.method(app.bank, 'listKeys', () => done({ keys }));
+    assert.equal((await app.call('/pix/keys', { token: user.token })).status, 200);
+    listed.mock.restore();
+  };
+  const owners = async () => [(await receivedBy(first)).length, (await receivedBy(second)).length];
+  await list(first, [key, first.email]);
+  assert.deepEqual(await receivedAs({ chave: key }), ['applied']);
+  await list(second, [key]);
+  assert.deepEqual(await receivedAs({ chave: key }), ['applied']);
+  assert.deepEqual(await owners(), [1, 1]);
+  assert.deepEqual(await receivedAs({ chave: first.email }), ['applied']);
+  assert.deepEqual(await owners(), [2, 1]);
+  await list(first, [key]);
+  assert.deepEqual(await receivedAs({ chave: key }), ['applied']);
+  assert.deepEqual(await owners(), [3, 1]);
+});
+
+test('a charge whose key has moved to another account is not completed by it', async () => {
   const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
-  const charged = await app.charge(payee, { type: 'dynamic', amount: 20 });
+  await app.listEmail(payee);
+  const charged = await app.charge(payee, { type: 'dynamic', amount: 20, key: payee.email });
   const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
-  const { document, agency, account_number: account } = await accountOf(other);
-  const paid = { txid, valor: '20.00', recebedor: { document, agency, account } };
+  const keys = async ({ id: userId }: TestUser, list: readonly string[]) =>
+    app.rows('update accounts set pix_keys = $2 where user_id = $1', [userId, list]);
+  await keys(payee, []);
+  await keys(other, [payee.email]);
+  const paid = { txid, valor: '20.00', chave: payee.email };
   assert.deepEqual(results(await receive(pix(paid))), ['anomaly: payee_disagrees']);
   assert.equal((await stored(id)).status, 'PROCESSING');
-  assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
-  for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
-  // An account that no user has may be one of them in another spelling: the identification counts.
-  const masked = { txid, valor: '20.00', recebedor: { document: '***.982.247-**', account: '1' } };
-  assert.deepEqual(results(await receive(pix(masked))), ['applied']);
+});
+
+for (const [what, payeeOf] of Object.entries({
+  'a key of nobody here': () => ({ chave: 'zoe@example.com' }),
+  'a document of nobody here': () => ({ recebedor: { cpf: '93541134780' } }),
+  'an account of nobody here': () => ({ recebedor: { agency: '0009', account: '7777777' } }),
+  "another user's account in every part": ({ document, agency, account_number: account }) => ({
+    recebedor: { document, agency, account },
+  }),
+  'its own key and a document of nobody here': (_, { email }) => ({
+    chave: email,
+    recebedor: { cpf: '93541134780' },
+  }),
+} satisfies Record<string, PayeeOf>)) {
+  test(`a charge is not completed by money for ${what}`, async () => {
+    const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
+    const charged = await app.charge(payee, { type: 'dynamic', amount: 20, key: payee.email });
+    const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+    const named = payeeOf(await accountOf(other), payee);
+    const paid = { txid, valor: '20.00', ...named };
+    assert.deepEqual(results(await receive(pix(paid))), ['anomaly: payee_disagrees']);
+    assert.equal((await stored(id)).status, 'PROCESSING');
+    assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
+    for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
+    const { document, agency, account_number: account } = await accountOf(payee);
+    const right = { txid, valor: '20.00', chave: payee.email.toUpperCase() };
+    const ofOwner = {
+      ...right,
+      recebedor: { document, agency: agency.replace(/^0+/, ''), account },
+    };
+    assert.deepEqual(results(await receive(pix(ofOwner))), ['applied']);
+  });
+}
+
+type PayeeOf = (
+  other: Awaited<ReturnType<typeof accountOf>>,
+  payee: TestUser,
+) => Record<string, unknown>;
+
+test('a static charge that is paid twice without an end-to-end id brings two payments', async () => {
+  const payee = await givenCustomer(app);
+  const charged = await app.charge(payee, { type: 'static', amount: 20 });
+  const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+  const paid = (more: Record<string, unknown>) =>
+    receive({ event: 'PIX_RECEIVED', txid, amount: 20, ...more });
+  assert.deepEqual(results(await paid({ id: 'p-1' })), ['applied']);
+  assert.deepEqual(results(await paid({ id: 'p-1', note: 'again' })), ['already']);
+  const second = await Promise.all([paid({ id: 'p-2' }), paid({ id: 'p-2', note: 'at once' })]);
+  assert.deepEqual(new Set(second.flatMap(results)), new Set(['already', 'applied']));
+  const [row] = await receivedBy(payee);
+  assert.deepEqual([row?.amount, row?.end_to_end], ['20.00', null]);
+  const endToEnd = app.newEndToEnd();
+  assert.deepEqual(results(await paid({ id: 'p-2', endToEnd })), ['already']);
+  const [identified, ...others] = await receivedBy(payee);
+  assert.deepEqual([identified?.id, identified?.end_to_end, others], [row?.id, endToEnd, []]);
+  const unnamed = ['anomaly: paid_again_without_id'];
+  assert.deepEqual(results(await paid({ note: 'a third, or none' })), unnamed);
+  assert.equal((await app.timeline(id)).at(-1), 'ANOMALY paid_again_without_id event');
+  assert.equal((await stored(id)).status, 'COMPLETED');
 });
 
 test('a received PIX is dated by its event, within bounds, and else by its receipt', async () => {

@@ -39,6 +39,11 @@ async function refundedAmount(id: string): Promise<string | null> {
 }
 
 /** A refund that comes back to the payer, as the flat format has it. */
+async function unreadEvents(): Promise<number> {
+  const { values } = await app.context.metrics.pixUnreadEvents.get();
+  return values[0]?.value ?? 0;
+}
+
 function refundIn(endToEnd: string, amount: number, id = returnId()) {
   return {
     event: 'PIX_REFUND_IN',
@@ -164,22 +169,50 @@ for (const [says, others, expected] of [
   });
 }
 
-test('a refund that is reported before the end of its payment waits for it', async () => {
-  const send = await app.givenSend();
-  const early = await app.receive(refundIn(send.end_to_end, 2));
-  assert.deepEqual(results(early), ['parked: not_completed_yet']);
-  await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
-  assert.deepEqual(results(await app.settle(early.eventId)), ['applied']);
-  assert.equal(await refundedAmount(send.id), '2.00');
+test('a refund proves the payment of an open send, which it completes', async () => {
+  for (const phase of ['ACCEPTED', 'UNKNOWN', 'PAYING']) {
+    const send = await app.givenSend();
+    await app.rows('update pix_transactions set phase = $2 where id = $1', [send.id, phase]);
+    const early = await app.receive(refundIn(send.end_to_end, 2));
+    assert.deepEqual(results(early), ['applied']);
+    const { status } = await app.stored(send.id);
+    assert.deepEqual([status, await refundedAmount(send.id)], ['COMPLETED', '2.00']);
+    assert.ok((await app.timeline(send.id)).includes('SETTLED returned event'));
+    const end = await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+    assert.deepEqual(results(end), ['already']);
+  }
 });
 
-test('a refund of an unknown payment waits a day, and is orphaned', async () => {
+test('a refund of a send that has not left waits for it', async () => {
+  const send = await app.givenSend();
+  await app.rows(`update pix_transactions set phase = 'RESOLVED' where id = $1`, [send.id]);
+  const early = await app.receive(refundIn(send.end_to_end, 2));
+  assert.deepEqual(results(early), ['parked: not_completed_yet']);
+  await app.clock.advance(5 * 24 * 60 * 60_000);
+  assert.deepEqual(results(await app.settle(early.eventId)), ['parked: not_completed_yet']);
+  await app.rows(`update pix_transactions set phase = 'ACCEPTED' where id = $1`, [send.id]);
+  assert.deepEqual(results(await app.settle(early.eventId)), ['applied']);
+});
+
+test('a refund of an unknown payment waits as long as a statement may bring that, and is orphaned', async () => {
   const refund = await app.receive(refundIn(app.newEndToEnd(), 2));
   assert.deepEqual(results(refund), ['parked: no_match']);
-  await app.clock.advance(24 * 60 * 60_000 + 1_000);
+  await app.clock.advance(4 * 24 * 60 * 60_000 - 1_000);
+  assert.deepEqual(results(await app.settle(refund.eventId)), ['parked: no_match']);
+  await app.clock.advance(2_000);
   const last = await app.settle(refund.eventId);
   assert.deepEqual(results(last), ['orphaned: no_match']);
   assert.equal(last.status, 'orphaned');
+});
+
+test('a refund whose amount cannot be read is stored with a reason, and counted', async () => {
+  const send = await givenPaid(9);
+  const before = await unreadEvents();
+  const refund = { ...refundIn(send.end_to_end, 3), amount: '30,00' };
+  const settled = await app.receive(refund);
+  assert.deepEqual(results(settled), ['ignored: unreadable_amount']);
+  assert.equal(settled.items[0]?.transactionId, send.id);
+  assert.equal(await unreadEvents(), before + 1);
 });
 
 test('a refund of a payment that has failed is an anomaly', async () => {

@@ -221,14 +221,14 @@ test('a preview of many items shows each as if those before it had been carried 
     { ...pix, txid, endToEnd: received },
     { ...pix, endToEnd: received },
     { ...pix, endToEnd: received, amount: 11 },
-    confirmed({ clientRequestId: 'reserved' }),
+    confirmed({ clientRequestId: 'reserved', amount: 10.5 }),
     { event: 'WEATHER_CHANGED' },
   ]);
   const before = await everything();
   const previewed = await preview(eventId);
   assert.deepEqual(shown(previewed), [
     'applied PROCESSING→COMPLETED',
-    'anomaly: contradicts_final_status COMPLETED→COMPLETED',
+    'anomaly: contradicted_in_event COMPLETED→COMPLETED',
     'already COMPLETED→COMPLETED',
     'applied PROCESSING→COMPLETED',
     'already COMPLETED→COMPLETED',

@@ -37,8 +37,8 @@ function cases(): Case[] {
 }
 
 /** The provider distinguishes a paid send from an open charge. */
-async function makeMeant({ ids, kind }: WebhookItem): Promise<string> {
-  if (kind === 'received') return makePaid(ids);
+async function makeMeant({ ids, kind, payee }: WebhookItem): Promise<string> {
+  if (kind === 'received') return makePaid(ids, payee);
   const send = await reserveSend(app, ids.clientRequestId ?? randomUUID());
   await send.pay(ids.endToEnd ?? newEndToEndId('99999999', clock.now()));
   await send.accept(ids.providerTxid);
@@ -46,9 +46,15 @@ async function makeMeant({ ids, kind }: WebhookItem): Promise<string> {
 }
 
 /** Without an identification, only another event of the same PIX has its payee. */
-async function makePaid(ids: Ids): Promise<string> {
+async function makePaid(ids: Ids, payee: WebhookItem['payee']): Promise<string> {
   if (ids.transactionIdentification !== null) {
-    return (await reserveCharge(app, ids.transactionIdentification)).id;
+    const { key, document, agency, accountNumber } = payee;
+    await app.rows(
+      `update accounts set document = coalesce($2, document), agency = coalesce($3, agency),
+              account_number = coalesce($4, account_number) where user_id = $1`,
+      [customer.id, document, agency, accountNumber],
+    );
+    return (await reserveCharge(app, ids.transactionIdentification, key ?? undefined)).id;
   }
   const receipt = {
     event: 'PIX_RECEIVED',

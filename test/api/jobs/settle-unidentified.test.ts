@@ -69,25 +69,32 @@ test('a replay of the event that completed it finds that done after a payment wa
   const again = await receive({ event: 'CHARGE_COMPLETED', txid, again: true });
   await receive(payment(txid));
   const before = [await stored(id), await app.timeline(id)];
-  for (const [event, result] of [
-    [eventId, 'applied'],
-    [again.eventId, 'already'],
+  for (const [event, status, result] of [
+    [eventId, 'processed', 'applied'],
+    [again.eventId, 'anomaly', 'anomaly'],
   ] as const) {
     const previewed = await previewEvent(app.context, event);
     assert.ok(previewed.kind === 'preview');
-    assert.deepEqual([previewed.statusAfter, previewed.items[0]?.transactionId], ['processed', id]);
+    assert.deepEqual([previewed.statusAfter, previewed.items[0]?.transactionId], [status, id]);
     const replayed = await replayEvent(app.context, event);
     assert.ok(replayed.kind === 'replayed');
-    assert.deepEqual([replayed.status, replayed.items[0]?.result], ['processed', result]);
+    assert.deepEqual([replayed.status, replayed.items[0]?.result], [status, result]);
   }
   assert.deepEqual([await stored(id), await app.timeline(id)], before);
 });
 
-test('an event without an end-to-end id that comes after the payment was identified still waits', async () => {
-  const { txid } = await givenCompletedCharge();
+test('without any id, an event after the payment was identified may report another: an anomaly', async () => {
+  const { id, txid } = await givenCompletedCharge();
   await receive(payment(txid));
   const later = await receive({ event: 'CHARGE_COMPLETED', txid, later: true });
-  assert.deepEqual(results(later), ['parked: no_match']);
-  const replayed = await replayEvent(app.context, later.eventId);
-  assert.equal(replayed.kind === 'replayed' && replayed.status, 'parked');
+  assert.deepEqual(results(later), ['anomaly: paid_again_without_id']);
+  assert.equal((await app.timeline(id)).at(-1), 'ANOMALY paid_again_without_id event');
+});
+
+test('an event about a dynamic charge that is paid reports the same payment', async () => {
+  const charged = await app.charge(customer, { type: 'dynamic', amount: 20 });
+  const { transaction_identification: txid } = await stored(charged.body.transaction_id);
+  await receive(payment(txid));
+  const later = await receive({ event: 'CHARGE_COMPLETED', txid });
+  assert.deepEqual(results(later), ['already']);
 });

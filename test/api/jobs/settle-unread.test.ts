@@ -12,7 +12,9 @@ const { context, customer, givenSend, stored, receive } = app;
 const { newEndToEnd } = app;
 
 const warnings = () =>
-  app.logLines.filter((line) => line.includes('an event about an open transaction was ignored'));
+  app.logLines.filter((line) =>
+    line.includes('an event about a stored transaction was not understood'),
+  );
 
 async function unread(): Promise<number> {
   const { values } = await context.metrics.pixUnreadEvents.get();

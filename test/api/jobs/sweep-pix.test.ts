@@ -244,6 +244,28 @@ test('a payment whose id is in two lines stays UNKNOWN, and is flagged once', as
   assert.equal((await stored(send.id)).status, 'COMPLETED');
 });
 
+test('a statement with a further page proves nothing', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const { provider } = app.context;
+  const statement: typeof provider.statement = async (request) => ({
+    ...(await provider.statement(request)),
+    isWhole: false,
+  });
+  await sweep({ ...app.context, provider: { ...provider, statement } });
+  assert.equal((await stored(send.id)).phase, 'UNKNOWN');
+  await sweep();
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
+test('money that came back does not undo the proof of a payment', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenLost(user);
+  const back = { endToEnd: send.end_to_end, amount: 10.5, type: 'ESTORNO', direction: 'CREDIT' };
+  await sweep(withStatement(user, (items) => [...items, back]));
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
+});
+
 test('each send is looked up in the statement of its own day, the day before and the day after', async () => {
   const user = await givenCustomer(app);
   const old = await givenLost(user);

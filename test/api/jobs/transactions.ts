@@ -27,25 +27,27 @@ export function reserveSend(app: SettlingApp, idempotencyKey: string): Promise<R
 export function reserveCharge(
   app: SettlingApp,
   transactionIdentification = newTransactionIdentification(),
+  pixKey = 'ana@example.com',
 ): Promise<Reserved> {
   const idempotencyKey = randomUUID();
-  return reserve(app, { operation: 'CHARGE', idempotencyKey, transactionIdentification });
+  return reserve(app, { operation: 'CHARGE', idempotencyKey, transactionIdentification, pixKey });
 }
 
 interface Ids {
   readonly operation: 'SEND' | 'CHARGE';
   readonly idempotencyKey: string;
   readonly transactionIdentification: string | null;
+  readonly pixKey?: string;
 }
 
 async function reserve({ context, customer }: SettlingApp, ids: Ids): Promise<Reserved> {
   const { transaction } = await claimTransaction(context, {
+    pixKey: 'ana@example.com',
     ...ids,
     id: randomUUID(),
     userId: customer.id,
     fingerprint: Buffer.from('test'),
     amountCents,
-    pixKey: 'ana@example.com',
     description: null,
   });
   const { id } = transaction;

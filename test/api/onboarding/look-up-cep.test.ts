@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faulty, refused } from '../../../src/provider/stub/answer.ts';
 import { startTestApp } from '../../support/app.ts';
+import { addressBody, give, newPerson, register } from './applicants.ts';
 
 const local = await startTestApp({ environment: { JOBS: 'off' } });
 const remote = await startTestApp({
@@ -33,6 +34,36 @@ test('of any other CEP the state alone is known', async () => {
   assert.deepEqual(answer.body, {
     cep: { cep: '69400000', logradouro: null, bairro: null, cidade: null, estado: 'AM' },
   });
+});
+
+for (const [cep, cidade, estado] of [
+  ['17400-000', 'Garça', 'SP'],
+  ['54580-000', 'Cabo de Santo Agostinho', 'PE'],
+] as const) {
+  test(`a town with one CEP, ${cep}, has neither street nor district, and its address is taken`, async () => {
+    const { body } = await local.call(`/onboarding/cep/${cep}`);
+    const known = { cep: cep.replace('-', ''), logradouro: '', bairro: '', cidade, estado };
+    assert.deepEqual(body, { cep: known });
+    const typed = { cep, logradouro: 'Estrada do Sítio', numero: 'S/N', cidade, estado };
+    for (const bairro of ['', undefined]) {
+      const { id } = await register(local);
+      const answer = await give(local, id, { step: 'address', body: { ...typed, bairro } });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    }
+  });
+}
+
+test('an address elsewhere needs its district', async () => {
+  const { id } = await register(local);
+  for (const bairro of ['', ' ', undefined]) {
+    const body = { ...addressBody, numero: 'S/N', bairro };
+    const answer = await give(local, id, { step: 'address', body });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(Object.keys(answer.body.errors), ['bairro']);
+  }
+  const pf = { ...newPerson(), address: { ...addressBody, bairro: '' } };
+  const legacy = await local.call('/accounts/pf', { body: pf });
+  assert.deepEqual(Object.keys(legacy.body.errors), ['address.bairro']);
 });
 
 test('422 for a CEP that belongs to no state', async () => {

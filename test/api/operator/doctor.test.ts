@@ -1,7 +1,10 @@
 /** `ponte doctor` beside a service whose work waits for a job loop or an operator. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
+import { parse } from 'yaml';
 import { databaseRole, type Finding } from '../../../src/operator/doctor.ts';
 import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
 import { queueJob } from '../jobs/loops.ts';
@@ -80,7 +83,92 @@ describe('ponte doctor', () => {
     ]);
   });
 
-  it('needs three queries of the database', async () => {
+  it('says for how long an accepted payment has waited for its webhook', async () => {
+    const { id } = await app.givenSend();
+    await app.rows(`update pix_transactions set phase = 'ACCEPTED' where id = $1`, [id]);
+    await app.clock.advance(30 * 60_000);
+    assert.equal((await found('accepted payments'))[0], 'ok');
+    await app.clock.advance(150 * 60_000 + 1_000);
+    const [state, says, todo] = await found('accepted payments');
+    assert.equal(state, 'doubtful');
+    assert.match(says, /^\d+ wait for their webhook, the oldest for 3 h$/);
+    assert.equal(todo, 'check them: `ponte pix list --stuck`');
+    const [last, lastSays] = await found('last webhook');
+    assert.equal(last, 'doubtful');
+    assert.match(lastSays, /, and accepted payments wait for theirs$/);
+  });
+
+  it('names the jobs that fail again and again, and the periodic ones that failed', async () => {
+    const usual = 'none has failed 5 times, and no periodic one failed last time';
+    assert.deepEqual(await found('failing jobs'), ['ok', usual, null]);
+    const later = secondsAgo(-600);
+    const last_error = 'error 57014';
+    await queueJob(app, 'deliver-app-event', { attempts: 4, last_error, run_at: later });
+    assert.equal((await found('failing jobs'))[0], 'ok');
+    await queueJob(app, 'deliver-app-event', { attempts: 7, last_error, run_at: later });
+    const unique_key = 'every:sweep-pix';
+    await queueJob(app, 'sweep-pix', { unique_key, last_error, run_at: later });
+    const [state, says, todo] = await found('failing jobs');
+    assert.deepEqual([state, todo], ['doubtful', 'their last errors: `ponte jobs list --failing`']);
+    assert.equal(says, '1 deliver-app-event, 1 sweep-pix');
+    const { stdout } = await runPonte(app, ['jobs', 'list', '--failing', '--json']);
+    const { jobs } = JSON.parse(stdout) as { jobs: { lastError: string; attempts: number }[] };
+    assert.ok(jobs.some(({ attempts }) => attempts === 7));
+    assert.ok(jobs.every(({ lastError }) => lastError !== null));
+  });
+
+  for (const [status, name, usual] of [
+    ['parked', 'parked events', 50],
+    ['received', 'received events', 500],
+  ] as const) {
+    it(`finds more than ${usual} ${name} unusual`, async () => {
+      const give = (count: number) =>
+        app.rows(
+          `insert into webhook_events (id, payload_hash, payload, status, received_at)
+           select gen_random_uuid(), decode(md5(random()::text || i), 'hex'), null, $1, $2
+             from generate_series(1, $3::int) i`,
+          [status, app.clock.now(), count],
+        );
+      const [before] = await app.rows<{ count: number }>(
+        'select count(*)::int as count from webhook_events where status = $1',
+        [status],
+      );
+      await give(usual - (before?.count ?? 0));
+      assert.deepEqual(await found(name), ['ok', String(usual), null]);
+      await give(1);
+      assert.equal((await found(name))[0], 'doubtful');
+    });
+  }
+
+  it('counts the payments that were left in PAYING', async () => {
+    assert.equal((await found('payments left in PAYING'))[0], 'ok');
+    const { id } = await app.givenSend();
+    await app.rows(`update pix_transactions set phase = 'PAYING' where id = $1`, [id]);
+    await app.clock.advance(60 * 60_000);
+    const todo = 'check them: `ponte jobs stats`';
+    assert.deepEqual(await found('payments left in PAYING'), ['doubtful', '1', todo]);
+  });
+
+  it('has the line that each alarm rule names', async () => {
+    const { stdout } = await runPonte(app, ['doctor', '--json']);
+    const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
+    const names = new Set(findings.map(({ name }) => name));
+    const file = join(import.meta.dirname, '../../../src/operator/monitoring/alerts.yaml');
+    const { groups } = parse(readFileSync(file, 'utf8')) as {
+      groups: { rules: { alert: string; annotations: { doctor?: string } }[] }[];
+    };
+    const rules = groups.flatMap((group) => group.rules);
+    assert.ok(rules.length > 20);
+    for (const { alert, annotations } of rules) {
+      assert.ok(annotations.doctor, `${alert} names no line of doctor: add the annotation doctor`);
+      assert.ok(
+        names.has(annotations.doctor),
+        `${alert}: doctor has no line ${annotations.doctor}`,
+      );
+    }
+  });
+
+  it('needs four queries of the database', async () => {
     const executed: string[] = [];
     const db: typeof app.context.db = {
       ...app.context.db,
@@ -92,7 +180,7 @@ describe('ponte doctor', () => {
     await inspectDatabase.run({ ...app.context, db }, {}, unwatched);
     assert.deepEqual(
       executed.filter((name) => !name.includes('migration')),
-      ['ops-inspect-database', 'ops-inspect-database', 'backlog-read'],
+      ['ops-inspect-database', 'ops-inspect-database', 'backlog-read', 'ops-inspect-webhooks'],
     );
   });
 });

@@ -48,6 +48,14 @@ async function putIn(id: string, phase: string, ago: { ms: number; claimed?: boo
   );
 }
 
+async function providerIdOf(id: string): Promise<{ provider_txid: string | null }> {
+  const [row] = await app.rows<{ provider_txid: string | null }>(
+    'select provider_txid from pix_transactions where id = $1',
+    [id],
+  );
+  return row ?? { provider_txid: null };
+}
+
 const silent = 'silent@ponte.test';
 const lost = 'lost@ponte.test';
 
@@ -65,6 +73,22 @@ describe('pix list', () => {
     assert.deepEqual(await of({ olderThanMs: 10 * minuteMs }), [first.id]);
     assert.deepEqual(await of({ limit: 1 }), [third.id]);
     assert.deepEqual(await list({ userId: 999_999 }), []);
+  });
+
+  it('finds what a customer tells: the e-mail, the amount, and about when', async () => {
+    const user = await givenCustomer(app);
+    const first = await givenSend(silent, user);
+    await app.clock.advance(5 * minuteMs);
+    const since = app.clock.now().toISOString();
+    const second = await givenSend(silent, user);
+    const of = (input: Partial<PixListInput>) => list({ user: user.email, ...input });
+    assert.deepEqual(await of({}), [second.id, first.id]);
+    assert.deepEqual(await of({ since }), [second.id]);
+    const before = new Date(app.clock.now().getTime() - minuteMs).toISOString();
+    assert.deepEqual(await of({ until: before }), [first.id]);
+    assert.deepEqual(await of({ amountCents: 1_050, since, until: since }), [second.id]);
+    assert.deepEqual(await of({ amountCents: 1_051 }), []);
+    await refused(of({ user: 'nobody@example.com' }), /there is no user/, 'NOT_FOUND');
   });
 
   it('lists the stuck payments, oldest first: sent, and advanced by no process', async () => {
@@ -188,7 +212,61 @@ describe('pix show', () => {
 
   it('reports a transaction that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no transaction/, 'NOT_FOUND');
-    await refused(show('everything'), /there is no transaction everything/, 'NOT_FOUND');
+  });
+
+  it('finds a transaction by whatever of its ids is quoted', async () => {
+    const sent = await givenSend(silent);
+    const { provider_txid: providerId } = await providerIdOf(sent.id);
+    const key = (await show(sent.id)).transaction.clientRequestId;
+    assert.ok(sent.end_to_end && key && providerId);
+    const charge = await app.charge(customer, { type: 'static', amount: 5 });
+    const chargeId: string = charge.body.transaction_id;
+    const { transaction_identification: txid } = await stored(chargeId);
+    assert.ok(txid);
+    for (const [reference, id] of [
+      [sent.id, sent.id],
+      [sent.id.toUpperCase(), sent.id],
+      [sent.end_to_end, sent.id],
+      [` ${sent.end_to_end} `, sent.id],
+      [key, sent.id],
+      [providerId, sent.id],
+      [txid, chargeId],
+      // A static code has room for 25 of the 26 characters.
+      [txid.slice(0, 25), chargeId],
+    ] as const) {
+      assert.equal((await show(reference)).transaction.id, id, reference);
+    }
+  });
+
+  it('names every transaction of an id that several have', async () => {
+    const other = await givenCustomer(app);
+    const key = randomUUID();
+    const ids = [];
+    for (const user of [customer, other]) {
+      const { body } = await app.send(user, { pix_key: silent, amount: 1 }, { key });
+      ids.push(body.transaction_id);
+    }
+    const [one, two] = ids;
+    const several = new RegExp(`is an id of 2 transactions: ${one} \\(SEND of user .*${two}`);
+    await refused(show(key), several, 'REFUSED');
+  });
+
+  it('calls no unknown form an id, and an id of a known form no unknown form', async () => {
+    const unknown = / is not an id of a kind that I know: give the id of a transaction/;
+    for (const text of ['everything', '*', '42', `E${'1'.repeat(30)}`, 'maria@example.com']) {
+      await refused(show(text), unknown, 'NOT_FOUND');
+    }
+    for (const id of [randomUUID(), `E1116575620261121${'0'.repeat(15)}`, 'A1'.repeat(13)]) {
+      await refused(show(id), /there is no transaction/, 'NOT_FOUND');
+    }
+  });
+
+  it('names the payee, masked', async () => {
+    const { payee } = await show((await givenSend('bruno@example.com')).id);
+    assert.ok(payee?.name && payee.document);
+    assert.match(payee.name, /^\p{L}\*{3}(?: \p{L}\*{3})*$/u);
+    assert.match(payee.document, /\*/);
+    assert.doesNotMatch(payee.document, /\d{9}/);
   });
 });
 
@@ -334,7 +412,7 @@ describe('pix resolve', () => {
     await refused(resolve({ id, as: 'completed' }), /may be sending it at this moment/);
     const missing = resolve({ id: randomUUID(), as: 'completed' });
     await refused(missing, /there is no transaction/, 'NOT_FOUND');
-    await refused(resolve({ id: '*', as: 'completed' }), /there is no transaction/, 'NOT_FOUND');
+    await refused(resolve({ id: '*', as: 'completed' }), /not an id of a kind/, 'NOT_FOUND');
   });
 
   it('refuses a reason that does not belong in a timeline, and a decision without an operator', async () => {

@@ -79,11 +79,24 @@ describe('webhook list', () => {
     const among = [settling.eventId, randomUUID()];
     assert.deepEqual(await list({ transactionId: send.id, eventIds: among }), [settling.eventId]);
     assert.deepEqual(await list({ transactionId: randomUUID() }), []);
+    const byEndToEnd = await list({ transactionId: send.end_to_end });
+    assert.deepEqual(new Set(byEndToEnd), new Set(await list({ transactionId: send.id })));
+  });
+
+  it('finds the events that wait for an id that no transaction has', async () => {
+    const endToEnd = nobodys();
+    const { eventId } = await app.receive(confirmed({ endToEnd }));
+    await app.settle(eventId);
+    assert.deepEqual(await list({ transactionId: endToEnd }), [eventId]);
   });
 
   it('refuses what is no id and no time', async () => {
-    await refused(list({ eventIds: ['x'] }), /x is not an id/);
-    await refused(list({ transactionId: 'y' }), /y is not an id/);
+    await refused(list({ eventIds: ['x'] }), /x is not the id of an event/);
+    await refused(
+      list({ transactionId: 'y' }),
+      /y is not an id of a kind that I know/,
+      'NOT_FOUND',
+    );
     await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/);
     await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/);
   });
@@ -129,7 +142,7 @@ describe('webhook show', () => {
 
   it('reports an event that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no event/, 'NOT_FOUND');
-    await refused(show('%'), /there is no event %/, 'NOT_FOUND');
+    await refused(show('%'), /% is not the id of an event/, 'NOT_FOUND');
   });
 });
 
@@ -442,6 +455,6 @@ describe('webhook send', () => {
     );
     await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
-    await refused(compose('x'), /there is no transaction x/, 'NOT_FOUND');
+    await refused(compose('x'), /x is not an id of a kind that I know/, 'NOT_FOUND');
   });
 });

@@ -36,7 +36,8 @@ export function identify(customer: StoredCustomer, identifiers: PayeeIdentifiers
   return agree(customer, identifiers) && prove(identifiers);
 }
 
-function agree(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean {
+/** Whether no identifier is another's. */
+export function agree(customer: StoredCustomer, identifiers: PayeeIdentifiers): boolean {
   const { agency, accountNumber, document } = customer.account;
   return (
     (identifiers.key === null || hasKey(customer, identifiers.key)) &&

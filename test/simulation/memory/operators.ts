@@ -156,16 +156,6 @@ function concatenate([left, right]: Pair, scope: Scope): Expr {
   return strict('text', texts, (one, other) => `${one as string}${other as string}`);
 }
 
-/** Whether two arrays have an element in common; NULL elements never do. */
-function overlaps([left, right]: Pair, scope: Scope): Expr {
-  const equal = equality(elementOf(left.type));
-  return strict('bool', [left, coerced(scope, right, left.type)], (one, other) =>
-    (one as Value[]).some(
-      (value) => value !== null && (other as Value[]).some((each) => equal(value, each)),
-    ),
-  );
-}
-
 function contains([left, right]: Pair, scope: Scope): Expr {
   const pair: Pair = [left, coerced(scope, right, left.type)];
   if (left.type === 'jsonb') return strict('bool', pair, containsJson);
@@ -173,6 +163,16 @@ function contains([left, right]: Pair, scope: Scope): Expr {
   return strict('bool', pair, (whole, part) =>
     (part as Value[]).every(
       (one) => one !== null && (whole as Value[]).some((other) => equal(one, other)),
+    ),
+  );
+}
+
+/** Whether two arrays have an element in common; null equals nothing. */
+function overlaps([left, right]: Pair, scope: Scope): Expr {
+  const equal = equality(elementOf(left.type));
+  return strict('bool', [left, coerced(scope, right, left.type)], (one, other) =>
+    (one as Value[]).some(
+      (own) => own !== null && (other as Value[]).some((its) => its !== null && equal(own, its)),
     ),
   );
 }

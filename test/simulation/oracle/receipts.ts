@@ -3,7 +3,7 @@
  * every identifier of an event names; an event that identifies no customer is kept and visible.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
-import { identify } from '../bank/identifiers.ts';
+import { agree, identify } from '../bank/identifiers.ts';
 import type { Charge, Ledger, Receipt } from '../bank/ledger.ts';
 import type { ReceivedNotice } from '../bank/received-notices.ts';
 import type { Names } from '../names.ts';
@@ -98,15 +98,15 @@ export class Receipts {
 
   /**
    * Whether an event may be an anomaly although it is true: it names a charge that it does not
-   * complete, because of the amount, or because the charge has failed.
+   * complete, because of the amount, of the payee, or because the charge has failed.
    */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
     if (notice?.isCopied) return true;
     const charge = notice?.receipt.charge;
-    if (!notice?.txid || !charge) return false;
+    if (!notice || !charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
-    const isOther = notice.receipt.amountCents !== charge.amountCents || !this.#isClear(notice);
+    const isOther = notice.receipt.amountCents !== charge.amountCents || !agrees(notice, charge);
     return isOther || row?.status === 'FAILED' || row?.is_corrected === true;
   }
 
@@ -209,13 +209,13 @@ export class Receipts {
     return isAcknowledged || this.#isIdentified(receipt);
   }
 
-  /** A charge identifies the owner too, unless the event also names another customer. */
-  #isClear({ receipt, txid, payee, isCopied }: ReceivedNotice): boolean {
+  /** A charge identifies the owner too, unless the event names another payee in any part. */
+  #isClear(notice: ReceivedNotice): boolean {
+    const { receipt, txid, payee, isCopied } = notice;
     if (isCopied) return false;
     const { customer, charge } = receipt;
     if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
-    const { customers } = this.#options.ledger;
-    return !customers.some((one) => one !== customer && identify(one, payee));
+    return agrees(notice, charge);
   }
 
   #pays(notice: ReceivedNotice, charge: Charge): boolean {
@@ -236,6 +236,12 @@ export class Receipts {
 /** Whether every identifier names the payee of a copied code, who has received the money. */
 function isPayeeOfCopy({ isCopied, receipt, payee }: ReceivedNotice): boolean {
   return isCopied === true && identify(receipt.customer, payee);
+}
+
+/** Whether an event names no other payee than the owner of a charge, who has its key. */
+function agrees({ receipt, payee }: ReceivedNotice, charge: Charge): boolean {
+  const key = payee.key === charge.key ? null : payee.key;
+  return agree(receipt.customer, { ...payee, key });
 }
 
 function isPayment(receipt: Receipt, charge: Charge): boolean {

@@ -4,7 +4,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
 import { settings } from '../../../src/config/report.ts';
-import { settingNames } from '../../../src/config/schema.ts';
+import { appEnvs } from '../../../src/config/entry.ts';
+import { entries, type SettingEntry, settingNames } from '../../../src/config/schema.ts';
 import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
 
 const encryptionKey = production.ENCRYPTION_KEY;
@@ -83,6 +84,20 @@ describe('defaults by environment', () => {
     assert.equal(config.onboardingLocalOnly, false);
     assert.equal(config.provider.email, undefined);
   });
+});
+
+describe('the default of a setting', () => {
+  for (const appEnv of appEnvs) {
+    it(`is a value that the setting accepts in ${appEnv}`, () => {
+      for (const name of settingNames) {
+        const entry: SettingEntry = entries[name];
+        const value = entry.default ?? entry.defaultIn?.[appEnv];
+        if (value === undefined) continue;
+        const faults = faultsOf({ APP_ENV: appEnv, [name]: String(value) });
+        assert.equal(faults[name], undefined, `${name}=${value}`);
+      }
+    });
+  }
 });
 
 describe('what an environment requires', () => {
@@ -179,7 +194,7 @@ const accepted: Record<string, string[]> = {
   APP_EVENTS_SECRET: [signingSecret, `${signingSecret},whsec_${'B'.repeat(32)}`],
   ONBOARDING_LOCAL_ONLY: ['true', 'false'],
   ENCRYPTION_KEY: [encryptionKey, `${randomBytes(32).toString('base64')},${encryptionKey}`],
-  JOBS: ['inline', 'off'],
+  JOBS: ['inline'],
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
   METRICS_HOST: ['0.0.0.0', '::1'],
@@ -278,6 +293,29 @@ describe('the format of a setting', () => {
 
   it('has a refused value above, for every setting', () => {
     assert.deepEqual(Object.keys(refused).sort(), settingNames.toSorted());
+  });
+});
+
+describe('JOBS=off', () => {
+  const shared = { JOBS: 'off', DATABASE_URL: 'postgres://db/ponte' };
+  const provider = { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: 'https://provider.test' };
+
+  it('needs a provider that a worker can reach: the simulated bank lives in the server', () => {
+    const fault = 'must be `inline` with PROVIDER_STUB=true: no worker reaches the simulated bank';
+    assert.deepEqual(faultsOf(shared), { JOBS: fault });
+    const staging = { ...production, ...shared, APP_ENV: 'staging', PROVIDER_STUB: 'true' };
+    assert.deepEqual(faultsOf(staging), { JOBS: fault });
+    assertFaults({ ...shared, ...provider, APP_ENV: 'local' });
+  });
+
+  it('needs a database that a worker can open', () => {
+    assert.deepEqual(faultsOf({ JOBS: 'off', ...provider, APP_ENV: 'local' }), {
+      JOBS: 'must be `inline` without DATABASE_URL: the embedded database allows one process',
+    });
+  });
+
+  it('is allowed in test, where a test runs the jobs itself', () => {
+    assertFaults({ JOBS: 'off', APP_ENV: 'test' });
   });
 });
 

@@ -214,8 +214,8 @@ function fieldsOf(schema: Schema): string {
   return [...listed, ...(schema.additionalProperties === undefined ? [] : ['…'])].join(' ');
 }
 
-test('the contract is version 1.1.0 under Apache-2.0', () => {
-  assert.equal(contract.info.version, '1.1.0');
+test('the contract is version 1.2.0 under Apache-2.0', () => {
+  assert.equal(contract.info.version, '1.2.0');
   assert.equal(contract.info.license.name, 'Apache-2.0');
 });
 
@@ -230,6 +230,13 @@ test('every body of JSON has its own limit', () => {
   const json = bodies.filter(({ content }) => 'application/json' in content);
   assert.ok(json.length > 10, 'the bodies are found');
   for (const body of json) assert.ok(body['x-max-body-bytes'], JSON.stringify(body));
+  const larger = operations
+    .map(({ operation: { operationId, requestBody } }) => [
+      operationId,
+      (requestBody?.['x-max-body-bytes'] ?? 0) / 1_024,
+    ])
+    .filter(([, kib]) => Number(kib) > 16);
+  assert.deepEqual(Object.fromEntries(larger), { createCharge: 64, receiveProviderWebhook: 256 });
 });
 
 for (const { route, operation } of operations) {

@@ -328,7 +328,10 @@ describe('amounts', () => {
     assert.equal(pix(10.5, { amount: '10.50' }), 1050);
     assert.deepEqual([pix(150), pix(10.5), pix('10.50')], [null, null, null]);
     assert.deepEqual([pix(1051, { amount: 10.5 }), pix(10.5, woovi)], [null, null]);
-    assert.equal(readOne(flat({ amount: undefined, pix: { value: 150 } })).ignoredBecause, 'unreadable_amount');
+    assert.equal(
+      readOne(flat({ amount: undefined, pix: { value: 150 } })).ignoredBecause,
+      'unreadable_amount',
+    );
   });
 
   it('ignores an item with two different amounts, and takes the same one twice', () => {

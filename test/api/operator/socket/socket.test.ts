@@ -25,7 +25,11 @@ import {
   socketRefusal,
   UnansweredError,
 } from '../../../../src/operator/socket/client.ts';
-import { listenForOps, type OpListener } from '../../../../src/operator/socket/server.ts';
+import {
+  listenForOps,
+  type ListenOptions,
+  type OpListener,
+} from '../../../../src/operator/socket/server.ts';
 import { manualClock, type ManualClock } from '../../../support/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -59,7 +63,7 @@ async function listening(t: TestContext, dataDir = folderFor(t)): Promise<World>
   } as unknown as LocalContext;
   const listener = await listenForOps({
     context,
-    ops: opsFor(signals),
+    ops: loadable(opsFor(signals)),
     describeFailure: (error) => ({
       message: 'it broke',
       unreachable: String(error).includes('away'),
@@ -72,7 +76,14 @@ async function listening(t: TestContext, dataDir = folderFor(t)): Promise<World>
   return { listener, path: listener.path, clock, logged, stop, signals };
 }
 
-function opsFor(signals: AbortSignal[]): Record<string, Op<never, unknown>> {
+type Ops = Readonly<Record<string, Op<never, unknown>>>;
+
+function loadable(ops: Ops): ListenOptions['ops'] {
+  const loads = Object.entries(ops).map(([name, op]) => [name, () => Promise.resolve(op)] as const);
+  return Object.fromEntries(loads);
+}
+
+function opsFor(signals: AbortSignal[]): Ops {
   return {
     echo: { run: async (_context, input: unknown) => input },
     count: {

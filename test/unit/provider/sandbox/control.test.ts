@@ -34,6 +34,10 @@ describe('the control path', () => {
     ]);
     assert.ok(body.faults.some((line: string) => line.includes('reset-amid')));
     assert.ok(body.faults.some((line: string) => line.includes('onboarding/pf/{id}/kyc')));
+    // A queued rule applies once; only those of the option apply to every call.
+    const [, queued = '', option = ''] = body.faults;
+    assert.match(queued, /^each for one call, or with #times/);
+    assert.match(option, /^of the option --faults: each for every call/);
     // Each listed body is a valid request.
     const example = bodies.get('POST /sandbox/faults');
     assert.equal((await call('POST', '/sandbox/faults', example)).body.queued.length, 2);
