@@ -353,6 +353,7 @@ const silentlyWriting: Readonly<Record<string, { column: string; place: number }
   'pix-reserve-send-limited': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
   'pix-repeat': { column: 'id', place: 0 },
+  'pix-correct': { column: 'id', place: 0 },
 };
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {
