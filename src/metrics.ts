@@ -45,6 +45,8 @@ export interface Metrics {
   readonly pixCorrections: Counter;
   /** Events about an open transaction that could not be read; the log has the reason. */
   readonly pixUnreadEvents: Counter;
+  /** Events that no dialect reads; the log has the word that is why. */
+  readonly unreadEvents: Counter<'reason'>;
   /** Payments whose outcome the provider's answer left open. */
   readonly unknownOutcomes: Counter;
   /** Answers to payments that prove nothing, by status and code; the code is bounded. */
@@ -72,6 +74,7 @@ export type LocalMetrics = {
       | 'pixAnomalies'
       | 'pixCorrections'
       | 'pixUnreadEvents'
+      | 'unreadEvents'
   ]: Pick<Metrics[Name], 'inc'>;
 };
 
@@ -208,6 +211,12 @@ function paymentMetrics(registry: Registry) {
     pixCorrections: new Counter({
       name: 'ponte_pix_corrections_total',
       help: 'Failed transactions that were paid and are completed now',
+      registers,
+    }),
+    unreadEvents: new Counter({
+      name: 'ponte_unread_events_total',
+      help: 'Events that no dialect of the provider reads, by reason',
+      labelNames: ['reason'],
       registers,
     }),
     pixUnreadEvents: new Counter({

@@ -8,8 +8,10 @@ import { UsageError } from '../exit-codes.ts';
 import { examples, withChangeOptions, withReason, type ChangeOptions } from '../options.ts';
 import { shortTime } from '../output.ts';
 import type { Column } from '../table.ts';
+import { declareDialect } from './provider-dialect.ts';
 
 export const declare: Declare = (noun, run) => {
+  declareDialect(noun, run);
   const command = withReason(withChangeOptions(noun.command('unknown')));
   command
     .description(

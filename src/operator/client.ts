@@ -152,6 +152,7 @@ const metrics: LocalMetrics = {
   guessedEmails: uncounted,
   serviceLimits: uncounted,
   pixUnreadEvents: uncounted,
+  unreadEvents: uncounted,
 };
 
 async function openDirect(

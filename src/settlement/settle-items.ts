@@ -5,7 +5,7 @@
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import { staticTxidLength } from '../domain/settlement.ts';
-import type { WebhookItem } from '../provider/webhook-events.ts';
+import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { EventItem, ItemMove } from './decision.ts';
@@ -126,11 +126,25 @@ async function settleRound(context: LocalContext, event: Round): Promise<ItemMov
     if (decisions.length === 1 && decision?.kind === 'move') {
       moves.push({ index: item.index, decision });
     } else {
-      note(one, await applyDecisions(context, eventId, decisions), settled);
+      const result = await applyDecisions(context, eventId, decisions);
+      if (result) reportUnread(context, eventId, item);
+      note(one, result, settled);
     }
   });
   await allDone(applied);
   return moves;
+}
+
+/** Counts and logs an item that no dialect reads: a word, a field or a shape is missing. */
+function reportUnread(
+  { metrics, log }: LocalContext,
+  eventId: string,
+  { index, shape, ignoredBecause, word }: WebhookItem,
+): void {
+  const reason = unreadReasons.find((one) => one === ignoredBecause);
+  if (reason === undefined) return;
+  metrics.unreadEvents.inc({ reason });
+  log.warn({ eventId, index, shape, reason, word }, 'no dialect reads an event of the provider');
 }
 
 /** Makes moves, each in a separate statement. */

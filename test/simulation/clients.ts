@@ -14,7 +14,9 @@ import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
+import { listKeys } from './key-list-client.ts';
 import { LookUpClient } from './look-up-client.ts';
+import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { finalOf, nameOf, type Answer, type AppRequest } from './oracle/requests.ts';
@@ -38,6 +40,7 @@ export interface ClientOptions {
   readonly lookUps: LookUps;
   /** How likely a payment is confirmed by a look-up first. */
   readonly confirmations: number;
+  readonly otherChannels: OtherChannels;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
   /** Whether other customers use the same idempotency keys. */
@@ -132,6 +135,11 @@ export class Client {
     this.isDone = true;
   }
 
+  /** @returns whether the app has received the list of the customer's keys. */
+  listKeys(): Promise<boolean> {
+    return listKeys(this.phone, this.customer.name);
+  }
+
   /** Repeats every request: each answer must be the same as before. */
   async repeatRequests(): Promise<void> {
     for (const plan of this.#plans) {
@@ -206,9 +214,11 @@ export class Client {
 
   /** Repeats the request until the answer is definite, or the user gives up. */
   async #pursue(plan: PlannedPayment): Promise<void> {
-    const { scheduler, profile } = this.#options;
+    const { scheduler, profile, otherChannels, sharesKeys } = this.#options;
     const { chance } = scheduler;
     if (this.#leavesOut('send', plan)) return;
+    // A payment of another customer with the same key might be older than the event.
+    if (!sharesKeys) await otherChannels.before(plan);
     for (let round = 0; round < maxRounds; round += 1) {
       const answers = await this.#round(plan);
       if (answers.some((answer) => answer?.status === 401) || chance.happens(profile().renewals)) {
@@ -242,7 +252,7 @@ export class Client {
     const { customer, oracle, send, lookUps } = this.#options;
     const { key, pixKey, amountCents, lookUp } = plan;
     oracle.requested(customer, key, amountCents);
-    if (lookUp) lookUps.requested(customer, key, lookUp);
+    if (lookUp) lookUps.requested({ customer, key }, { lookUp, pixKey });
     return this.#call(key, 'send', async (context, token) => {
       const body = {
         pix_key: pixKey,

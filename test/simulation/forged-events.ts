@@ -32,16 +32,19 @@ export class ForgedEvents {
     this.#options = options;
   }
 
-  /** A transaction is final: posts an event with the opposite status, which is too late. */
+  /**
+   * A transaction is final: posts an event with the opposite status, which is too late. One that
+   * says that a failed payment was made does not name its end-to-end id: it would be proof.
+   */
   contradict(row: PixTransactionRow): void {
     const { scheduler, profile } = this.#options;
     const { contradictions, failovers } = profile();
     // After a failover the payment may be open again: the service would have to believe the event.
     if (row.operation !== 'SEND' || failovers > 0) return;
     if (!scheduler.chance.happens(contradictions)) return;
-    this.#send('contradiction', {
+    this.send('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
-      endToEnd: row.end_to_end,
+      endToEnd: row.status === 'COMPLETED' ? row.end_to_end : null,
       clientRequestId: row.idempotency_key,
       amountCents: centsFromDecimal(row.amount),
     });
@@ -67,14 +70,23 @@ export class ForgedEvents {
       { endToEnd: foreignEndToEnd, clientRequestId: foreignKey },
     ]);
     const facts = { ...right, ...wrong, status: chance.pick(['completed', 'failed'] as const) };
-    this.#send(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
+    this.send(`mismatch of ${Object.keys(wrong).join(' and ')}`, facts);
   }
 
-  #send(summary: string, facts: EventFacts): void {
-    const { scheduler, webhooks } = this.#options;
-    const vocabulary = scheduler.chance.pick(knownVocabularies);
-    const { payload } = writeNotice(scheduler.chance, facts, vocabulary);
+  /** Posts a false event. */
+  send(summary: string, facts: EventFacts): void {
+    this.#options.webhooks.send(this.#forge(facts), `${summary}, ${facts.status}`);
+  }
+
+  /** Posts a false event and waits for its only delivery, whether or not that succeeds. */
+  sendOnce(summary: string, facts: EventFacts): Promise<void> {
+    return this.#options.webhooks.sendOnce(this.#forge(facts), `${summary}, ${facts.status}`);
+  }
+
+  #forge(facts: EventFacts): Buffer<ArrayBuffer> {
+    const { chance } = this.#options.scheduler;
+    const { payload } = writeNotice(chance, facts, chance.pick(knownVocabularies));
     this.sent.add(hashOf(payload));
-    webhooks.send(payload, `${summary}, ${facts.status}`);
+    return payload;
   }
 }

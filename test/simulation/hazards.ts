@@ -79,6 +79,38 @@ const states = {
     description:
       "a receipt names neither of our ids, and keys are unique in the company: another's fits",
   },
+  unlisted_answers: {
+    on: true,
+    description: 'a payment, executed or not, is answered in a form that is in no list',
+  },
+  doubtful_tokens: {
+    on: true,
+    description: 'a 401 answers a payment that was executed',
+  },
+  false_refusals: {
+    on: true,
+    description: 'a listed refusal answers a payment that was executed: it is corrected later',
+  },
+  unlisted_codes: {
+    on: true,
+    description: 'an ERROR event has a code that is in no table',
+  },
+  other_channels: {
+    on: true,
+    description: 'an event names, by its client id alone, a payment that is older or of others',
+  },
+  copied_codes: {
+    on: true,
+    description: 'money for another payee carries the identification of a charge',
+  },
+  moving_keys: {
+    on: true,
+    description: 'a key gets another owner between look-up and payment, or after it was listed',
+  },
+  further_pages: {
+    on: true,
+    description: 'the statement has further pages',
+  },
 } as const satisfies Readonly<Record<string, HazardState>>;
 
 export type Hazard = keyof typeof states;

@@ -24,12 +24,16 @@ interface SentRow {
   readonly created_at: Date;
 }
 
-/** The sums that exceed a limit, as sentences; the old payment of a seed is not counted. */
+/**
+ * The sums that exceed a limit, as sentences. Not counted are the old payment of a seed, and sends
+ * that were corrected: while they were FAILED, others could be sent in their place.
+ */
 export async function exceededLimits(store: Store, limits: Limits): Promise<string[]> {
   if (limits.day === null && limits.night === null) return [];
   const sent = await store.rows<SentRow>(
     `select user_id, amount, created_at from pix_transactions
-      where operation = 'SEND' and status <> 'FAILED' and created_at > '2026-05-20'`,
+      where operation = 'SEND' and status <> 'FAILED' and created_at > '2026-05-20'
+        and corrected_at is null`,
   );
   const [hour] = nightHours;
   const periods = Map.groupBy(sent, (row) => {

@@ -11,6 +11,7 @@ import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { mutationsOfEvidence } from './mutations-of-evidence.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
 import { sendJobs } from './service.ts';
@@ -223,4 +224,5 @@ export const mutations: readonly Mutation[] = [
   { name: 'the sweep does nothing', deviation: neverSwept },
   ...mutationsOfOperations,
   ...mutationsOfLookUps,
+  ...mutationsOfEvidence,
 ];

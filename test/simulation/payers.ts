@@ -7,6 +7,8 @@ import type { StoredCustomer } from './store.ts';
 export interface PayersOptions {
   readonly scheduler: Scheduler;
   readonly collections: Collections;
+  /** How likely a payer copies the identification of a charge into another payee's code. */
+  readonly copiedCodes: number;
   /** Does work later, in a separate step. */
   readonly later: (delayMs: number, label: string, work: () => void) => void;
 }
@@ -22,8 +24,12 @@ export class Payers {
 
   /** A charge was created: payers may pay it, sometimes with another amount. */
   made(charge: Charge): void {
-    const { scheduler, collections } = this.#options;
+    const { scheduler, collections, copiedCodes } = this.#options;
     const { chance } = scheduler;
+    if (chance.happens(copiedCodes)) {
+      scheduler.count('codes copied for another payee');
+      this.#later('a payer pays by a copied code', () => collections.payByCopiedCode(charge));
+    }
     for (let times = chance.pick([0, 1, 1, 1, 2, 3]); times > 0; times -= 1) {
       const isOther = chance.happens(0.2);
       const amountCents = charge.amountCents + (isOther ? chance.pick([-1, 1, 500]) : 0);

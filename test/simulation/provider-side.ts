@@ -1,12 +1,15 @@
 /** The provider of a history: its bank, its incoming PIX, and the payers at other institutions. */
 import { Bank, type BankOptions } from './bank/bank.ts';
 import { Collections, type CollectionsOptions } from './bank/collections.ts';
+import { Directory } from './bank/directory.ts';
 import { Ids } from './bank/ids.ts';
 import type { Ledger, Payment } from './bank/ledger.ts';
 import type { Policy } from './bank/policy.ts';
 import type { Names } from './names.ts';
+import { KeyCarrier } from './key-carrier.ts';
 import { Payers } from './payers.ts';
 import { Refunders, type RefundersOptions } from './refunders.ts';
+import type { FaultProfile } from './fault-profile.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
 export interface ProviderSideOptions {
@@ -21,10 +24,16 @@ export interface ProviderSideOptions {
   readonly postExpiry: RefundersOptions['postExpiry'];
   /** Called for each payment that was executed. */
   readonly executed: BankOptions['executed'];
+  readonly profile: () => FaultProfile;
 }
+
+/** Longer than a look-up is fresh. */
+const slowestMoveMs = 600_000;
 
 export class ProviderSide {
   readonly bank: Bank;
+  readonly keyCarrier: KeyCarrier;
+  readonly directory: Directory;
   readonly payers: Payers;
   readonly refunders: Refunders;
   /** The open work of the bank: payments to settle, and PIX to receive. */
@@ -37,6 +46,7 @@ export class ProviderSide {
     const { policy, ledger, scheduler, statementLagMs, post, postReceived, executed } = options;
     const { chance } = scheduler;
     const common = { policy, ledger, chance, ids: new Ids(), nowMs: () => scheduler.nowMs };
+    this.directory = new Directory(ledger.customers);
     const collections = new Collections({
       ...common,
       post: postReceived,
@@ -56,14 +66,25 @@ export class ProviderSide {
       postExpiry,
       later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
+    this.keyCarrier = new KeyCarrier({
+      directory: this.directory,
+      collections,
+      scheduler,
+      profile: options.profile,
+      likelihood: policy.adversary.movingKeys,
+    });
     this.payers = new Payers({
       scheduler,
       collections,
+      copiedCodes: policy.adversary.copiedCodes,
       later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
     this.bank = new Bank({
       ...common,
       collections,
+      directory: this.directory,
+      count: (name) => scheduler.count(name),
+      lookedUp: (key) => this.#moveLater(key),
       statementLagMs,
       post,
       executed: (payment) => {
@@ -72,6 +93,16 @@ export class ProviderSide {
       },
       completed: (payment) => this.refunders.paid(payment),
     });
+  }
+
+  /** The owner of a key may change soon after a look-up. */
+  #moveLater(key: string): void {
+    const { scheduler, policy } = this.#options;
+    const isOfCustomer = this.directory.customerOf(key) !== null;
+    if (isOfCustomer || !scheduler.chance.happens(policy.adversary.movingKeys)) return;
+    scheduler.count('keys that get another owner');
+    const delayMs = scheduler.chance.delayMs(slowestMoveMs);
+    this.#later(delayMs, 'a key gets another owner', () => this.directory.move(key));
   }
 
   /** The scheduler picks the step that settles a payment, possibly before its answer. */

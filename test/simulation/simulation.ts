@@ -13,7 +13,7 @@ import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
 import { drawLimits, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
-import { ForgedEvents } from './forged-events.ts';
+import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
 import { isTrue } from './oracle/evidence.ts';
@@ -59,7 +59,7 @@ export class Simulation {
   readonly statements: Statements;
   readonly processes: Processes;
   readonly webhooks: Webhooks;
-  readonly forgedEvents: ForgedEvents;
+  readonly falseEvents: FalseEvents;
   readonly clients: readonly Client[];
   readonly operator: Operator;
   /** Whether days pass after the history, and the app repeats its requests. */
@@ -77,7 +77,7 @@ export class Simulation {
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
-    this.policy = { ...drawPolicy(this.chance, hazards), ...deviation.policy };
+    this.policy = { ...drawPolicy(this.chance, { seed, hazards }), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
@@ -116,9 +116,7 @@ export class Simulation {
       kind,
       evidence,
       oracle,
-      observed: (row) => {
-        if (oracle.observed(row)) this.forgedEvents.contradict(row);
-      },
+      observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
       statementExecuted: (statement) => accounts.statementExecuted(statement),
       hasBegun: () => this.processes.isComplete,
     });
@@ -143,7 +141,13 @@ export class Simulation {
       scheduler,
       profile,
     });
-    this.forgedEvents = new ForgedEvents({ oracle, webhooks: this.webhooks, scheduler, profile });
+    this.falseEvents = new FalseEvents({
+      oracle,
+      webhooks: this.webhooks,
+      scheduler,
+      profile,
+      otherChannels: policy.adversary.otherChannels,
+    });
     this.clients = this.#makeClients();
     this.operator = new Operator({ processes, oracle, scheduler });
     this.goesOn = this.chance.happens(0.2);
@@ -154,6 +158,7 @@ export class Simulation {
     this.processes.start();
     for (const client of this.clients) void client.run();
     void this.operator.run();
+    void this.provider.keyCarrier.run(this.clients);
     for (const customer of this.store.customers) this.provider.payers.pay(customer);
   }
 
@@ -175,6 +180,7 @@ export class Simulation {
     return (
       this.clients.every(({ isDone }) => isDone) &&
       this.operator.isDone &&
+      this.provider.keyCarrier.isDone &&
       this.webhooks.outstanding === 0 &&
       this.provider.unsettled === 0 &&
       this.processes.isComplete &&
@@ -186,7 +192,7 @@ export class Simulation {
   readonly isUntrue = (hash: string): boolean => {
     const notice = this.webhooks.posted.get(hash);
     return (
-      this.forgedEvents.sent.has(hash) ||
+      this.falseEvents.sent.has(hash) ||
       (notice !== undefined && !isTrue(notice, this.ledger.payments))
     );
   };
@@ -205,7 +211,7 @@ export class Simulation {
         this.processes.strike(owner);
         this.statements.faults.strike(owner);
         this.statements.failover.strike();
-        this.forgedEvents.mismatch();
+        this.falseEvents.strike();
       },
     });
     scheduler.order = this.#profile.order;
@@ -226,6 +232,7 @@ export class Simulation {
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
       executed: (payment) => this.oracle.executed(payment),
+      profile: () => this.#profile,
     });
   }
 
@@ -235,6 +242,7 @@ export class Simulation {
       bank,
       scheduler,
       profile: () => this.#profile,
+      doubtfulTokens: this.policy.adversary.doubtfulTokens,
       watch: watchPayments({
         customers: store.customers,
         oracle,
@@ -283,6 +291,7 @@ export class Simulation {
           leftOut,
           lookUps,
           confirmations,
+          otherChannels: this.falseEvents.otherChannels,
           profile: () => this.#profile,
         }),
     );

@@ -286,7 +286,7 @@ export class Statements {
     const { statement, calls } = request;
     const name = plainName(statement);
     statementExecuted({ name, calls, rows, written });
-    if (name === 'pix-repeat' && calls[0]?.[5] === repeatNotes.unknown) {
+    if (name === 'pix-repeat' && calls[0]?.at(-1) === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
     const answered = this.#races.answer(request, rows);
@@ -353,6 +353,7 @@ const silentlyWriting: Readonly<Record<string, { column: string; place: number }
   'pix-reserve-send-limited': { column: 'id', place: 3 },
   'pix-step': { column: 'id', place: 0 },
   'pix-repeat': { column: 'id', place: 0 },
+  'pix-correct': { column: 'id', place: 0 },
 };
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {

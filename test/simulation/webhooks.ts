@@ -174,6 +174,14 @@ export class Webhooks {
     };
   }
 
+  /** Delivers an event at once, and at most once. */
+  async sendOnce(payload: Buffer<ArrayBuffer>, summary: string): Promise<void> {
+    const { scheduler, processes, intake } = this.#options;
+    await scheduler.hop(this.owner, `webhook arrives: ${summary}`);
+    const service = processes.pick();
+    await service?.serve((context) => takeIn(context, intake, payload)).catch(() => undefined);
+  }
+
   #track(notice: Notice): Parcel {
     this.posted.set(hashOf(notice.payload), notice);
     return this.#keep(notice.payload, this.#options.evidence.posted(notice));

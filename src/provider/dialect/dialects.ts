@@ -106,7 +106,7 @@ export class Dialects {
   #page(body: unknown, scope: string) {
     const node = { value: body, around: null };
     const [shape, other] = this.#matches(node, scope);
-    if (shape?.each == null || other) return null;
+    if (!shape || shape.each === null || other) return null;
     const items = valueAt(node, shape.each);
     return Array.isArray(items) ? { shape, node, items: items as unknown[] } : null;
   }

@@ -351,3 +351,17 @@ test(
     assert.deepEqual([events.length, jobs.length], [1, 1]);
   },
 );
+
+test('the endings that callers append to the address reach the same operation', async () => {
+  for (const [nth, ending] of ['/', '/pix', '/pix/'].entries()) {
+    const body = { pix: [{ endToEndId: `E-ending-${nth}`, valor: '1.05' }] };
+    const answer = await app.call(`/webhooks/provider${ending}`, { method: 'POST', body });
+    assert.deepEqual([answer.status, answer.body.duplicate], [200, false], ending);
+    const again = await app.call('/webhooks/provider', { method: 'POST', body });
+    assert.equal(again.body.duplicate, true);
+  }
+  assert.equal(
+    (await app.call('/webhooks/provider/else', { method: 'POST', body: {} })).status,
+    404,
+  );
+});

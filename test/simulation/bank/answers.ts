@@ -5,10 +5,10 @@ import { duplicateErrors, meaningOf, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
 
 /**
- * What the answer to an attempt proves. `not_done`: the bank refused this attempt, for example for
- * its token, before it read the order; `nothing`: the payment may have been executed or not.
+ * What the answer to an attempt proves. `nothing`: the payment may have been executed or not. So it
+ * may after a 401, because a proxy may have repeated a request that was executed.
  */
-export type Proof = 'accepted' | 'completed' | 'refused' | 'not_done' | 'nothing';
+export type Proof = 'accepted' | 'completed' | 'refused' | 'nothing';
 
 export interface Answer {
   readonly status: number;

@@ -14,13 +14,14 @@ import {
   type PaymentRequest,
 } from './answers.ts';
 import type { Collections } from './collections.ts';
-import { hasKey } from './identifiers.ts';
+import { ownIspb, type Directory } from './directory.ts';
 import type { Ids } from './ids.ts';
 import type { Ledger, Payment } from './ledger.ts';
 import { writeNotice, type EventFacts, type Notice } from './notices.ts';
 import type { Policy } from './policy.ts';
 import { writeStatement } from './statement.ts';
-import { refusals } from './words.ts';
+import { unlistedAnswer } from './unlisted-answers.ts';
+import { refusals, unlistedCodes } from './words.ts';
 
 /** A request, as the bank has received it. */
 export interface BankRequest {
@@ -38,15 +39,20 @@ export interface BankOptions {
   readonly chance: Chance;
   readonly ids: Ids;
   readonly collections: Collections;
+  readonly directory: Directory;
   readonly nowMs: () => number;
   /** How long an executed payment is missing from the statement, in milliseconds. */
   readonly statementLagMs: () => number;
   /** Sends a notice to the service; `cancel` withdraws it while it is not delivered. */
   readonly post: (notice: Notice) => { readonly cancel: () => void };
+  /** Counts what occurs, by name. */
+  readonly count: (name: string) => void;
   /** Called for each payment that was executed. */
   readonly executed: (payment: Payment) => void;
   /** Called for each payment that was completed: it may be refunded. */
   readonly completed: (payment: Payment) => void;
+  /** Called for each key that was looked up: its owner may change. */
+  readonly lookedUp: (key: string) => void;
 }
 
 /** The keys that clients pay to. The bank refuses or returns payments to some of them. */
@@ -58,7 +64,8 @@ export const pixKeys = {
   flaky: 'flaky@ponte.test',
 } as const;
 
-const ispb = '11165756';
+/** How likely an adversary's look-up does not say who owns the key. */
+const namelessOwners = 0.2;
 
 /** How likely a payment is settled before its answer, if the answer reports its real status. */
 const settledAtOnce = 0.3;
@@ -98,12 +105,12 @@ export class Bank {
     const path = request.url.pathname.replace('/internal/api/v1', '');
     if (path === '/auth/login') return this.#logIn(request);
     const customer = this.customerOf(request);
-    if (!customer) return { ...json(401, { message: 'Unauthorized' }, 'not_done'), summary: '401' };
+    if (!customer) return { ...json(401, { message: 'Unauthorized' }), summary: '401' };
     switch (path) {
       case '/keys/dict':
         return this.#lookUp(customer, request);
       case '/payments':
-        return this.#pay(customer, readPaymentRequest(request));
+        return this.#answerPayment(customer, readPaymentRequest(request));
       case '/payments/qrcode/dynamic':
       case '/payments/qrcode/static': {
         const kind = path.endsWith('static') ? 'static' : 'dynamic';
@@ -111,6 +118,8 @@ export class Bank {
       }
       case '/account/statement':
         return this.#statement(customer, request);
+      case '/keys/list':
+        return result(this.#options.policy, { keys: this.#options.directory.keysOf(customer) });
       default:
         return json(404, { message: `Cannot ${request.method} ${path}` });
     }
@@ -124,12 +133,23 @@ export class Bank {
       this.#options.collections.credit(payment, payment.payee);
     }
     if (payment.end === 'completed') this.#options.completed(payment);
-    this.#postEvent({
-      status: payment.end === 'completed' ? 'completed' : 'failed',
-      endToEnd: payment.endToEnd,
-      clientRequestId: payment.clientRequestId,
-      amountCents: payment.amountCents,
-    });
+    const { endToEnd, clientRequestId, amountCents, bankId } = payment;
+    const facts = { endToEnd, clientRequestId, amountCents, bankId };
+    const error = this.#unlistedError();
+    if (payment.end === 'completed') {
+      if (error) this.#postEvent({ ...facts, status: 'failed', error });
+      this.#postEvent({ ...facts, status: 'completed' });
+    } else {
+      this.#postEvent({ ...facts, status: 'failed', ...(error && { error }) });
+    }
+  }
+
+  /** The error of an ERROR event whose code no table has, or null. */
+  #unlistedError(): EventFacts['error'] | null {
+    const { policy, chance, count } = this.#options;
+    if (!chance.happens(policy.adversary.unlistedCodes)) return null;
+    count('events with an unlisted code');
+    return { code: chance.pick(unlistedCodes) };
   }
 
   #logIn({ body }: BankRequest): Answer {
@@ -142,16 +162,44 @@ export class Bank {
   }
 
   #lookUp(customer: StoredCustomer, { body }: BankRequest): Answer {
-    const { policy, ids, nowMs, ledger } = this.#options;
-    const { key } = body;
+    const { policy, ids, nowMs, ledger, directory, chance, lookedUp } = this.#options;
+    const key = String(body['key']);
     if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
     if (key === pixKeys.flaky && !this.#flakyOf.has(customer)) {
       this.#flakyOf.add(customer);
       return json(503, { message: 'Service Unavailable' });
     }
-    const endToEnd = ids.endToEnd(ispb, nowMs());
-    ledger.issued.set(endToEnd, { customer, key });
-    return result(policy, { endToEnd, key });
+    const endToEnd = ids.endToEnd(ownIspb, nowMs());
+    const isNameless = policy.adversary.movingKeys > 0 && chance.happens(namelessOwners);
+    const owner = isNameless ? null : directory.ownerOf(key);
+    ledger.issued.set(endToEnd, { customer, key, owner });
+    lookedUp(key);
+    return result(policy, {
+      endToEnd,
+      key,
+      ...(owner && {
+        owner: { name: owner.name, taxIdNumber: owner.document },
+        account: { participant: owner.ispb },
+      }),
+    });
+  }
+
+  /** Answers the payment, sometimes in a form that is in no list, or with a false refusal. */
+  #answerPayment(customer: StoredCustomer, request: PaymentRequest): Answer {
+    const { ledger, policy, chance, count } = this.#options;
+    const { unlistedAnswers, falseRefusals } = policy.adversary;
+    const answer = this.#pay(customer, request);
+    const payment = ledger.payment(customer, request.endToEnd);
+    const end = payment ? 'executed' : 'not executed';
+    if (chance.happens(unlistedAnswers)) {
+      count(`unlisted answers, ${end}`);
+      return unlistedAnswer(chance, request);
+    }
+    if (!payment || payment.state !== 'under_way' || !chance.happens(falseRefusals)) return answer;
+    payment.isDenied = true;
+    count('false refusals');
+    const denial = refusal(policy, chance.pick(refusals.account), request);
+    return { ...denial, summary: `false ${denial.summary}` };
   }
 
   #pay(customer: StoredCustomer, request: PaymentRequest): Answer {
@@ -210,18 +258,19 @@ export class Bank {
   }
 
   #execute(customer: StoredCustomer, request: PaymentRequest): Answer {
-    const { ledger, policy, chance, nowMs, ids } = this.#options;
+    const { ledger, policy, chance, nowMs, ids, directory } = this.#options;
     const { endToEnd, clientRequestId, amountCents, key } = request;
     // The service could not distinguish this failure from a failure of the payment.
     const isHidden = !policy.lateFailures || request.isHiddenRepeat;
     if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
+    const payee = directory.customerOf(key);
     const payment = ledger.execute({
       customer,
       endToEnd,
       clientRequestId,
       amountCents,
       bankId: `bank-${ids.next()}`,
-      payee: ledger.customers.find((one) => one !== customer && hasKey(one, key)) ?? null,
+      payee: payee === customer ? null : payee,
       end: key === pixKeys.returned ? 'reversed' : 'completed',
       executedAtMs: nowMs(),
     });
@@ -240,10 +289,16 @@ export class Bank {
       return json(400, { code: 'RANGE_TOO_LONG', message: 'Período muito longo' });
     }
     const shownUntilMs = Math.min(untilMs + dayMs, nowMs() - statementLagMs());
-    const shown = ledger
-      .paymentsOf(customer)
-      .filter(({ executedAtMs }) => executedAtMs >= fromMs && executedAtMs <= shownUntilMs);
-    return json(200, writeStatement(policy, shown));
+    const isShown = (atMs: number): boolean => atMs >= fromMs && atMs <= shownUntilMs;
+    const payments = ledger.paymentsOf(customer).filter((one) => isShown(one.executedAtMs));
+    const receipts = ledger.receipts.filter(
+      (one) => one.customer === customer && isShown(one.atMs),
+    );
+    const { body, isWhole } = writeStatement(policy, { payments, receipts });
+    const listed = [...payments, ...(policy.adversary.listsReceipts ? receipts : [])];
+    if (isWhole) for (const { endToEnd } of listed) ledger.shown.add(endToEnd);
+    else this.#options.count('statements with further pages');
+    return json(200, body);
   }
 
   #postEvent(facts: EventFacts): { readonly cancel: () => void } {

@@ -2,7 +2,14 @@
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
 import { json, result, type Answer } from './answers.ts';
-import { allOf, drawIdentifiers, noIdentifiers, type PayeeIdentifiers } from './identifiers.ts';
+import {
+  allOf,
+  drawIdentifiers,
+  drawOtherPayee,
+  noIdentifiers,
+  type PayeeIdentifiers,
+} from './identifiers.ts';
+import { portableKey, portableKeyOwners } from './listed-key.ts';
 import type { Ids } from './ids.ts';
 import type { Charge, Ledger, Payment, Receipt } from './ledger.ts';
 import type { Policy } from './policy.ts';
@@ -75,6 +82,48 @@ export class Collections {
   pay(charge: Charge, amountCents: number): void {
     const { customer } = charge;
     this.#receive({ customer, charge, amountCents, endToEnd: this.#foreignEndToEnd() });
+  }
+
+  /**
+   * A payer has copied the identification of a charge into a code of another payee, and pays that:
+   * another customer, or somebody at another institution, whose receipt is not in the ledger.
+   */
+  payByCopiedCode(charge: Charge): void {
+    const { ledger, chance, post, policy, ids, nowMs, received } = this.#options;
+    const { amountCents, customer: owner } = charge;
+    const [customer] = chance.shuffled(ledger.customers.filter((one) => one !== owner));
+    const other = customer && chance.happens(0.5) ? customer : null;
+    const payee = drawOtherPayee(chance, charge, other);
+    const receipt: Receipt = {
+      customer: other ?? owner,
+      charge: null,
+      amountCents,
+      endToEnd: this.#foreignEndToEnd(),
+      bankId: `in-${ids.next()}`,
+      atMs: nowMs(),
+    };
+    if (other) ledger.receive(receipt);
+    const write = (): ReceivedNotice => {
+      const facts = { receipt, txid: this.#spelled(charge), payee, isCopied: true } as const;
+      return writeReceivedNotice(chance, facts, policy.vocabulary);
+    };
+    post(write(), write);
+    if (other) received(receipt);
+  }
+
+  /** A customer of another institution pays by the key that has got another owner. */
+  payByPortableKey(amountCents: number): void {
+    const { ledger, chance, post, policy, ids, nowMs } = this.#options;
+    const customer = ledger.customers.find(({ name }) => name === portableKeyOwners[1]);
+    if (!customer) return;
+    const bankId = `in-${ids.next()}`;
+    const came = { customer, charge: null, amountCents, endToEnd: this.#foreignEndToEnd() };
+    const receipt: Receipt = { ...came, bankId, atMs: nowMs() };
+    ledger.receive(receipt);
+    const payee = { ...noIdentifiers, key: portableKey };
+    const write = (): ReceivedNotice =>
+      writeReceivedNotice(chance, { receipt, txid: null, payee }, policy.vocabulary);
+    post(write(), write);
   }
 
   /** A customer of another institution pays a customer without a charge. */

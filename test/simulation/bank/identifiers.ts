@@ -1,7 +1,7 @@
 /** The identifiers by which a PIX may name its payee, and what they prove. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
-import { listedKeyOf } from './listed-key.ts';
+import { listedKeyOf, portableKey, portableKeyOwners } from './listed-key.ts';
 
 /** The identifiers of the payee in an event; null: the event omits it. */
 export interface PayeeIdentifiers {
@@ -25,9 +25,10 @@ export function allOf(customer: StoredCustomer): PayeeIdentifiers {
   return { key: listedKeyOf(customer), document, agency, accountNumber };
 }
 
-/** Whether a key belongs to a customer: the listed key, or the document. */
+/** Whether a key belongs to a customer in the end: a listed key, or the document. */
 export function hasKey(customer: StoredCustomer, key: string): boolean {
-  return key === listedKeyOf(customer) || key === customer.account.document;
+  const isPortable = key === portableKey && customer.name === portableKeyOwners[1];
+  return isPortable || key === listedKeyOf(customer) || key === customer.account.document;
 }
 
 /** Whether every identifier belongs to the customer, and together they prove the payee. */
@@ -102,6 +103,28 @@ function mix(
     { ...right, agency: foreign.agency, accountNumber: right.accountNumber ?? accountNumber },
     { ...right, agency: '0001', accountNumber: isForeign ? foreign.accountNumber : accountNumber },
     { ...right, key: isForeign ? 'nobody@pix.test' : listedKeyOf(other) },
+  ]);
+}
+
+/**
+ * Draws the identifiers of a payee whom a copied code pays: at least one of them disagrees with the
+ * owner of the charge.
+ * @param other another customer; null: somebody at another institution.
+ */
+export function drawOtherPayee(
+  chance: Chance,
+  charge: { readonly key: string },
+  other: StoredCustomer | null,
+): PayeeIdentifiers {
+  const all: PayeeIdentifiers = other ? allOf(other) : { ...foreign, key: 'nobody@pix.test' };
+  const { agency, accountNumber, document, key } = all;
+  return chance.pick<PayeeIdentifiers>([
+    all,
+    { ...noIdentifiers, key },
+    { ...noIdentifiers, document },
+    { ...noIdentifiers, agency, accountNumber },
+    { ...noIdentifiers, key: charge.key, document },
+    { ...noIdentifiers, key: charge.key, agency, accountNumber },
   ]);
 }
 

@@ -1,5 +1,6 @@
 /** The ledger of the bank: the truth that the checks compare everything with. */
 import type { StoredCustomer } from '../store.ts';
+import type { KeyOwner } from './directory.ts';
 
 /** `under_way`: the money has left the account; `reversed`: it was returned. */
 export type PaymentState = 'under_way' | 'completed' | 'reversed';
@@ -17,13 +18,17 @@ export interface Payment {
   readonly executedAtMs: number;
   /** The owner of its key, if the owner is a customer of the bank. */
   readonly payee?: StoredCustomer | null;
+  /** The bank has refused it, although it was executed. */
+  isDenied?: true;
   state: PaymentState;
 }
 
-/** The payer and the PIX key that an end-to-end id was issued for. */
+/** The payer and the PIX key that an end-to-end id was issued for, and the owner that was shown. */
 interface Issued {
   readonly customer: StoredCustomer;
   readonly key: unknown;
+  /** Null: the answer did not say who owns the key. */
+  readonly owner: KeyOwner | null;
 }
 
 /** A charge that the bank has created. */
@@ -73,6 +78,8 @@ export class Ledger {
   readonly #openingBalanceCents: number;
   /** The payer and the PIX key that each end-to-end id was issued for. */
   readonly issued = new Map<string, Issued>();
+  /** The end-to-end ids that a whole statement has shown: a page of one proves nothing. */
+  readonly shown = new Set<string>();
   readonly #payments: Payment[] = [];
   readonly #charges: Charge[] = [];
   readonly #receipts: Receipt[] = [];

@@ -8,6 +8,8 @@ export interface EventFacts {
   readonly endToEnd: string | null;
   readonly clientRequestId: string | null;
   readonly amountCents: number | null;
+  /** The bank's own id of the payment. */
+  readonly bankId?: string;
   /** Why it failed. */
   readonly error?: { readonly code: string; readonly description?: string };
 }
@@ -33,8 +35,12 @@ function reais(amountCents: number | null): number | null {
 
 const flat: Shape = {
   hasOwnWords: false,
-  write: ({ status, endToEnd, clientRequestId, amountCents, error }, { status: words }) => ({
+  write: (
+    { status, endToEnd, clientRequestId, amountCents, bankId, error },
+    { status: words },
+  ) => ({
     event: 'PIX_PAYMENT_OUT',
+    id: bankId,
     endToEnd,
     clientRequestId,
     status: words[status],
@@ -45,10 +51,14 @@ const flat: Shape = {
 
 const entity: Shape = {
   hasOwnWords: false,
-  write: ({ status, endToEnd, clientRequestId, amountCents, error }, { status: words }) => ({
+  write: (
+    { status, endToEnd, clientRequestId, amountCents, bankId, error },
+    { status: words },
+  ) => ({
     entity: 'pix-payment-out',
     status: words[status],
     body: {
+      id: bankId,
       endToEndId: endToEnd,
       clientCode: clientRequestId,
       amount: reais(amountCents),
@@ -69,7 +79,7 @@ const requestBody: Shape = {
         StatusId: statusIds[status],
         Description: status === 'completed' ? 'CONFIRMED' : 'ERROR',
       },
-      ...(error && { Error: error }),
+      ...(status === 'failed' && { Error: error ?? failed }),
     },
   }),
 };
@@ -86,7 +96,11 @@ const movement: Shape = {
 
 /** @returns an event as unique bytes. */
 export function writeNotice(chance: Chance, facts: EventFacts, vocabulary: Vocabulary): Notice {
-  const shape = chance.pick([flat, entity, requestBody, movement]);
+  // An event that another payment shares our client id with has to say so by its own id.
+  const isByBankId = facts.endToEnd === null && facts.bankId !== undefined;
+  const shape = isByBankId
+    ? chance.pick([flat, entity])
+    : chance.pick([flat, entity, requestBody, movement]);
   const event = {
     ...shape.write(facts, vocabulary),
     createdAt: `nonce ${chance.below(2 ** 31)}`,

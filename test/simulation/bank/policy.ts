@@ -4,6 +4,7 @@
  */
 import type { Chance } from '../chance.ts';
 import type { Hazard, Hazards } from '../hazards.ts';
+import { drawAdversary, type Adversary } from './adversary.ts';
 import {
   furtherDuplicates,
   knownVocabularies,
@@ -49,6 +50,8 @@ export interface Policy {
   readonly slowestSettlementMs: number;
   /** How often the provider posts an event before it gives up; 0: it posts no events. */
   readonly hookTries: number;
+  /** What it, and others, do beside all lists. */
+  readonly adversary: Adversary;
 }
 
 export interface StatementPolicy {
@@ -70,7 +73,10 @@ export interface StatementPolicy {
 }
 
 /** Draws the policy of a seed's provider. */
-export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
+export function drawPolicy(
+  chance: Chance,
+  { seed, hazards }: { readonly seed: number; readonly hazards: Hazards },
+): Policy {
   const has = (hazard: Hazard): boolean => hazards.has(hazard) && chance.happens(0.5);
   const isLate = has('late_failed_attempt_events');
   const failsAttempts = has('failed_attempt_events') || isLate;
@@ -105,6 +111,7 @@ export function drawPolicy(chance: Chance, hazards: Hazards): Policy {
     statement,
     slowestSettlementMs: chance.pick([50, 5_000, 300_000]),
     hookTries: drawHookTries(chance, { isLate, isSilent }),
+    adversary: drawAdversary(seed, hazards),
   };
 }
 

@@ -10,6 +10,8 @@ interface ReceivedFacts {
   /** The identification of the paid charge, as the event writes it. */
   readonly txid: string | null;
   readonly payee: PayeeIdentifiers;
+  /** Whether the payer has copied the identification into the code of another payee. */
+  readonly isCopied?: true;
 }
 
 /** An event on its way to the service. */

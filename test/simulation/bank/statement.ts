@@ -1,5 +1,6 @@
 /** The provider's statement: its lines, and which of them prove a completed payment. */
-import type { Payment } from './ledger.ts';
+import type { Payment, Receipt } from './ledger.ts';
+import { firstPage } from './pages.ts';
 import type { Policy } from './policy.ts';
 import { meaningOf } from './words.ts';
 
@@ -8,33 +9,57 @@ type Line = Readonly<Record<string, unknown>>;
 /** The fee of a payment, listed with the same end-to-end id, in centavos. */
 const feeCents = 35;
 
+/** What happened to one customer's account in the requested days. */
+interface Movements {
+  readonly payments: readonly Payment[];
+  readonly receipts: readonly Receipt[];
+}
+
 /**
  * Writes the statement of one customer.
- * @param payments the payments that were executed in the requested days.
+ * @returns the body of the answer, and whether it has every line.
  */
-export function writeStatement(policy: Policy, payments: readonly Payment[]): unknown {
-  const lines = payments.flatMap((payment) => linesOf(policy, payment));
+export function writeStatement(
+  policy: Policy,
+  { payments, receipts }: Movements,
+): { readonly body: unknown; readonly isWhole: boolean } {
+  const { furtherPages, listsReceipts } = policy.adversary;
+  const lines = [
+    ...payments.flatMap((payment) => linesOf(policy, payment)),
+    ...(listsReceipts ? receipts.map((receipt) => lineOfReceipt(policy, receipt)) : []),
+  ];
   const { list } = policy.statement;
-  if (list === 'array') return lines;
-  return policy.wrapsAnswers && list !== 'data' ? { data: { [list]: lines } } : { [list]: lines };
+  const page = firstPage(lines, furtherPages);
+  if (page) return { body: { items: page.lines, ...page.beside }, isWhole: false };
+  if (list === 'array') return { body: lines, isWhole: true };
+  const isWrapped = policy.wrapsAnswers && list !== 'data';
+  return { body: isWrapped ? { data: { [list]: lines } } : { [list]: lines }, isWhole: true };
 }
 
 /**
- * Whether the statement proves that a payment was completed: exactly one line with its id and its
- * amount, marked as a debit, with a documented final status.
+ * The reason why the lines of a payment do not prove that it was made; null when they do: exactly
+ * one with its id and its amount is marked as a debit with a documented final status, and no other
+ * one has its id, except one that gives the money back.
  */
-export function statementProves(policy: Policy, payment: Payment): boolean {
-  return whatStatementLacks(policy, payment) === null;
-}
-
-/** The reason why the statement does not prove it; null when it does. */
-export function whatStatementLacks(policy: Policy, payment: Payment): string | null {
+export function whatLinesLack(policy: Policy, payment: Payment): string | null {
   const { statement, vocabulary } = policy;
-  if (payment.state !== 'completed') return `the payment is not completed`;
+  const isListed = payment.state === 'completed' || isListedAsReturned(policy, payment);
+  if (!isListed) return `the payment is not completed`;
   if (statement.fees) return 'a fee has the id of the payment as well';
   if (statement.sign === 'none') return 'no line of the statement states a direction';
   if (statement.status === 'none') return 'no line of the statement has a status';
   return vocabulary.isKnown ? null : 'the words of the statement are not documented';
+}
+
+/** As `whatLinesLack`, with the pages of the statement. */
+export function whatStatementLacks(policy: Policy, payment: Payment): string | null {
+  if (policy.adversary.furtherPages !== null) return 'the statement has further pages';
+  return whatLinesLack(policy, payment);
+}
+
+/** Whether the statement shows that a returned payment was made before. */
+export function isListedAsReturned({ statement }: Policy, { state }: Payment): boolean {
+  return state === 'reversed' && statement.reversal === 'credit';
 }
 
 function linesOf(policy: Policy, payment: Payment): Line[] {
@@ -63,6 +88,21 @@ function lineOf(policy: Policy, payment: Payment): Line {
     amount: signed(policy, reais(payment)),
     type: sign === 'direction' ? 'DEBIT' : 'PIX',
     ...(status === 'word' && { status: policy.vocabulary.status[meaning] }),
+  };
+}
+
+function lineOfReceipt(
+  { statement, vocabulary }: Policy,
+  { bankId, atMs, endToEnd, charge, amountCents }: Receipt,
+): Line {
+  return {
+    id: bankId,
+    date: new Date(atMs).toISOString(),
+    endToEndId: endToEnd,
+    ...(charge && { transactionIdentification: charge.txid }),
+    amount: amountCents / 100,
+    type: 'CREDIT',
+    ...(statement.status === 'word' && { status: vocabulary.status.completed }),
   };
 }
 

@@ -82,16 +82,22 @@ export const duplicateErrors: readonly unknown[] = [
 
 type Refusals = readonly [Refusal, ...Refusal[]];
 
-/** A refusal of the payment itself: nothing was executed, and nothing will be. */
+/**
+ * A refusal of the payment itself, with a listed status and code: nothing was executed, and nothing
+ * will be.
+ */
 export const refusals: Readonly<Record<'account' | 'funds', Refusals>> = {
   account: [
     { status: 422, body: { code: 'AC03', message: 'Conta do recebedor inválida' } },
-    { status: 400, body: { errors: [{ code: 'AC07', message: 'Conta encerrada' }] } },
-    { status: 403, body: { error: { code: 'BE01' } } },
-    { status: 404, body: { code: 'AC01', message: 'Conta não encontrada' } },
+    { status: 400, body: { error: { code: 'AC07', message: 'Conta encerrada' } } },
+    { status: 422, body: { error: { code: 'BE01' } } },
+    { status: 400, body: { code: 'AC06', message: 'Conta bloqueada' } },
   ],
   funds: [
     { status: 422, body: { code: 'NOT_ENOUGH_BALANCE', message: 'Saldo insuficiente' } },
-    { status: 402, body: { error: { code: 'INSUFFICIENT_FUNDS' } } },
+    { status: 422, body: { error: { code: 'INSUFFICIENT_FUNDS' } } },
   ],
 };
+
+/** The codes of an ERROR event that no table has. */
+export const unlistedCodes = ['PBE300', 'XK-9', 'AB11', 'E998'] as const;

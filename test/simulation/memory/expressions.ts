@@ -14,6 +14,7 @@ import {
   type Run,
   type Scope,
 } from './scope.ts';
+import { compileSlice } from './slices.ts';
 import { compileSublink } from './sublinks.ts';
 import { nameOf, parts, typeOf } from './tree.ts';
 import { commonType, comparison, elementOf, type Type, type Value } from './types.ts';
@@ -24,6 +25,7 @@ type Compile<Body> = (body: Body, scope: Scope) => Expr;
 const kinds: Readonly<Record<string, Compile<never>>> = {
   A_Const: compileConstant,
   A_Expr: compileOperation,
+  A_Indirection: (body: Tree.A_Indirection, scope: Scope) => compileSlice(body, scope, compile),
   A_ArrayExpr: compileArray,
   BoolExpr: compileLogic,
   BooleanTest: compileBooleanTest,

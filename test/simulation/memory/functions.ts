@@ -53,6 +53,11 @@ const simple: Readonly<Record<string, Simple>> = {
     returns: 'text',
     apply: ([one, from, to]) => (one as string).replaceAll(from as string, to as string),
   },
+  starts_with: {
+    takes: ['text', 'text'],
+    returns: 'bool',
+    apply: ([one, start]) => (one as string).startsWith(start as string),
+  },
   to_char: {
     takes: ['any', 'text'],
     returns: 'text',

@@ -1,11 +1,12 @@
 /**
  * Checks every answer about a charge, and the stored charges at rest. A charge is COMPLETED when an
- * acknowledged event reports a PIX with its identification and its amount, and FAILED when one
- * reports that it has expired, or a day after its expiry; until then it is open.
+ * acknowledged event, or its owner's statement, reports a PIX with its identification and its amount
+ * for its owner, and FAILED when an event reports that it has expired, or a day after its expiry;
+ * until then it is open. A FAILED charge that was paid becomes COMPLETED.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
-import type { Charge, Ledger } from '../bank/ledger.ts';
+import type { Charge, Ledger, Receipt } from '../bank/ledger.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -158,6 +159,17 @@ export class Charges {
     return customer && this.#codes.get(nameOf(customer, String(key)));
   }
 
+  /** The payments of a charge, with its amount, that a whole statement of its owner has shown. */
+  #shownPayments(charge: Charge): Receipt[] {
+    const { ledger } = this.#options;
+    return ledger.receipts.filter(
+      (one) =>
+        one.charge === charge &&
+        one.amountCents === charge.amountCents &&
+        ledger.shown.has(one.endToEnd),
+    );
+  }
+
   /** Checks that the final status is the one that the acknowledged events report. */
   #checkEnd(row: FinalRow, charge: Charge | null): void {
     const { receipts, scheduler, names } = this.#options;
@@ -167,10 +179,14 @@ export class Charges {
       `charge ${row.status} ${row.phase}, paid ${charge ? receipts.paidTimes(charge) : 0} times`,
     );
     if (row.status === 'COMPLETED') {
-      const isReported = paid.some(
+      const isReported = [...paid, ...(charge ? this.#shownPayments(charge) : [])].some(
         ({ endToEnd }) => row.end_to_end === null || endToEnd === row.end_to_end,
       );
-      if (!isReported) this.violated(`${name} is COMPLETED and no event reports its payment`);
+      if (!isReported) {
+        this.violated(`${name} is COMPLETED and neither an event nor a statement proves it`);
+      }
+    } else if (row.status === 'FAILED' && charge && receipts.isReportedForOwner(charge)) {
+      this.violated(`${name} is FAILED: an acknowledged event reports its payment`);
     } else if (row.status === 'PROCESSING' && paid.length > 0) {
       this.violated(`${name} is ${row.phase}: an acknowledged event reports its payment`);
     } else if (row.status === 'PROCESSING') {

@@ -5,7 +5,7 @@
 import { hashOf } from '../payload-hash.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { isDuplicate, type Evidence } from './evidence.ts';
+import { hasUnlistedCode, type Evidence } from './evidence.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import type { Oracle } from './oracle.ts';
@@ -27,6 +27,12 @@ export function decidedIds(timeline: readonly TimelineRow[]): ReadonlySet<string
   return new Set(decided.map(({ transaction_id: id }) => id));
 }
 
+/** The ids of the transactions that were corrected: their timeline says so. */
+function correctedIds(timeline: readonly TimelineRow[]): ReadonlySet<string> {
+  const corrected = timeline.filter(({ note }) => note?.startsWith('corrected'));
+  return new Set(corrected.map(({ transaction_id: id }) => id));
+}
+
 /** Checks that each acknowledged event that contradicts a decision is stored as an anomaly. */
 export function checkDecisions(
   rest: Known,
@@ -35,12 +41,13 @@ export function checkDecisions(
 ): void {
   const { oracle, evidence, names, scheduler, lost } = rest;
   const decided = decidedIds(stored.timeline);
-  for (const row of rows.filter(({ id }) => decided.has(id))) {
+  const corrected = correctedIds(stored.timeline);
+  for (const row of rows.filter(({ id }) => decided.has(id) && !corrected.has(id))) {
     scheduler.count(`decided by an operator: ${row.status}`);
     checkAnswers(rest, row, stored.timeline);
     const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
     for (const notice of evidence.readOf(row.end_to_end)) {
-      if (notice.status !== contrary || isDuplicate(notice)) continue;
+      if (notice.status !== contrary || hasUnlistedCode(notice)) continue;
       const hash = hashOf(notice.payload);
       const event = stored.events.find((one) => one.hash === hash);
       const isNoted = stored.timeline.some(

@@ -9,6 +9,7 @@ import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Notice } from '../bank/notices.ts';
 import type { Policy } from '../bank/policy.ts';
 import { whatStatementLacks } from '../bank/statement.ts';
+import { unlistedCodes } from '../bank/words.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import { hashOf } from '../payload-hash.ts';
@@ -155,6 +156,17 @@ export class Evidence {
     return typeof proven === 'string' ? null : proven.end;
   }
 
+  /** Whether an answer to an attempt has said that the payment was completed. */
+  wasAnsweredCompleted(endToEnd: string): boolean {
+    return this.#sendOf(endToEnd).attempts.some(({ end }) => end === 'completed');
+  }
+
+  /** Whether an acknowledged event says that the payment was completed. */
+  isReportedCompleted(endToEnd: string): boolean {
+    const reported = this.#fromEvents(this.#sendOf(endToEnd));
+    return typeof reported !== 'string' && reported.end === 'completed';
+  }
+
   /** Whether a `failed` event is no proof: it may report one attempt among several. */
   isInDoubt(endToEnd: string): boolean {
     return isDoubtful(this.#sendOf(endToEnd));
@@ -196,8 +208,8 @@ export class Evidence {
     const read = taken.filter(({ notice }) => notice.isReadable);
     if (read.length === 0) return 'the words of the events are not documented';
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
-    const failures = read.filter(({ notice }) => !isDuplicate(notice));
-    if (failures.length === 0) return 'the events report a repeat';
+    const failures = read.filter(({ notice }) => !hasUnlistedCode(notice));
+    if (failures.length === 0) return 'the events have a code that no table has';
     if (isDoubtful(send)) return 'the event may report one attempt among several';
     return { end: 'failed', by };
   }
@@ -217,14 +229,12 @@ export class Evidence {
 
 /** Whether an attempt ended unknown and another one was made. */
 function isDoubtful({ attempts, isNoted }: Send): boolean {
-  return (
-    isNoted || attempts.slice(0, -1).some(({ end }) => end !== 'not_sent' && end !== 'not_done')
-  );
+  return isNoted || attempts.slice(0, -1).some(({ end }) => end !== 'not_sent');
 }
 
-/** Whether an event reports the refusal of a repeat, which proves nothing about the payment. */
-export function isDuplicate({ error }: Pick<Notice, 'error'>): boolean {
-  return error?.code === 'PBE300';
+/** Whether an event has a code that no table has: it proves nothing about the payment. */
+export function hasUnlistedCode({ error }: Pick<Notice, 'error'>): boolean {
+  return unlistedCodes.some((code) => code === error?.code);
 }
 
 /** Whether a notice reports the real status of its payment. */

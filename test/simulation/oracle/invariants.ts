@@ -6,6 +6,8 @@ import type { LocalContext } from '../../../src/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';
+import type { Policy } from '../bank/policy.ts';
+import { isListedAsReturned, whatLinesLack } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import { exceededLimits, type Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
@@ -14,7 +16,7 @@ import type { Store } from '../store.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Charges } from './charges.ts';
 import { checkDecisions, decidedIds } from './decisions.ts';
-import type { Evidence } from './evidence.ts';
+import { hasUnlistedCode, type Evidence } from './evidence.ts';
 import { checkLostPayments } from './lost-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
@@ -37,6 +39,7 @@ export interface Rest {
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
+  readonly policy: Policy;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
   /** Whether the event with this hash is false. */
@@ -48,6 +51,7 @@ export interface Rest {
 const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
          t.status, t.phase, t.amount, t.end_to_end, t.original_id,
+         t.corrected_at is not null as is_corrected, t.created_at,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -59,7 +63,7 @@ const readTransactions = `
     from pix_transactions t order by t.created_at, t.id`;
 
 const readEvents = `
-  select id, status, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+  select id, status, received_at, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
     from webhook_events`;
 
 const readTimeline = `
@@ -95,7 +99,9 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   rest.receipts.check(rows, events);
   rest.refunds.check(rows, events);
   const decidedEnds = new Set(
-    sends.filter(({ id }) => decided.has(id)).map((row) => row.end_to_end),
+    sends
+      .filter((row) => decided.has(row.id) || mayBeContradicted(rest, row))
+      .map((row) => row.end_to_end),
   );
   for (const { status, hash } of events) {
     if (status === 'received') oracle.violated('an event was received and never processed');
@@ -134,6 +140,17 @@ async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<voi
   }
 }
 
+/**
+ * Whether a true event may contradict a payment: it was FAILED, or the bank has refused it, although
+ * it was executed, or it was made and returned.
+ */
+function mayBeContradicted({ oracle }: Rest, row: FinalRow): boolean {
+  const { end_to_end: endToEnd, status } = row;
+  if (row.is_corrected) return true;
+  const payment = oracle.ledger.payments.find((one) => one.endToEnd === endToEnd);
+  return payment?.isDenied === true || (payment?.state === 'reversed' && status === 'COMPLETED');
+}
+
 /** Whether a true event may be an anomaly: by an operator's decision, or by a charge's terms. */
 function mayContradict(
   { receipts, refunds, endToEndOf }: Rest,
@@ -154,8 +171,8 @@ function checkRow(
   row: FinalRow,
   found: { readonly payments: readonly Payment[]; readonly isDecided: boolean },
 ): void {
-  const { oracle, names, isUntrue, webhooks } = rest;
-  const { status, phase } = row;
+  const { oracle, names, isUntrue, webhooks, policy, evidence } = rest;
+  const { status, phase, end_to_end: endToEnd } = row;
   const { isDecided } = found;
   const name = names.of('tx', row.id);
   const payments = found.payments.filter((payment) => belongs(payment, row));
@@ -163,10 +180,25 @@ function checkRow(
   const checks: readonly (readonly [boolean, string])[] = [
     [payments.length <= 1, 'was executed more than once'],
     [
-      isDecided || status !== 'COMPLETED' || kept.length === 1 || wasPaidBefore(rest, row),
+      isDecided ||
+        status !== 'COMPLETED' ||
+        kept.length === 1 ||
+        payments.some((payment) => isListedAsReturned(policy, payment)) ||
+        wasPaidBefore(rest, row),
       'is COMPLETED and was not executed',
     ],
-    [isDecided || status !== 'FAILED' || kept.length === 0, 'is FAILED and was executed'],
+    [
+      isDecided || status !== 'COMPLETED' || isProved(rest, row),
+      'is COMPLETED and nothing has proved it',
+    ],
+    [
+      isDecided || status !== 'FAILED' || kept.every(({ isDenied }) => isDenied),
+      'is FAILED and was executed',
+    ],
+    [
+      status !== 'FAILED' || endToEnd === null || !evidence.isReportedCompleted(endToEnd),
+      'is FAILED and an acknowledged event reports that it was executed',
+    ],
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [!['RESERVED', 'RESOLVED', 'PAYING'].includes(phase), `was left in ${phase}`],
     [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
@@ -184,6 +216,17 @@ function checkRow(
   for (const [holds, sentence] of checks) if (!holds) oracle.violated(`${name} ${sentence}`);
 }
 
+/** Whether an event, an answer or a whole statement says that a payment was made. */
+function isProved({ oracle, evidence, policy, lost }: Rest, row: FinalRow): boolean {
+  const { end_to_end: endToEnd, events } = row;
+  // The source may be lost with the commits of a failover.
+  if (events.length > 0 || endToEnd === null || lost.failedOverAt !== null) return true;
+  if (evidence.wasAnsweredCompleted(endToEnd)) return true;
+  const { shown, payments } = oracle.ledger;
+  const payment = payments.find((one) => one.endToEnd === endToEnd);
+  return payment !== undefined && shown.has(endToEnd) && whatLinesLack(policy, payment) === null;
+}
+
 function isAbout(endToEnd: string | null, row: FinalRow): boolean {
   return endToEnd === null || endToEnd === row.end_to_end;
 }
@@ -194,28 +237,34 @@ function reportsLostPayment({ webhooks, lost }: Rest, hash: string): boolean {
   return endToEnd !== null && lost.hasLostRecord({ endToEnd });
 }
 
-/** A failure proves nothing about a payment that was repeated after an unknown result. */
+/** A failure proves nothing with an unlisted code, or about a payment that was repeated. */
 function isDoubtful({ webhooks, evidence }: Rest, hash: string): boolean {
   const notice = webhooks.posted.get(hash);
   if (notice?.status !== 'failed' || notice.endToEnd === null) return false;
+  if (hasUnlistedCode(notice)) return true;
   return evidence.isInDoubt(notice.endToEnd);
 }
 
-/** The provider may treat a send as a repeat of a payment that a failover has lost. */
+/**
+ * The provider may treat a send as a repeat of a payment that a failover has lost: of one with the
+ * same key, or of one from another device with the same look-up.
+ */
 function wasPaidBefore({ oracle, lost }: Rest, row: FinalRow): boolean {
   return oracle.ledger.payments.some(
     (payment) =>
-      payment.customer.id === row.user_id &&
-      payment.clientRequestId === row.idempotency_key &&
-      payment.state === 'completed' &&
-      lost.hasLostRecord(payment),
+      belongs(payment, row) && payment.state === 'completed' && lost.hasLostRecord(payment),
   );
 }
 
 /** A transaction must have its proven status; otherwise the reasons are counted. */
-function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: FinalRow): void {
+function checkKnown(rest: Rest, row: FinalRow): void {
+  const { oracle, names, evidence, hazards, scheduler } = rest;
   const { status, phase, end_to_end: endToEnd } = row;
   if (status !== 'PROCESSING' || endToEnd === null) return;
+  if (oracle.ledger.payments.some((one) => isOfOtherDevice(one, row))) {
+    scheduler.count('lacks: a failover has lost a payment with the same end-to-end id');
+    return;
+  }
   const { proven, lacks } = evidence.weigh(endToEnd);
   for (const { end, by } of proven) {
     const isStored = end === 'accepted' && phase === 'ACCEPTED';
@@ -229,6 +278,11 @@ function checkKnown({ oracle, names, evidence, hazards, scheduler }: Rest, row: 
   }
   scheduler.note(`${names.of('tx', row.id)} stays ${phase}: ${lacks.join('; ')}`);
   for (const lack of lacks) scheduler.count(`lacks: ${lack}`);
+}
+
+/** Only after a failover: the record of the first device's payment is lost. */
+function isOfOtherDevice({ endToEnd, clientRequestId }: Payment, row: FinalRow): boolean {
+  return endToEnd === row.end_to_end && clientRequestId !== row.idempotency_key;
 }
 
 /** Compares both ids: a payment with only one of them is a duplicate too. */

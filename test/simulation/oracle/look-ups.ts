@@ -1,10 +1,12 @@
 /**
  * The look-ups that payers confirm before they pay. A send with a `lookup_id` pays under the
- * end-to-end id of that look-up while it is fresh, of this user and key; otherwise under the
- * id of a new look-up. A second idempotency key with the same look-up is refused: nothing is sent.
+ * end-to-end id of that look-up while it is fresh. Later it pays under the id of a new look-up, if
+ * that has found the same owner of the key. A look-up of another user or key is refused, and so is a
+ * second idempotency key with the same look-up: nothing is sent.
  */
 import { openLookUp } from '../../../src/pix/confirmed-payee.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
+import type { KeyOwner } from '../bank/directory.ts';
 import type { Ledger } from '../bank/ledger.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
@@ -24,6 +26,8 @@ export interface ReceivedLookUp {
 /** A payment that the app requests with a look-up. */
 interface ConfirmedSend {
   readonly lookUp: ReceivedLookUp;
+  /** The key to pay to. */
+  readonly pixKey: string;
   /** When it was first requested. */
   readonly requestedAtMs: number;
 }
@@ -61,17 +65,46 @@ export class LookUps {
   }
 
   /** The app requests a payment with a look-up, which may be of another user or key. */
-  requested(customer: StoredCustomer, key: string, lookUp: ReceivedLookUp): void {
+  requested(
+    { customer, key }: Pick<AppRequest, 'customer' | 'key'>,
+    { lookUp, pixKey }: { readonly lookUp: ReceivedLookUp; readonly pixKey: string },
+  ): void {
     const name = nameOf(customer, key);
     if (this.#sends.has(name)) return;
-    this.#sends.set(name, { lookUp, requestedAtMs: this.#options.scheduler.nowMs });
+    this.#sends.set(name, { lookUp, pixKey, requestedAtMs: this.#options.scheduler.nowMs });
   }
 
-  /** Whether another payment may have used the look-up of this one. */
-  isUsedByOther({ customer, key }: AppRequest): boolean {
+  /** Whether the look-up of a payment may be refused. */
+  isRefusable({ customer, key }: AppRequest): boolean {
     const name = nameOf(customer, key);
-    const id = this.#sends.get(name)?.lookUp.id;
-    return [...this.#sends].some(([other, { lookUp }]) => other !== name && lookUp.id === id);
+    const send = this.#sends.get(name);
+    if (!send) return false;
+    const { lookUp } = send;
+    const isUsed = [...this.#sends].some(
+      ([other, one]) => other !== name && one.lookUp.id === lookUp.id,
+    );
+    const isForeign = lookUp.customer !== customer || lookUp.pixKey !== send.pixKey;
+    const isOutdated = this.#mayHaveExpired(lookUp) && this.#mayHaveOtherOwner(lookUp);
+    return isUsed || isForeign || isOutdated;
+  }
+
+  #mayHaveExpired({ expiresAtMs }: ReceivedLookUp): boolean {
+    const { scheduler, clockSkewMs } = this.#options;
+    return scheduler.nowMs + 2 * clockSkewMs >= expiresAtMs;
+  }
+
+  /** Whether a look-up of the same user and key has not found the same owner for certain. */
+  #mayHaveOtherOwner(lookUp: ReceivedLookUp): boolean {
+    const { customer, pixKey } = lookUp;
+    const owner = this.#ownerOf(this.#endToEndOf(lookUp));
+    const others = [...this.#options.ledger.issued.values()].filter(
+      (one) => one.customer === customer && one.key === pixKey,
+    );
+    return owner === null || others.some((one) => !isSame(one.owner, owner));
+  }
+
+  #ownerOf(endToEnd: string): KeyOwner | null {
+    return this.#options.ledger.issued.get(endToEnd)?.owner ?? null;
   }
 
   /** A payment leaves a process. */
@@ -81,11 +114,19 @@ export class LookUps {
     const name = nameOf(customer, clientRequestId);
     this.#checkIssued(name, order);
     const send = this.#sends.get(name);
-    if (send?.lookUp.customer !== customer || send.lookUp.pixKey !== pixKey) return;
-    const { expiresAtMs } = send.lookUp;
-    const isConfirmed = this.#endToEndOf(send.lookUp) === endToEnd;
-    const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
+    if (!send) return;
     const shown = names.of('E', endToEnd);
+    if (send.lookUp.customer !== customer || send.lookUp.pixKey !== pixKey) {
+      this.#options.violated(`${name} leaves as ${shown} with a foreign look-up`);
+      return;
+    }
+    const { expiresAtMs } = send.lookUp;
+    const confirmedId = this.#endToEndOf(send.lookUp);
+    const isConfirmed = confirmedId === endToEnd;
+    const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
+    if (!isConfirmed && !isSame(this.#ownerOf(endToEnd), this.#ownerOf(confirmedId))) {
+      this.#options.violated(`${name} leaves as ${shown} for another payee than confirmed`);
+    }
     // The clock of the process may have changed since it read the look-up.
     if (nowMs + 2 * clockSkewMs < expiresAtMs && !isConfirmed) {
       this.#options.violated(`${name} leaves as ${shown} although its look-up is fresh`);
@@ -114,4 +155,9 @@ export class LookUps {
     if (!opened) throw new Error('a look-up cannot be opened');
     return opened.endToEnd;
   }
+}
+
+/** Whether two look-ups have found the same owner: one that is not shown is not the same. */
+function isSame(one: KeyOwner | null, other: KeyOwner | null): boolean {
+  return one !== null && one.document === other?.document && one.ispb === other.ispb;
 }

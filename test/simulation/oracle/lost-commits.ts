@@ -17,6 +17,12 @@ export interface StoredRow {
   readonly repeats: number;
 }
 
+/** The columns that identify a send. */
+interface SendRow {
+  readonly user_id: number;
+  readonly idempotency_key: string | null;
+}
+
 /** A transaction that a failover has changed or removed. */
 export interface ChangedRow {
   readonly before: StoredRow;
@@ -27,8 +33,8 @@ export interface ChangedRow {
 export class LostCommits {
   /** The step of the failover; null: there was none. */
   failedOverAt: number | null = null;
-  /** The end-to-end ids that no stored send in PAYING, or later, has any more. */
-  readonly #payments = new Set<string>();
+  /** The end-to-end ids that no stored send in PAYING, or later, has any more, and their sends. */
+  readonly #payments = new Map<string, string>();
   /** The end-to-end ids of sends whose repeat, or whose first attempt, is not recorded any more. */
   readonly #doubts = new Set<string>();
   /** The end-to-end ids of stored sends whose outcome is lost. */
@@ -48,15 +54,21 @@ export class LostCommits {
     for (const { before: row, after: now } of changed) {
       if (row.end_to_end === null) continue;
       if (now && now.repeats < row.repeats) this.#doubts.add(row.end_to_end);
-      const lost = now?.end_to_end === row.end_to_end ? this.#outcomes : this.#payments;
-      lost.add(row.end_to_end);
+      if (now?.end_to_end === row.end_to_end) this.#outcomes.add(row.end_to_end);
+      else this.#payments.set(row.end_to_end, sendOf(row));
     }
     return changed;
   }
 
-  /** A process that still held the send has stored PAYING again. */
-  beganPaying(endToEnd: string): void {
+  /**
+   * PAYING is stored again: by a process that still held the send, or for another send with the
+   * same look-up, of which the lost payment stays lost.
+   */
+  beganPaying(endToEnd: string, send: SendRow): void {
+    if (this.#payments.get(endToEnd) !== sendOf(send)) return;
     this.#payments.delete(endToEnd);
+    // The answers to the attempts before the failover were stored in the row that is lost.
+    this.#outcomes.add(endToEnd);
   }
 
   /**
@@ -75,6 +87,10 @@ export class LostCommits {
   hasLostOutcome(endToEnd: string): boolean {
     return this.#outcomes.has(endToEnd);
   }
+}
+
+function sendOf({ user_id: userId, idempotency_key: key }: SendRow): string {
+  return `${userId}/${key}`;
 }
 
 function isSame({ before, after }: ChangedRow): boolean {

@@ -6,6 +6,8 @@ import type { PixTransactionRow } from '../../../src/pix/pix-transaction-reposit
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
+import type { Policy } from '../bank/policy.ts';
+import { isListedAsReturned } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
@@ -24,6 +26,8 @@ import {
 } from './requests.ts';
 import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
+type RequestOf = Pick<AppRequest, 'customer' | 'key'>;
+
 /** A final answer, and its step. */
 interface FinalAnswer {
   readonly status: 'COMPLETED' | 'FAILED';
@@ -37,6 +41,7 @@ export interface OracleOptions {
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
+  readonly policy: Policy;
   readonly sealer: Sealer;
   /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
@@ -64,6 +69,7 @@ export class Oracle {
   readonly #names: Names;
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
+  readonly #policy: Policy;
 
   readonly #evidence: Evidence;
   readonly #hazards: Hazards;
@@ -74,6 +80,7 @@ export class Oracle {
   constructor(options: OracleOptions) {
     const { ledger, evidence, hazards, names, scheduler, limits, sealer, clockSkewMs } = options;
     this.#limits = limits;
+    this.#policy = options.policy;
     this.ledger = ledger;
     this.#evidence = evidence;
     this.#hazards = hazards;
@@ -180,22 +187,37 @@ export class Oracle {
   observed(row: PixTransactionRow): boolean {
     if (row.phase === 'PAYING' && row.end_to_end !== null) {
       this.#paying.add(row.end_to_end);
-      this.#lost.beganPaying(row.end_to_end);
+      this.#lost.beganPaying(row.end_to_end, row);
     }
     const final = this.#finals.get(row.id);
     const isRolledBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
     if (final !== undefined && final !== row.status && !isRolledBack) {
-      this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
+      this.#changed(row, final);
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
     // Another customer's receipt has the same end-to-end id as the payment, so track sends only.
-    const isSend = row.operation === 'SEND';
-    if (isSend && row.end_to_end !== null && !this.#endedAt.has(row.end_to_end)) {
-      this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
+    if (row.operation === 'SEND' && row.end_to_end !== null) {
+      if (!this.#endedAt.has(row.end_to_end))
+        this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
       this.#statusOf.set(row.end_to_end, row.status);
     }
     return final === undefined;
+  }
+
+  /**
+   * A final transaction has changed: only a FAILED one that was paid may, and only to COMPLETED. The
+   * charges are compared with their payments at rest.
+   */
+  #changed(row: PixTransactionRow, final: PixStatus): void {
+    const wasPaid =
+      row.operation === 'CHARGE' ||
+      this.ledger.payments.some((one) => one.endToEnd === row.end_to_end && this.#wasMade(one));
+    if (final === 'FAILED' && row.status === 'COMPLETED' && wasPaid) {
+      this.#scheduler.count(`corrections of ${row.operation}`);
+      return;
+    }
+    this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
   }
 
   /** A failover has changed or removed a transaction: earlier answers about it are void. */
@@ -230,8 +252,7 @@ export class Oracle {
     if (answer.status === 502 && answer.outcome === null) {
       this.violated(`${name} was answered 502 without its outcome`);
     }
-    if (answer.fields?.includes('lookup_id'))
-      this.#scheduler.count('second keys of a look-up refused');
+    if (answer.fields?.includes('lookup_id')) this.#scheduler.count('look-ups refused');
     this.#checkFinal(request, answer);
     this.#checkOutcome(request, answer);
   }
@@ -239,8 +260,7 @@ export class Oracle {
   /** Whether a refusal is right: a used look-up, a limit, a blocked account, or a reused key. */
   #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
     const { customer, key, requestedAt } = request;
-    if (fields.includes('lookup_id'))
-      return outcome === 'not_sent' && this.lookUps.isUsedByOther(request);
+    if (fields.includes('lookup_id')) return outcome !== null && this.lookUps.isRefusable(request);
     if (fields.includes('amount')) return this.#mayExceedLimit(customer);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);
     return (this.#requested.get(nameOf(customer, key))?.size ?? 0) > 1;
@@ -267,34 +287,55 @@ export class Oracle {
     const before = this.#finalAnswers.get(name);
     const isWithdrawn =
       answer.pix?.status === 'PROCESSING' && before && request.requestedAt > before.at;
-    if (before && ((status && status !== before.status) || isWithdrawn)) {
+    // An answer that was on its way when the payment was corrected may arrive after the correction.
+    const isCorrected = before && before.status !== status && this.#isCorrected(request);
+    if (before && !isCorrected && ((status && status !== before.status) || isWithdrawn)) {
       this.violated(
         `the app received ${before.status} for ${name}, then ${status ?? 'PROCESSING'}`,
       );
     }
     if (status === null) return;
-    if (!before) this.#finalAnswers.set(name, { status, at: this.#scheduler.taken });
-    const payments = this.#paymentsOf(request);
+    if (!before || isCorrected) this.#finalAnswers.set(name, { status, at: this.#scheduler.taken });
+    const payments = this.#paymentsOf(request, answer.pix?.endToEnd);
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
             (one) =>
-              one.state === 'completed' &&
+              this.#wasMade(one) &&
               (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasLostRecord(one)),
           )
-        : payments.every((one) => one.state === 'reversed' || this.#lost.hasLostRecord(one));
+        : payments.every((one) => this.#mayHaveFailed(one));
     if (isTrue || this.#isDecided(name, status)) return;
     this.violated(`the app received ${status} for ${name}, which is false`);
   }
 
+  /** Whether the service may report that a payment was made: it was, even if it was returned. */
+  #wasMade(payment: Payment): boolean {
+    return payment.state === 'completed' || isListedAsReturned(this.#policy, payment);
+  }
+
+  /** Whether the service may report that a payment failed, for all that the bank has said. */
+  #mayHaveFailed(payment: Payment): boolean {
+    const { state, isDenied } = payment;
+    return state === 'reversed' || isDenied === true || this.#lost.hasLostRecord(payment);
+  }
+
+  /** Whether a payment under the key was made, although FAILED was stored first. */
+  #isCorrected({ customer, key }: RequestOf): boolean {
+    const id = this.transactions.get(nameOf(customer, key));
+    const isCompleted = id !== undefined && this.#finals.get(id) === 'COMPLETED';
+    const payments = this.#paymentsOf({ customer, key });
+    return isCompleted && payments.some((one) => this.#wasMade(one));
+  }
+
   /** Checks the outcome. A 2xx may report FAILED: the payment was accepted but never executed. */
   #checkOutcome(request: AppRequest, { outcome, pix }: Answer): void {
-    const payments = this.#paymentsOf(request);
+    const payments = this.#paymentsOf(request, pix?.endToEnd);
     const hasFailed = this.#hasFailed(request, pix);
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(request)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
-        payments.some((one) => one.state !== 'reversed' && !this.#lost.hasLostRecord(one)));
+        payments.some((one) => !this.#mayHaveFailed(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
     if (!isFalse || this.#isDecided(nameOf(request.customer, request.key), decided)) return;
     this.violated(
@@ -324,7 +365,17 @@ export class Oracle {
     );
   }
 
-  #paymentsOf({ customer, key }: AppRequest): Payment[] {
-    return this.ledger.paymentsOf(customer).filter((payment) => payment.clientRequestId === key);
+  /**
+   * The payments under a key, and the one with the end-to-end id of the answer if a failover has
+   * lost its record: another device may have paid with the same look-up.
+   */
+  #paymentsOf({ customer, key }: RequestOf, endToEnd: string | null = null): Payment[] {
+    return this.ledger
+      .paymentsOf(customer)
+      .filter(
+        (one) =>
+          one.clientRequestId === key ||
+          (one.endToEnd === endToEnd && this.#lost.hasLostRecord(one)),
+      );
   }
 }

@@ -67,6 +67,17 @@ export class Receipts {
       .map(({ notice }) => notice.receipt);
   }
 
+  /** Whether an acknowledged event reports a payment of a charge and names its owner. */
+  isReportedForOwner(charge: Charge): boolean {
+    return this.#tracked.some(
+      (one) =>
+        one.notice.isReadable &&
+        this.#isTaken(one) &&
+        this.#pays(one.notice, charge) &&
+        identify(charge.customer, one.notice.payee),
+    );
+  }
+
   /** How often a charge was paid with its amount. */
   paidTimes(charge: Charge): number {
     return this.#options.ledger.receipts.filter((one) => isPayment(one, charge)).length;
@@ -91,11 +102,12 @@ export class Receipts {
    */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
+    if (notice?.isCopied) return true;
     const charge = notice?.receipt.charge;
     if (!notice || !charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
     const isOther = notice.receipt.amountCents !== charge.amountCents || !agrees(notice, charge);
-    return isOther || row?.status === 'FAILED';
+    return isOther || row?.status === 'FAILED' || row?.is_corrected === true;
   }
 
   /** Checks the stored rows of each receipt, at rest. */
@@ -192,14 +204,15 @@ export class Receipts {
         notice.receipt === receipt &&
         delivery.state === 'acknowledged' &&
         notice.isReadable &&
-        this.#isClear(notice),
+        (this.#isClear(notice) || isPayeeOfCopy(notice)),
     );
     return isAcknowledged || this.#isIdentified(receipt);
   }
 
   /** A charge identifies the owner too, unless the event names another payee in any part. */
   #isClear(notice: ReceivedNotice): boolean {
-    const { receipt, txid, payee } = notice;
+    const { receipt, txid, payee, isCopied } = notice;
+    if (isCopied) return false;
     const { customer, charge } = receipt;
     if (txid === null || !charge || !this.#known.has(charge.txid)) return identify(customer, payee);
     return agrees(notice, charge);
@@ -218,6 +231,11 @@ export class Receipts {
     const isAcknowledged = delivery.state === 'acknowledged' && lost.failedOverAt === null;
     return isAcknowledged || this.#stored.has(hash);
   }
+}
+
+/** Whether every identifier names the payee of a copied code, who has received the money. */
+function isPayeeOfCopy({ isCopied, receipt, payee }: ReceivedNotice): boolean {
+  return isCopied === true && identify(receipt.customer, payee);
 }
 
 /** Whether an event names no other payee than the owner of a charge, who has its key. */

@@ -53,7 +53,7 @@ export class Refunds {
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const refund = this.#tracked.find((one) => one.hash === hash)?.notice.refund;
     if (!refund) return false;
-    return this.#exceedsPayment(refund) || originalsOf(refund, rows).some(isFailed);
+    return this.#exceedsPayment(refund) || originalsOf(refund, rows).some(wasFailed);
   }
 
   /** Checks the stored rows of each refund, at rest. */
@@ -97,7 +97,10 @@ export class Refunds {
       (one) => one.notice.refund === refund && one.notice.isReadable && this.#isTaken(one, events),
     );
     if (reported.length === 0) return;
-    const isCompleted = originalsOf(refund, rows).some(({ status }) => status === 'COMPLETED');
+    // A refund of a payment that was FAILED until it was corrected may be left to an operator.
+    const isCompleted = originalsOf(refund, rows).some(
+      ({ status, is_corrected: isCorrected }) => status === 'COMPLETED' && !isCorrected,
+    );
     if (isCompleted && !this.#exceedsPayment(refund)) {
       return violated(`${name} was made, an event reports it, and it is not stored`);
     }
@@ -142,6 +145,6 @@ function originalsOf({ endToEnd, direction }: Refund, rows: readonly FinalRow[])
   );
 }
 
-function isFailed({ status }: FinalRow): boolean {
-  return status === 'FAILED';
+function wasFailed({ status, is_corrected: isCorrected }: FinalRow): boolean {
+  return status === 'FAILED' || isCorrected;
 }

@@ -12,6 +12,9 @@ export interface FinalRow {
   readonly end_to_end: string | null;
   /** The transaction that a refund refunds. */
   readonly original_id: string | null;
+  /** Whether it was FAILED before it became COMPLETED. */
+  readonly is_corrected: boolean;
+  readonly created_at: Date;
   readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */
@@ -21,6 +24,7 @@ export interface FinalRow {
 export interface EventRow {
   readonly id: string;
   readonly status: string;
+  readonly received_at: Date;
   readonly hash: string;
   readonly has_payload: boolean;
 }

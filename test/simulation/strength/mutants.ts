@@ -2,6 +2,7 @@
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
+import { correctionStatements } from '../../../src/pix/correction-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
@@ -48,6 +49,7 @@ const hotStatements: readonly Statement[] = [
   finishWebhookEvent,
   findCandidates,
   recordRefund,
+  correctionStatements.correct,
   sweepStatements.findStale,
   sweepStatements.findUnconfirmed,
   sweepStatements.touchUnconfirmed,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
+import { correctionScenes } from './scenes-of-corrections.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
@@ -16,6 +17,7 @@ export const scenes: readonly Scene[] = [
   ...sendScenes,
   ...eventScenes,
   ...refundScenes,
+  ...correctionScenes,
   ...replayScenes,
   ...jobScenes,
 ];

@@ -94,7 +94,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   ],
   [
     'equivalent: an ACCEPTED transaction is PROCESSING (pix_transactions_status_and_phase)',
-    "pix-expired: without status = 'PROCESSING'",
+    "pix-expired: without t.status = 'PROCESSING'",
   ],
   [
     'equivalent: only a charge has a code, and only sends are looked up',

@@ -43,7 +43,7 @@ const kinds = [
   'doubled',
 ] as const satisfies Fate['kind'][];
 
-/** The faults that prevent the bank from executing the request. */
+/** The faults that prevent the bank from executing the request, except those of a token. */
 const refusals: readonly Fate['kind'][] = [
   'no_connection',
   'token_refused',
@@ -51,13 +51,23 @@ const refusals: readonly Fate['kind'][] = [
   'rate_limited',
 ];
 
-export function drawFate(chance: Chance, faults: number): Fate {
+/**
+ * Draws the fate of an attempt.
+ * @param doubtfulTokens how likely a 401 answers a request that was executed.
+ */
+export function drawFate(
+  chance: Chance,
+  { faults, doubtfulTokens }: { readonly faults: number; readonly doubtfulTokens: number },
+): Fate {
   if (!chance.happens(faults)) {
     return { kind: 'answered', when: 'after', isConnecting: chance.happens(faults / 2) };
   }
   const kind = chance.pick(kinds);
   const isAfter = kind === 'doubled' || kind === 'cut';
-  const isBefore = refusals.includes(kind) || (!isAfter && chance.happens(0.4));
+  const isOfToken = kind === 'token_refused' || kind === 'token_expired';
+  const isExecuted = isOfToken && chance.happens(doubtfulTokens);
+  const isRefused = refusals.includes(kind) && !isExecuted;
+  const isBefore = isRefused || (!isAfter && !isExecuted && chance.happens(0.4));
   return { kind, when: isBefore ? 'before' : 'after', isConnecting: kind === 'no_connection' };
 }
 
@@ -70,9 +80,9 @@ export function answerInstead({ kind }: Fate, chance: Chance): Answer | null {
       return { ...text(200, '<html><body>OK</body></html>'), summary: 'html' };
     case 'token_refused':
     case 'token_expired':
-      return { ...json(401, { message: 'Unauthorized' }, 'not_done'), summary: kind };
+      return { ...json(401, { message: 'Unauthorized' }), summary: kind };
     case 'rate_limited':
-      return { ...json(429, { message: 'Too Many Requests' }, 'refused'), summary: kind };
+      return { ...json(429, { message: 'Too Many Requests' }), summary: kind };
     default:
       return null;
   }

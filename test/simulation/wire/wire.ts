@@ -31,6 +31,8 @@ export interface WireOptions {
   readonly bank: Bank;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
+  /** How likely a 401 to a payment answers one that was executed. */
+  readonly doubtfulTokens: number;
   readonly watch: WireWatch;
   readonly describe: (request: BankRequest) => string;
 }
@@ -79,13 +81,14 @@ class Attempt {
   #isOver = false;
 
   constructor(process: Owner, exchange: Exchange, options: WireOptions) {
-    const { scheduler, profile, describe } = options;
+    const { scheduler, profile, describe, doubtfulTokens } = options;
     this.#process = process;
     this.#exchange = exchange;
     this.#options = options;
     const { attemptFaults } = profile();
-    const faults = isPayment(exchange.request) ? attemptFaults : attemptFaults * otherCallsFactor;
-    this.#fate = drawFate(scheduler.chance, faults);
+    this.#fate = isPayment(exchange.request)
+      ? drawFate(scheduler.chance, { faults: attemptFaults, doubtfulTokens })
+      : drawFate(scheduler.chance, { faults: attemptFaults * otherCallsFactor, doubtfulTokens: 0 });
     this.#step = {
       owner: process,
       label: `${process.name} calls the bank: ${describe(exchange.request)}`,
@@ -134,8 +137,8 @@ class Attempt {
       return 'not done, no_connection';
     }
     if (!this.#hasLeft && !this.#leave()) return 'given up before it left';
-    if (kind === 'token_expired') bank.expire(request.token);
     const done = when === 'after' ? this.#perform() : null;
+    if (kind === 'token_expired') bank.expire(request.token);
     const answer = answerInstead(this.#fate, scheduler.chance) ?? done;
     if (kind !== 'silence') this.#reply(answer);
     return [done?.summary ?? 'not done', kind].join(', ');

@@ -1,0 +1,133 @@
+/** Mutations of what proves that a payment or a charge has ended: see `mutations.ts`. */
+import type { Database, Statement } from '../../src/db/database.ts';
+import { keyStatements } from '../../src/accounts/account-repository.ts';
+import { correctionStatements } from '../../src/pix/correction-repository.ts';
+import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
+import type { Provider } from '../../src/provider/provider.ts';
+import { noAdversary, type Adversary } from './bank/adversary.ts';
+import { unlistedCodes } from './bank/words.ts';
+import type { Deviation, Mutation } from './deviation.ts';
+
+type Changed = Partial<Pick<WebhookEventRow, 'payload' | 'received_at'>>;
+
+/** A database whose stored events are read with a change. */
+function readingEvents(change: (row: WebhookEventRow) => Changed): NonNullable<Deviation['db']> {
+  return (db): Database => ({
+    ...db,
+    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
+      const rows = await db.query<Row>(statement, parameters);
+      if (statement !== findWebhookEvent) return rows;
+      return (rows as WebhookEventRow[]).map((row) => Object.assign(row, change(row))) as Row[];
+    },
+  });
+}
+
+/** Stored events whose payloads are read with a change. */
+function readingPayloads(change: (payload: string) => string): NonNullable<Deviation['db']> {
+  return readingEvents(({ payload }) => ({
+    payload: payload && Buffer.from(change(payload.toString('utf8')), 'utf8'),
+  }));
+}
+
+/** A database that does not execute a statement. */
+function omitting(omitted: Pick<Statement, 'name'>): NonNullable<Deviation['db']> {
+  return (db): Database => ({
+    ...db,
+    query: async (statement, parameters) =>
+      statement.name === omitted.name ? [] : db.query(statement, parameters),
+  });
+}
+
+/** An adversary with one behaviour, which then is frequent. */
+function only(behaviour: Partial<Adversary>): NonNullable<Deviation['policy']> {
+  return { adversary: { ...noAdversary, ...behaviour } };
+}
+
+const listedCode = 'AC03';
+
+const anyCode = new RegExp(`"(${unlistedCodes.join('|')})"`, 'g');
+
+/** Whether every statement is read as if it were whole. */
+const firstPageSuffices = (provider: Provider): Provider => ({
+  ...provider,
+  statement: async (request) => ({ ...(await provider.statement(request)), isWhole: true }),
+});
+
+/** Every look-up shows the same owner. */
+const ownersNotCompared = (provider: Provider): Provider => ({
+  ...provider,
+  async lookUpKey(request) {
+    const { endToEnd } = await provider.lookUpKey(request);
+    return { endToEnd, name: 'Maria Souza', document: '39053344705', ispb: '60701190' };
+  },
+});
+
+const farInTheFuture = new Date('2099-01-01T00:00:00Z');
+
+export const mutationsOfEvidence: readonly Mutation[] = [
+  {
+    name: 'a failed payment that was made is not corrected',
+    deviation: { db: omitting(correctionStatements.correct), policy: only({ falseRefusals: 0.8 }) },
+  },
+  {
+    name: 'an ERROR event with a code in no table proves a failure',
+    deviation: {
+      db: readingPayloads((text) => text.replaceAll(anyCode, `"${listedCode}"`)),
+      policy: only({ unlistedCodes: 0.9 }),
+    },
+  },
+  {
+    name: 'an event that is older than the send settles it',
+    deviation: {
+      db: readingEvents(() => ({ received_at: farInTheFuture })),
+      policy: only({ otherChannels: 1 }),
+      profile: { clockSkewMs: 0, clockJumps: 0 },
+    },
+  },
+  {
+    name: 'a failure of another payment of the provider settles a send',
+    deviation: {
+      db: readingPayloads((text) => text.replaceAll(/"id":"bank-other/g, '"unread":"bank-other')),
+      policy: only({ otherChannels: 1 }),
+      profile: { failovers: 0 },
+    },
+  },
+  {
+    name: 'a charge is completed by money for somebody else',
+    deviation: {
+      db: readingPayloads((text) =>
+        text.replaceAll(/"(creditParty|chave)":/g, (_, name: string) => `"${name.slice(1)}":`),
+      ),
+      policy: only({ copiedCodes: 1 }),
+    },
+  },
+  {
+    name: 'a key stays with the account that has listed it first',
+    deviation: {
+      db: (db): Database => ({
+        ...db,
+        query: (statement, parameters) => {
+          const isKept = statement.name === keyStatements.keep.name;
+          return db.query(isKept ? keptForAll : statement, parameters);
+        },
+      }),
+      policy: only({ movingKeys: 1 }),
+      profile: { clockSkewMs: 0, clockJumps: 0, failovers: 0 },
+    },
+  },
+  {
+    name: 'the first page of a statement counts as the whole',
+    deviation: { wire: firstPageSuffices, policy: only({ furtherPages: 'more' }) },
+  },
+  {
+    name: 'the owners of two look-ups are not compared',
+    deviation: { provider: ownersNotCompared, policy: only({ movingKeys: 1 }) },
+  },
+];
+
+/** Stores the keys of an account and leaves those of the others. */
+const keptForAll: Statement = {
+  ...keyStatements.keep,
+  name: `${keyStatements.keep.name}#changed`,
+  text: 'update accounts set pix_keys = $2::text[] where id = $1',
+};

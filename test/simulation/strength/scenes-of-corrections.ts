@@ -1,0 +1,139 @@
+/** Scenes of the statement that corrects a FAILED transaction that was paid. */
+import { correctionStatements } from '../../../src/pix/correction-repository.ts';
+import { moment, type Scene } from './stage.ts';
+
+const { earlier, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const endToEnd = 'E00000000202605241200000000000001';
+const otherEndToEnd = 'E00000000202605241200000000000002';
+const thirdEndToEnd = 'E00000000202605241200000000000003';
+const id = '00000000-0000-4000-8000-00000000ffff';
+const otherId = '00000000-0000-4000-8000-00000000fffd';
+const unstoredId = '00000000-0000-4000-8000-00000000fffe';
+const failed = { id, phase: 'SETTLED', status: 'FAILED', end_to_end: endToEnd, settled_at: later };
+const sent = { ...failed, pix_key: 'loja@example.com', outcome: 'rejected', failure_code: 'AC03' };
+const charge = {
+  operation: 'CHARGE',
+  end_to_end: null,
+  pix_key: null,
+  transaction_identification: 'a'.repeat(26),
+};
+const keyless = { idempotency_key: null, fingerprint: null };
+
+interface Facts {
+  readonly stored?: Columns;
+  /** Another transaction of the same user. */
+  readonly other?: Columns;
+  /** The transactions of another user. */
+  readonly foreign?: readonly Columns[];
+  /** The id that an event waits for. */
+  readonly waitsFor?: string;
+  readonly endToEnd?: string | null;
+  /** `stored`: the event that proves it is stored; `lost`: it is not; `none`: another source. */
+  readonly event?: 'stored' | 'lost' | 'none';
+}
+
+const correction = (title: string, facts: Facts): Scene => ({
+  statement: correctionStatements.correct,
+  title,
+  async play(stage) {
+    const { event = 'none', other, foreign = [], waitsFor } = facts;
+    await stage.row('pix_transactions', { ...sent, ...facts.stored });
+    const [user] = await stage.found(`select user_id from pix_transactions`);
+    const owner = { user_id: Number(user) };
+    if (other) await stage.row('pix_transactions', { ...owner, ...again, ...other });
+    const others = { user_id: await stage.row('users') };
+    for (const one of foreign) await stage.row('pix_transactions', { ...others, ...again, ...one });
+    const storedId = await stage.row('webhook_events');
+    const stored = event === 'stored' ? storedId : unstoredId;
+    if (waitsFor !== undefined) {
+      const waiting = await stage.row('webhook_events', { status: 'parked' });
+      await stage.row('webhook_waits', { event_id: waiting, id_value: waitsFor });
+      await stage.row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
+    }
+    const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
+    const eventId = event === 'none' ? null : stored;
+    const rows = await stage.answers(id, asked, 'bank-1', later, eventId, 'corrected');
+    return [
+      rows.map((row) => row['paid_again_by'] === null),
+      ...(await stage.found(
+        `select status, phase, outcome, end_to_end, provider_txid, corrected_at is null as is_first,
+                paid_again_by is null as is_once from pix_transactions where id = '${id}'`,
+      )),
+      ...(await stage.found(`select status from pix_transactions where id <> '${id}'`)),
+      ...(await stage.found(`select phase, note, provider_txid from pix_timeline`)),
+      ...(await stage.found(
+        `select run_at <= '2026-05-24 13:00Z' and attempts = 0 as is_due, wanted from jobs
+          where unique_key like 'webhook:%'`,
+      )),
+      stage.notifications.map(({ length }) => length),
+      ...(await stage.found(`select count(*) from app_events where type = 'pix.completed'`)),
+    ];
+  },
+});
+
+/** A later send of the same user, key and amount. */
+const again = {
+  pix_key: sent.pix_key,
+  phase: 'ACCEPTED',
+  end_to_end: otherEndToEnd,
+  created_at: now,
+} as const;
+
+export const correctionScenes: readonly Scene[] = [
+  correction('a failed send was made', {}),
+  correction('a failed send was made, as an event says', { event: 'stored' }),
+  correction('a failed send was made, as a lost event says', { event: 'lost' }),
+  correction('a failed send was made under another end-to-end id', { endToEnd: otherEndToEnd }),
+  correction('a failed send was made, by another source', { endToEnd: null }),
+  correction('an open send is not corrected', {
+    stored: { phase: 'UNKNOWN', status: 'PROCESSING', settled_at: null, failure_code: null },
+  }),
+  correction('a completed send is not corrected', {
+    stored: { status: 'COMPLETED', failure_code: null },
+  }),
+  correction('a failed charge was paid', {
+    stored: charge,
+  }),
+  correction('a failed refund is not corrected', {
+    stored: { ...keyless, operation: 'RECEIVED' },
+  }),
+  correction('the customer has paid again', { other: {} }),
+  correction('the customer has paid again, and that has failed', {
+    other: { phase: 'SETTLED', status: 'FAILED', settled_at: later },
+  }),
+  correction('the customer had paid before', { other: { created_at: earlier } }),
+  correction('the customer has paid another key', { other: { pix_key: 'outra@example.com' } }),
+  correction('the customer has paid another amount', { other: { amount: '10.51' } }),
+  correction('another customer has paid', { foreign: [{}] }),
+  correction('another customer has paid twice', {
+    foreign: [{}, { created_at: later, end_to_end: thirdEndToEnd }],
+  }),
+  correction('another failed send is not corrected', {
+    foreign: [{ ...failed, id: otherId, end_to_end: null, created_at: earlier }],
+  }),
+  correction('the payee of a failed charge has paid with its key', {
+    stored: { ...charge, pix_key: sent.pix_key },
+    other: {},
+  }),
+  correction('an event waits for the send', { waitsFor: endToEnd }),
+  correction('an event waits for the key of the send', {
+    stored: { idempotency_key: 'key' },
+    waitsFor: 'key',
+  }),
+  correction('an event waits for a send with the key of the charge', {
+    stored: { ...charge, idempotency_key: 'key' },
+    waitsFor: 'key',
+  }),
+  correction('the customer has received the same amount', {
+    other: {
+      ...keyless,
+      operation: 'RECEIVED',
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      settled_at: later,
+    },
+  }),
+];
