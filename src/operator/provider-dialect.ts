@@ -1,4 +1,4 @@
-/** Checks a dialect before it is active, and shows what the active ones read, without a database. */
+/** Checks a dialect before it is active, and shows what the active ones read. Needs no database. */
 import { basename } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { DialectError } from '../provider/dialect/load.ts';
