@@ -107,10 +107,12 @@ describe('the alarms of the handbook', () => {
     metrics.webhookEvents.inc({ result: 'received' });
     metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
     metrics.stuckJobs.inc({ kind: 'any' });
+    metrics.unreadEvents.inc({ reason: 'unknown_shape' });
     metrics.unknownAnswers.inc({ status: '422', code: 'other' });
     const samples = await samplesOf(metrics);
     for (const { name, label, operator, value } of alarms()) {
-      const labelled = label === undefined ? '' : `${label}="${operator === '=' ? `${value}"` : ''}`;
+      const shown = operator === '=' ? `${value}"` : '';
+      const labelled = label === undefined ? '' : `${label}="${shown}`;
       const found = samples.filter(
         (sample) => sample.replace(/\{.*/, '') === name && sample.includes(labelled),
       );
@@ -223,7 +225,8 @@ describe('the alert rules and the dashboard', () => {
           selectorsIn(expr).some(
             (one) =>
               one.name === name &&
-              (label === undefined || new RegExp(`${label}${operator}~?"${value}`).test(one.matchers)),
+              (label === undefined ||
+                new RegExp(`${label}${operator}~?"${value}`).test(one.matchers)),
           ),
         ),
     );
