@@ -10,6 +10,8 @@ import { readCodes } from '../refusal-codes-file.ts';
 import type { Column } from '../table.ts';
 
 export const declare: Declare = (noun, run) => {
+  noun.addHelpText('after', examples('ponte provider unknown'));
+
   const command = withReason(withChangeOptions(noun.command('unknown')));
   command
     .description(
