@@ -133,9 +133,9 @@ export class Dialects {
       if (kind === 'list') yield this.#unread({ node, scope: name, because: 'no_items' });
       return;
     }
-    const around = { around: node, isTwofold: isTwofold(node, [value]) };
+    const isIn = isTwofold(node, [value]);
     const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
-      return { value: one, ...around };
+      return { value: one, around: node, isTwofold: isIn };
     });
     const read: (readonly [Shape | null, Node])[] = [];
     for (const item of items) {
