@@ -9,8 +9,8 @@ export interface EndsFile {
 }
 
 /**
- * Reads the lines of a file. A line is `id,completed` or `{"id": …, "as": "failed"}`; the id is that
- * of a transaction, or an end-to-end id. Empty lines and a heading `id,as` are skipped.
+ * Reads the lines of a file. A line is `id,completed` or `{"id": …, "as": "failed"}`; the id is
+ * that of a transaction, or an end-to-end id. Empty lines and a heading `id,as` are skipped.
  */
 export function readEnds(text: string): EndsFile {
   const entries: ListedEnd[] = [];

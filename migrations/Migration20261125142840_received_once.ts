@@ -7,7 +7,7 @@ export class Migration20261125142840_received_once extends OnlineMigration {
   override async up(): Promise<void> {
     await this.createIndex({
       name: 'pix_transactions_received_unique',
-      on: `"pix_transactions" ("user_id", "provider_txid") where "operation" = 'RECEIVED' and "end_to_end" is null`,
+      on: `"pix_transactions" ("user_id", "received_txid") where "received_txid" is not null`,
       unique: true,
     });
   }

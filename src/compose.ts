@@ -4,6 +4,7 @@ import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { migrateUp } from './db/migrate.ts';
+import { openScan } from './document-scanner.ts';
 import { createAccessTokens } from './auth/access-tokens.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
@@ -72,6 +73,7 @@ export async function compose(
     provider,
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
+    openScan: () => openScan(config.documentScanner),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new LocalDispatch(),
     refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),

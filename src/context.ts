@@ -17,6 +17,7 @@ import type { RefusedWebhooks } from './settlement/refused-webhooks.ts';
 import type { LargeEvents } from './settlement/large-events.ts';
 import type { ClaimedKeys } from './pix/claimed-keys.ts';
 import type { UnstoredOutcomes } from './pix/unstored-outcomes.ts';
+import type { OpenScan } from './onboarding/document-types.ts';
 import type { UploadSlots } from './onboarding/upload-slots.ts';
 import type { Turns } from './auth/turns.ts';
 import type { UsedUpWindows } from './auth/used-up-windows.ts';
@@ -45,6 +46,8 @@ export interface Context extends LocalContext {
   readonly accessTokens: AccessTokens;
   readonly provider: Provider;
   readonly uploads: UploadSlots;
+  /** Scans the documents that are uploaded. */
+  readonly openScan: OpenScan;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly outcomes: UnstoredOutcomes;
   /** The idempotency keys of sends that this process has seen lately. */

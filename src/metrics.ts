@@ -189,6 +189,20 @@ function workMetrics(registry: Registry): WorkMetrics {
       labelNames: ['kind'],
       registers,
     }),
+    ...paymentMetrics(registry),
+    serviceLimits: serviceLimits(registry),
+    guessedEmails: new Counter({
+      name: 'ponte_login_guessed_emails_total',
+      help: 'E-mails with 100 failed logins by strangers in an hour',
+      registers,
+    }),
+    defects,
+  };
+}
+
+function paymentMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
     pixAnomalies: new Counter({
       name: 'ponte_pix_anomalies_total',
       help: 'Events that contradict a settled transaction',
@@ -226,12 +240,5 @@ function workMetrics(registry: Registry): WorkMetrics {
       help: 'Payments whose outcome the answer of the provider left open',
       registers,
     }),
-    serviceLimits: serviceLimits(registry),
-    guessedEmails: new Counter({
-      name: 'ponte_login_guessed_emails_total',
-      help: 'E-mails with 100 failed logins by strangers in an hour',
-      registers,
-    }),
-    defects,
   };
 }

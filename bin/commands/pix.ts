@@ -275,9 +275,10 @@ async function resolveOne(
     `End-to-end id ${endToEnd ?? 'none'}.`,
     'The reason stays in the timeline: it must not contain personal data.',
   );
+  const correction = status === 'FAILED' ? ', although it is FAILED now' : '';
   const question = isFailed
     ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
-    : `Mark it as COMPLETED permanently${status === 'FAILED' ? ', although it is FAILED now' : ''}?`;
+    : `Mark it as COMPLETED permanently${correction}?`;
   await confirm(question, options);
   const resolved = await call('pix resolve', decision);
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);

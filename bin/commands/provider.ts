@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import type { ProviderTry, TriedPayment } from '../../src/operator/provider-try.ts';
 import type { UnknownAnswerView } from '../../src/operator/provider-unknown.ts';
+import { readCodes } from '../../src/operator/refusal-codes-file.ts';
 import type { Context, Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
 import { examples, withChangeOptions, withReason, type ChangeOptions } from '../options.ts';
 import { shortTime } from '../output.ts';
-import { readCodes } from '../refusal-codes-file.ts';
 import type { Column } from '../table.ts';
 import { declareDialect } from './provider-dialect.ts';
 

@@ -1,4 +1,6 @@
-/** The payee of a payment: found for the typed key or code, and asked for where digits are two keys. */
+/**
+ * The payee of a payment: found for the typed key or code, and asked for where digits are two keys.
+ */
 import { useState } from 'react';
 import type { DecodedPixCode, PixKeyOwner } from '../../contract/types.ts';
 import { readFaults } from '../api.ts';

@@ -42,7 +42,8 @@ const keepOfLogin: Statement = {
       insert into accounts as a (user_id, provider, agency, account_number, document, status,
              provider_company_id, provider_client_token, created_at, updated_at)
       select $1, 'provider', $2, $3,
-             coalesce((select document from applicant), case when not ${isCpfHeld('$4', '$1')} then $4 end),
+             coalesce((select document from applicant),
+                      case when not ${isCpfHeld('$4', '$1')} then $4 end),
              'ACTIVE', $5, $6, $7::timestamptz, $7::timestamptz
        where not exists (select from applicant where status <> 'APPROVED')
           on conflict (user_id) do update

@@ -2,9 +2,9 @@
  * How fast passwords of one e-mail are tried, so that guesses are slow and the customer gets in.
  *
  * At an address that the user has logged in from, nothing is ever refused: from a number of wrong
- * passwords in an hour on, one is hashed in 30 s. Elsewhere a network has some attempts a minute and an hour,
- * and the guesses of all networks together are hashed one at a time: first those of networks that
- * have not guessed wrong, at once; the others after ever longer waits.
+ * passwords in an hour on, one is hashed in 30 s. Elsewhere a network has some attempts a minute
+ * and an hour, and the guesses of all networks together are hashed one at a time: first those of
+ * networks that have not guessed wrong, at once; the others after ever longer waits.
  */
 import { dayMs, pause } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
@@ -168,7 +168,9 @@ async function readStanding(context: LocalContext, attempt: LoginAttempt): Promi
   return { hasGuessed: ofNetwork > 0, everyMs: delayMs(context, ofEmail) };
 }
 
-/** Grows with the failures of the e-mail, from {@link undelayed} to a network's limit of an hour. */
+/**
+ * Grows with the failures of the e-mail, from {@link undelayed} to a network's limit of an hour.
+ */
 function delayMs({ config }: LocalContext, failures: number): number {
   const steps = Math.max(1, perHour * config.throttle.loginPerMinute - undelayed);
   const share = Math.min(1, (failures - undelayed + 1) / steps);

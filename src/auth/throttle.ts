@@ -1,8 +1,8 @@
 /**
  * Limits the attempts of a subject within a window, counted in the database so that all instances
  * share the count. A window begins with its first attempt. Subjects are stored as keyed digests,
- * because e-mails, phones and addresses can be guessed; another ENCRYPTION_KEY begins new windows. A process caches the windows that are used up, so that refusing costs no
- * statement.
+ * because e-mails, phones and addresses can be guessed; another ENCRYPTION_KEY begins new windows.
+ * A process caches the windows that are used up, so that refusing costs no statement.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context.ts';

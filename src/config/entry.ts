@@ -36,6 +36,8 @@ export interface Entry<Name extends string = string> extends ValueFormat {
 
 export const text = { type: 'string', minLength: 1, maxLength: 1024 } as const;
 
+export const host = { ...text, pattern: '^[^\\s/]+$' } as const;
+
 export const flag = { schema: { type: 'boolean' }, expected: '`true` or `false`' } as const;
 
 /** The format of a flag that must be `false`. */

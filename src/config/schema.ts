@@ -7,6 +7,7 @@ import {
   fileSetting,
   flag,
   formatted,
+  host,
   integer,
   mustBeFalse,
   oneOf,
@@ -18,8 +19,6 @@ import { dialectNames } from './formats.ts';
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
-
-const host = { ...text, pattern: '^[^\\s/]+$' } as const;
 
 const deployed = ['staging', 'production'] as const;
 

@@ -73,8 +73,8 @@ export function isPixKey(text: string): boolean {
 }
 
 /**
- * Whether a text that is read as a CPF is a mobile number as well: eleven digits that are grouped as
- * neither. Only the person who typed them knows which of the two they mean.
+ * Whether a text that is read as a CPF is a mobile number as well: eleven digits that are grouped
+ * as neither. Only the person who typed them knows which of the two they mean.
  */
 export function isAmbiguousPixKey(text: string): boolean {
   if (normalisePixKey(text).kind !== 'CPF') return false;

@@ -4,11 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from './operation.ts';
-import {
-  requireAllowedAddress,
-  requireWebhookSignature,
-  WebhookRefused,
-} from './webhook-signature.ts';
+import { countRefusal, requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,
@@ -323,16 +319,6 @@ async function admitEvent(
   } catch (refused) {
     await options.countAddress(options.context, 'webhook-refused', address);
     throw refused;
-  }
-}
-
-/** @throws what `require` throws. */
-function countRefusal({ refusedWebhooks }: Context, require: () => void): void {
-  try {
-    require();
-  } catch (error) {
-    if (error instanceof WebhookRefused) refusedWebhooks.count(error.reason);
-    throw error;
   }
 }
 

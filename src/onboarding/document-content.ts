@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, LocalContext } from '../context.ts';
-import { openScan } from './document-scanner.ts';
 import {
   detectContentType,
   type DocumentContentType,
@@ -55,7 +54,7 @@ export async function storeContent(
   { key, begin }: { readonly key: DocumentKey; begin(): Promise<void> },
 ): Promise<DocumentContent> {
   const hash = createHash('sha256');
-  const scan = openScan(context.config.documentScanner);
+  const scan = context.openScan();
   let contentType: DocumentContentType | null = null;
   let sizeBytes = 0;
   let chunkCount = 0;

@@ -28,8 +28,8 @@ const exported = {
   securityEvents: `select at, kind from security_events where user_id = $1 order by id`,
   transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
-           pix_key, payee, description, end_to_end, transaction_identification, provider_txid, qr_code,
-           copy_paste, created_at, updated_at, settled_at
+           pix_key, payee, description, end_to_end, transaction_identification, provider_txid,
+           qr_code, copy_paste, created_at, updated_at, settled_at
       from pix_transactions where user_id = $1 order by created_at, id`,
   timeline: `
     select l.transaction_id, l.phase, l.at, l.attempt, l.provider_status, l.event_id,

@@ -1,7 +1,7 @@
 /**
- * Ends charges that have expired, whether the provider reports that or not. The webhook of a payment
- * may be lost: before a charge ends as unpaid, the statement of its owner is read if a banking
- * session allows it.
+ * Ends charges that have expired, whether the provider reports that or not. The webhook of a
+ * payment may be lost: before a charge ends as unpaid, the statement of its owner is read if a
+ * banking session allows it.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { dayMs } from '../clock.ts';

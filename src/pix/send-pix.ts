@@ -154,8 +154,8 @@ function foundBefore({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | n
 }
 
 /**
- * Finds the payee: by the confirmed look-up while it is fresh, otherwise by a new one. The payer has
- * confirmed one owner of the key, so the payment fails if the key may have another one since.
+ * Finds the payee: by the confirmed look-up while it is fresh, otherwise by a new one. The payer
+ * has confirmed one owner of the key, so the payment fails if the key may have another one since.
  * @returns null when another process has moved the transaction.
  */
 async function findPayee(context: Context, send: Send): Promise<LookUp | null> {

@@ -20,8 +20,8 @@ export interface SoughtPayment {
 export type StatementEvidence = 'completed' | 'pending' | 'absent' | 'unclear';
 
 /**
- * Judges a send. Evidence is positive only: missing or unknown fields prove nothing, and a statement
- * never proves a failure. Money that came back was paid before.
+ * Judges a send. Evidence is positive only: missing or unknown fields prove nothing, and a
+ * statement never proves a failure. Money that came back was paid before.
  */
 export function judgeSend(
   lines: readonly StatementLine[],

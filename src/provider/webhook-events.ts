@@ -47,7 +47,9 @@ export type IgnoredBecause =
   /** A refund that was not made. */
   | 'not_refunded';
 
-/** The reasons for which a message is not understood: a dialect lacks a word, a field or a shape. */
+/**
+ * The reasons for which a message is not understood: a dialect lacks a word, a field or a shape.
+ */
 export const unreadReasons = [
   'unknown_shape',
   'unknown_event',

@@ -51,8 +51,8 @@ export interface Sealer {
    */
   digest(text: string): Buffer;
   /**
-   * The keyed digest of an identity, such as an e-mail or an address, as it is stored: the id of the
-   * first key of the ring (4 bytes), and the digest.
+   * The keyed digest of an identity, such as an e-mail or an address, as it is stored: the id of
+   * the first key of the ring (4 bytes), and the digest.
    */
   identify(text: string): Buffer;
   /**

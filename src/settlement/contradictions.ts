@@ -1,10 +1,12 @@
-/** The items of an event that another item of the same event contradicts. The functions are pure. */
+/**
+ * The items of an event that another item of the same event contradicts. The functions are pure.
+ */
 import { staticTxidLength } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
- * Finds the failures of what another item reports as completed. Such a failure ends nothing, whatever
- * the order of the items: the completion may prove itself.
+ * Finds the failures of what another item reports as completed. Such a failure ends nothing,
+ * whatever the order of the items: the completion may prove itself.
  * @returns the indices of these items.
  */
 export function contradictedItems(items: readonly WebhookItem[]): ReadonlySet<number> {

@@ -56,8 +56,8 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
 }
 
 /**
- * A send or a charge that was stored after the event was received can only be named by an id that no
- * other payment has, because another channel may use the same request ids: the decision gets it
+ * A send or a charge that was stored after the event was received can only be named by an id that
+ * no other payment has, because another channel may use the same request ids: the decision gets it
  * without its other ids.
  */
 function asNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): CandidateRow {

@@ -122,7 +122,9 @@ function isRepeated(table: string): string {
                        and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
 }
 
-/** The account of a transaction's user; the document is that of the user if the account has none. */
+/**
+ * The account of a transaction's user; the document is that of the user if the account has none.
+ */
 function ownerOf(table: string): string {
   return `(select array[a.agency, a.account_number, coalesce(a.document, u.document)]
                      from accounts a join users u on u.id = a.user_id
@@ -221,7 +223,8 @@ export async function readFacts(
 
 /**
  * Stores the end-to-end id of the payment that completed a charge or was recorded without it, once:
- * later payments of the charge are different payments. For an event that a failover has lost it stores nothing.
+ * later payments of the charge are different payments. For an event that a failover has lost it
+ * stores nothing.
  * Parameters, batched: id, end to end, now, event id.
  */
 export const identifyPayment: Statement = {
@@ -260,9 +263,9 @@ export async function storeIdentity(
 
 /**
  * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
- * of the provider, with its timeline row. For an event that a failover has lost it records nothing. The date is the one that the event reports
- * if it is at most 90 days before and five minutes after the receipt of the event; otherwise it is
- * the time of that receipt.
+ * of the provider, with its timeline row. For an event that a failover has lost it records nothing.
+ * The date is the one that the event reports if it is at most 90 days before and five minutes after
+ * the receipt of the event; otherwise it is the time of that receipt.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
  * event's date.
  */
@@ -284,10 +287,11 @@ export const recordReceived: Statement = {
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
-              provider_txid, created_at, updated_at, settled_at)
+              provider_txid, received_txid, created_at, updated_at, settled_at)
       select id, user_id, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', amount, pix_key,
-             end_to_end, provider_txid, at, now, now
-        from requested order by end_to_end
+             end_to_end, provider_txid, case when end_to_end is null then provider_txid end, at,
+             now, now
+        from requested order by end_to_end, provider_txid
           on conflict do nothing
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at

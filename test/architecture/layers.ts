@@ -25,6 +25,11 @@ const operationFiles = new RegExp(
     String.raw`decode|look-up)-[a-z-]+)\.ts$`,
 );
 
+const portFiles = new RegExp(
+  String.raw`^src\/provider\/(?:provider|errors|webhook-events|webhook-payload|refusal-codes|` +
+    String.raw`payment-refusal|qr-code|dialect\/(?:dialects|load|open|samples))\.ts$`,
+);
+
 /** The first part that matches is the one: special files stand before general ones. */
 const members = {
   'contract/types.ts': /^contract\/types\.ts$/,
@@ -46,10 +51,8 @@ const members = {
   'db/online-migration.ts': /^src\/db\/online-migration\.ts$/,
   db: /^src\/db\//,
   security: /^src\/security\//,
-  'the port':
-    /^src\/provider\/(?:(?:provider|errors|webhook-events|webhook-payload|refusal-codes|payment-refusal|qr-code)\.ts|dialect\/(?:dialects|load|open|samples)\.ts)$/,
-  'provider words':
-    /^src\/provider\/(?:wire-[a-z-]+|webhook-payload|refusal-codes|payment-refusal|dialect\/[a-z-]+)\.ts$/,
+  'the port': portFiles,
+  'provider words': /^src\/provider\/(?:wire-[a-z-]+|dialect\/[a-z-]+)\.ts$/,
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { chargeExpired, pixTypes, transactionType } from '../../src/domain/pix.ts';
+import { pixTypes, transactionType } from '../../src/domain/pix.ts';
 import { settings } from '../../src/config/report.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
+import { failureReason } from '../../src/pix/failure-reason.ts';
 import { root } from '../system/service-process.ts';
 import { anchorOf, codeIn, linksIn } from './document.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
@@ -15,6 +16,13 @@ import { documentsWithParts, withFreshParts } from './tables.ts';
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
 };
+
+const contractText = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
+
+/** The codes that the contract lists, such as those of a failed step. */
+const codesOfContract = [...contractText.matchAll(/^ *- `([A-Z_]+)`: /gm)].map(
+  ([, name = '']) => name,
+);
 
 it('the Postman collection is that of the contract; otherwise run: npm run docs', async () => {
   assert.equal(readFileSync(collectionFile, 'utf8'), await postmanCollection());
@@ -86,11 +94,13 @@ for (const { path, text } of documents) {
 
     it('that look like settings or error codes are', () => {
       const types = pixTypes.flatMap((type) => [type, transactionType(type)]);
-      const codes = [...errorCodes, chargeExpired];
+      const codes = [...errorCodes, ...codesOfContract];
       const names = ['PONTE_URL', ...settings.map(({ name }) => name)];
       const known = new Set<string>([...names, ...codes, ...types]);
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
-      const unknown = named.map(([, name = '']) => name).filter((name) => !known.has(name));
+      const unknown = named
+        .map(([, name = '']) => name)
+        .filter((name) => !known.has(name) && failureReason(name).code !== name);
       assert.deepEqual(unknown, []);
     });
   });

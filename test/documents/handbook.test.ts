@@ -65,6 +65,7 @@ function metricsWith(given: Backlog | null): Metrics {
 interface Named {
   readonly name: string;
   readonly label: string | undefined;
+  readonly operator: string | undefined;
   readonly value: string | undefined;
   readonly isOfDatabase: boolean;
 }
@@ -74,10 +75,10 @@ function alarms(): Named[] {
   assert.ok(table && table.length > 10);
   return table.map((row) => {
     assert.ok(row.length === 3 && !row.includes(''), row.join());
-    const [, name = '', label, value, star] =
-      /^`([a-z_0-9]+)(?:\{([a-z_]+)="(\w+)"\})?`( \*)?$/.exec(row[0] ?? '') ?? [];
+    const [, name = '', label, operator, value, star] =
+      /^`([a-z_0-9]+)(?:\{([a-z_]+)(!?=)"(\w+)"\})?`( \*)?$/.exec(row[0] ?? '') ?? [];
     assert.ok(name, row.join());
-    return { name, label, value, isOfDatabase: star !== undefined };
+    return { name, label, operator, value, isOfDatabase: star !== undefined };
   });
 }
 
@@ -95,6 +96,7 @@ const labelValues: Readonly<Record<string, readonly string[]>> = {
   status: ['500'],
   status_class: ['5xx'],
   result: ['received'],
+  code: ['none'],
 };
 
 describe('the alarms of the handbook', () => {
@@ -105,9 +107,10 @@ describe('the alarms of the handbook', () => {
     metrics.webhookEvents.inc({ result: 'received' });
     metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
     metrics.stuckJobs.inc({ kind: 'any' });
+    metrics.unknownAnswers.inc({ status: '422', code: 'other' });
     const samples = await samplesOf(metrics);
-    for (const { name, label, value } of alarms()) {
-      const labelled = label === undefined ? '' : `${label}="${value}"`;
+    for (const { name, label, operator, value } of alarms()) {
+      const labelled = label === undefined ? '' : `${label}="${operator === '=' ? `${value}"` : ''}`;
       const found = samples.filter(
         (sample) => sample.replace(/\{.*/, '') === name && sample.includes(labelled),
       );
@@ -186,6 +189,7 @@ describe('the alert rules and the dashboard', () => {
     status_class: ['5xx', 'timeout', 'reset', 'connect'],
     result: ['received'],
     share: ['half', 'whole'],
+    code: ['none'],
   };
 
   for (const { title, expr } of expressions()) {
@@ -214,12 +218,12 @@ describe('the alert rules and the dashboard', () => {
   it('have a rule for each alarm of the table', () => {
     const rules = expressions().filter(({ title }) => title.startsWith('Ponte'));
     const missing = alarms().filter(
-      ({ name, label, value }) =>
+      ({ name, label, operator, value }) =>
         !rules.some(({ expr }) =>
           selectorsIn(expr).some(
             (one) =>
               one.name === name &&
-              (label === undefined || new RegExp(`${label}=~?"${value}`).test(one.matchers)),
+              (label === undefined || new RegExp(`${label}${operator}~?"${value}`).test(one.matchers)),
           ),
         ),
     );

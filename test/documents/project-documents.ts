@@ -14,6 +14,7 @@ export interface Document {
 export const documents: readonly Document[] = [
   'README.md',
   'contract/README.md',
+  'contract/provider.md',
   'bin/README.md',
   'src/README.md',
   'test/README.md',

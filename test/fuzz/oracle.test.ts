@@ -1,12 +1,13 @@
 /** The oracle reports answers that are not in the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { closedAnswers } from '../../src/contract/closed-answers.ts';
 import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
 import { Chance } from '../simulation/chance.ts';
 import { legalDraft, type Customer, type Draft, type Json } from './drafts.ts';
 import { Oracle } from './oracle.ts';
 
-const document = (await parseContract()) as Json;
+const document = closedAnswers((await parseContract()) as Json) as Json;
 const { operations } = await readServedContract();
 const oracle = new Oracle(document);
 

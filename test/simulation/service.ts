@@ -148,6 +148,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
+    openScan: absent('openScan'),
     uploads: absent('uploads'),
     jobs: new LocalDispatch(),
     refusedWebhooks: absent('refusedWebhooks'),

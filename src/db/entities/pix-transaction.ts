@@ -71,6 +71,8 @@ export const PixTransaction = defineEntity({
     endToEnd: p.text().nullable(),
     transactionIdentification: p.text().nullable(),
     providerTxid: p.text().nullable(),
+    /** The provider's id of a PIX that was received without an end-to-end id. */
+    receivedTxid: p.text().nullable(),
     qrCode: p.text().nullable(),
     copyPaste: p.text().nullable(),
     /** When a dynamic charge expires; a static one does not. */
@@ -136,10 +138,11 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_corrected" on "pix_transactions" ("corrected_at") where "corrected_at" is not null',
     },
     {
-      // A received PIX without an end-to-end id is recorded once for each id of the provider.
+      // A received PIX without an end-to-end id is recorded once for each id of the provider. Its
+      // column is not `provider_txid`, which changes when a payment is accepted: see above.
       name: 'pix_transactions_received_unique',
       expression:
-        'create unique index "pix_transactions_received_unique" on "pix_transactions" ("user_id", "provider_txid") where "operation" = \'RECEIVED\' and "end_to_end" is null',
+        'create unique index "pix_transactions_received_unique" on "pix_transactions" ("user_id", "received_txid") where "received_txid" is not null',
     },
     {
       name: 'pix_transactions_refunds',

@@ -21,7 +21,8 @@ export const SecurityEvent = defineEntity({
   ],
   triggers: [
     {
-      // An erasure takes the digests out; retention takes what is a year old by the database's clock.
+      // An erasure takes the digests out; retention takes what is a year old by the database's
+      // clock.
       name: 'security_events_unchanged',
       timing: 'before',
       events: ['update'],

@@ -105,7 +105,9 @@ function readPerson(json: unknown): RegisteredPerson {
 /** Longer URLs are refused. */
 const maxUrlLength = 2_048;
 
-/** Reads a liveness session. The app opens the URL and films the person: it must be a secure page. */
+/**
+ * Reads a liveness session. The app opens the URL and films the person: it must be a secure page.
+ */
 function readLiveness(json: unknown): LivenessSession {
   const places = payloadPlaces(json);
   const text = textAt(places, ['urliframe', 'iframeurl', 'url']);

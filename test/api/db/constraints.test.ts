@@ -186,7 +186,11 @@ test('a charge gets its end-to-end id when it is settled', async () => {
 test('security events do not change and are kept for a year, but for the digests of an erasure', async () => {
   const id = await put('security_events', { at: new Date() });
   const unchanged = { message: 'security events do not change', code: '23514' };
-  for (const assignment of [`at = at - interval '2 years'`, `kind = 'user_enabled'`, `identity = 'x'`]) {
+  for (const assignment of [
+    `at = at - interval '2 years'`,
+    `kind = 'user_enabled'`,
+    `identity = 'x'`,
+  ]) {
     const changed = rows(`update security_events set ${assignment} where id = $1`, [id]);
     await assert.rejects(changed, unchanged, assignment);
   }
@@ -237,6 +241,8 @@ const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
     const end_to_end = uuid();
     return both('pix_transactions', [{ end_to_end }, { ...received, end_to_end }]);
   },
+  'two users may receive a PIX with one id of the provider': () =>
+    both('pix_transactions', same({ ...received, received_txid: 'of-two-users' })),
   'a finished job gives its unique key free': () => {
     const unique_key = uuid();
     return both('jobs', [{ unique_key, status: 'done' }, { unique_key }]);

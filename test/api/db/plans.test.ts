@@ -9,12 +9,16 @@ import type { Database, Statement } from '../../../src/db/database.ts';
 import { indexedSettings } from '../../../src/db/pool.ts';
 import { jobStatements } from '../../../src/jobs/job-repository.ts';
 import { nilUuid } from '../../../src/domain/text.ts';
+import { resolveListStatements } from '../../../src/operator/pix-resolve-list-repository.ts';
+import { unknownStatements } from '../../../src/operator/unknown-repository.ts';
+import { correctionStatements } from '../../../src/pix/correction-repository.ts';
 import { readPage, readReceipt } from '../../../src/pix/history-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
-import { findReplay } from '../../../src/pix/replay-repository.ts';
+import { replayStatements } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import {
   findWebhookEvent,
   finishWebhookEvent,
@@ -71,13 +75,22 @@ const statements: readonly Statement[] = [
   recordReceived,
   recordRefund,
   reservationStatements.reserve,
-  findReplay,
+  replayStatements.findOutcomeOfKey,
+  replayStatements.findReplay,
   reservationStatements.reserveForSession,
   paymentStatements.step,
   receipt,
   storeWebhookEvent,
   transactionStatements.findView,
   transactionStatements.storeAnomaly,
+];
+
+/** Statements of corrections, of the sweep and of operators, which may read more than one row. */
+const rareStatements: readonly Statement[] = [
+  ...Object.values(correctionStatements),
+  ...Object.values(resolveListStatements),
+  ...Object.values(sweepStatements),
+  ...Object.values(unknownStatements),
 ];
 
 /** The lines of a plan, as a connection with some settings makes it for some values. */
@@ -107,7 +120,7 @@ async function scansOf(
   const parameters = new Set(statement.text.match(/\$\d+/g));
   const nulls = [...parameters].map(() => 'null').join(', ');
   const plan = await planOf(statement, nulls, settings);
-  return plan.filter((line) => / Scan (?:using \S+ )?on /.test(line));
+  return plan.filter((line) => / Scan (?:Backward )?(?:using \S+ )?on /.test(line));
 }
 
 function findsByName(): void {
@@ -140,6 +153,10 @@ describe('when one user has most of the transactions', () => {
         from generate_series(1, 20000) n
         join users on users.email = 'ana' || (1 + n % 2000) || '@example.com',
              (select min(id) as id from users) first`);
+    await rows(`
+      insert into pix_timeline (transaction_id, phase, at)
+      select id, step, now()
+        from pix_transactions, unnest(array['PAYING', 'SETTLED']) as step`);
     await rows('analyze');
   });
 
@@ -169,6 +186,14 @@ describe('when one user has most of the transactions', () => {
     });
   }
 
+  for (const statement of rareStatements) {
+    test(`${statement.name} finds transactions and their steps by an index`, async () => {
+      const scans = await scansOf(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
+      assert.ok(scans.length > 0, 'the plan reads something');
+      for (const scan of scans) assert.doesNotMatch(scan, /Seq Scan on pix_/);
+    });
+  }
+
   test('a statement finds the charge of a received PIX by its end-to-end id', async () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
     assert.ok(busiest);
@@ -192,6 +217,7 @@ test('accepting a payment changes nothing that an index of its row names', async
   assert.deepEqual(
     named.map(({ column }) => column),
     [
+      'corrected_at',
       'created_at',
       'end_to_end',
       'expires_at',
@@ -200,6 +226,7 @@ test('accepting a payment changes nothing that an index of its row names', async
       'operation',
       'original_id',
       'qr_code',
+      'received_txid',
       'status',
       'transaction_identification',
       'user_id',

@@ -286,6 +286,10 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
     table: 'pix_transactions',
     changes: () => ({ idempotency_key: 'the-same' }),
   },
+  pix_transactions_received_unique: {
+    table: 'pix_transactions',
+    changes: () => ({ ...received, received_txid: 'the-same' }),
+  },
   onboarding_applications_user_unique: { table: 'onboarding_applications' },
   onboarding_documents_content_once: {
     table: 'onboarding_documents',

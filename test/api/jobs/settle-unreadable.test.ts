@@ -68,7 +68,8 @@ test('an event that contradicts itself is noted on the open payment that it name
 test('an event that says the same twice is read', async () => {
   const sent = await app.givenSend();
   const { end_to_end: id } = sent;
-  const event = `{"event":"PIX_PAYMENT_OUT","status":"CONFIRMED","endToEnd":"${id}","status": "CONFIRMED"}`;
+  const doubled = `"endToEnd":"${id}","status": "CONFIRMED"`;
+  const event = `{"event":"PIX_PAYMENT_OUT","status":"CONFIRMED",${doubled}}`;
   assert.deepEqual(results(await receive(event)), ['applied']);
   assert.equal(await statusOf(sent.id), 'COMPLETED');
 });

@@ -46,11 +46,13 @@ interface GivenRow {
   readonly operation?: 'SEND' | 'CHARGE' | 'RECEIVED';
   readonly status?: 'PROCESSING' | 'COMPLETED' | 'FAILED';
   readonly qrCode?: string;
+  readonly endToEnd?: string;
 }
 
 /** Stores a transaction of a user. @returns its id. */
 async function given(user: TestUser, row: GivenRow): Promise<string> {
   const { at, id = randomUUID(), operation = 'RECEIVED', status = 'COMPLETED', qrCode } = row;
+  const { endToEnd = `E-${id}` } = row;
   const isOpen = status === 'PROCESSING';
   await app.rows(
     `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
@@ -66,7 +68,7 @@ async function given(user: TestUser, row: GivenRow): Promise<string> {
       isOpen ? 'ACCEPTED' : 'SETTLED',
       operation === 'CHARGE' ? id.replaceAll('-', '').slice(0, 26) : null,
       qrCode ?? null,
-      `E-${id}`,
+      endToEnd,
       new Date(at),
       isOpen ? null : new Date(at),
     ],
@@ -150,13 +152,9 @@ test('a received PIX that paid a charge is listed once, as the charge', async ()
   const [user, other] = [await givenCustomer(app), await givenCustomer(app)];
   const at = '2026-05-20T12:00:00Z';
   const charge = await given(user, { at, operation: 'CHARGE' });
-  const received = await given(user, { at });
+  await given(user, { at, endToEnd: `E-${charge}` });
   const ofOther = await given(other, { at, operation: 'CHARGE' });
-  const alone = await given(user, { at: '2026-05-19T12:00:00Z' });
-  const pays = async (payment: string, paid: string) =>
-    app.rows('update pix_transactions set end_to_end = $2 where id = $1', [payment, `E-${paid}`]);
-  await pays(received, charge);
-  await pays(alone, ofOther);
+  const alone = await given(user, { at: '2026-05-19T12:00:00Z', endToEnd: `E-${ofOther}` });
   assert.deepEqual(idsOf((await pageOf(user)).items), [charge, alone]);
   assert.deepEqual(idsOf((await pageOf(user, '?type=PIX_RECEIVED')).items), [alone]);
 });

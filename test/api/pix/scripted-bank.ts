@@ -1,6 +1,7 @@
 /** A provider over HTTP whose answers a test writes, byte by byte. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { cpfCheckDigits } from '../../../src/domain/tax-id.ts';
 import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { listening } from '../../unit/provider/http/raw-server.ts';
 
@@ -34,17 +35,25 @@ export function acceptance({ endToEnd, clientRequestId }: PaymentRequest): Scrip
   return { status: 200, body: { id: `p-${endToEnd}`, endToEnd, clientRequestId } };
 }
 
+/** The account of the nth customer. */
+function accountOf(nth: number) {
+  const base = String(100_000_000 + nth);
+  return { agency: '0001', accountNumber: `${1_000 + nth}`, document: base + cpfCheckDigits(base) };
+}
+
 /** Starts a provider on a free port; it is closed after the file's tests. */
 export async function startScriptedBank(): Promise<ScriptedBank> {
   let requests = 0;
+  const customers: string[] = [];
   const payments: PaymentRequest[] = [];
   const answerTo = async (request: IncomingMessage): Promise<ScriptedAnswer> => {
     requests += 1;
     const body = request.method === 'POST' ? await json(request) : null;
     switch (request.url?.replace(/\?.*/, '')) {
       case '/internal/api/v1/auth/login': {
-        const document = '11144477735';
-        const account = { agency: '0001', accountNumber: `${1_000 + requests}`, document };
+        const { email } = body as { readonly email: string };
+        if (!customers.includes(email)) customers.push(email);
+        const account = accountOf(customers.indexOf(email));
         return { status: 200, body: { access_token: `token-${requests}`, account } };
       }
       case '/internal/api/v1/keys/dict': {

@@ -25,12 +25,12 @@ test('a repeat returns the same transaction with Idempotency-Replayed and calls 
 test('a repeat after the end returns the current status, however late it is', async () => {
   const user = await givenCustomer(app);
   const first = await app.send(user, body, { key: 'late' });
-  await app.bank.settle(first.body.end_to_end);
-  await app.settled(first.body.transaction_id);
-  await app.rows('update pix_transactions set created_at = $1, updated_at = $1 where id = $2', [
+  await app.rows('update pix_transactions set created_at = $1 where id = $2', [
     new Date('2020-01-01T00:00:00Z'),
     first.body.transaction_id,
   ]);
+  await app.bank.settle(first.body.end_to_end);
+  await app.settled(first.body.transaction_id);
   const again = await app.send(user, body, { key: 'late' });
   assert.deepEqual(again.body, { ...first.body, status: 'COMPLETED' });
   assert.equal((await app.executed(user)).length, 1);

@@ -100,6 +100,7 @@ const failure = { event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, error: 
 
 const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>> = {
   'the end-to-end id': ({ endToEnd }) => ({ endToEnd }),
+  'the key alone': ({ clientRequestId }) => ({ clientRequestId }),
   'both ids': ({ endToEnd, clientRequestId }) => ({ endToEnd, clientRequestId }),
 };
 
@@ -119,21 +120,29 @@ for (const [title, idsOf] of Object.entries(ids)) {
   });
 }
 
-test('a failure that is reported only by the key counts, though clocks differ by nine minutes', async (t) => {
+test('a failure that was received before the payment was created is not of it by the key alone', async (t) => {
+  const events: { id: string }[] = [];
   const payments = failFirst(t, async ({ clientRequestId }) => {
     await post({ ...failure, clientRequestId });
     await eventually(async () => {
-      const waits = await app.rows(
-        `update webhook_events set received_at = received_at - interval '9 minutes'
+      const waiting = await app.rows<{ id: string }>(
+        `update webhook_events set received_at = received_at - interval '1 second'
           where id = (select event_id from webhook_waits where id_value = $1) returning id`,
         [clientRequestId],
       );
-      return waits.length === 1;
+      return events.push(...waiting) === 1;
     });
   });
-  const sent = await send('failed by the key alone');
-  assert.equal(payments.mock.callCount(), 1);
-  assert.equal((await app.settled(sent.body.transaction_id)).status, 'FAILED');
+  const sent = await send('failed before');
+  assert.equal(payments.mock.callCount(), 1, 'a failure that waits stops the repeat');
+  await eventually(async () => {
+    const [event] = await app.rows<{ status: string }>(
+      'select status from webhook_events where id = $1',
+      [events[0]?.id],
+    );
+    return event?.status === 'parked';
+  });
+  assert.deepEqual(await app.timeline(sent.body.transaction_id), [...begun, 'UNKNOWN 1 5xx']);
 });
 
 test('a payment that is reported between two attempts: no further attempt, and 200 COMPLETED', async (t) => {

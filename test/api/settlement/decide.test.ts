@@ -151,7 +151,7 @@ const cases: readonly Case[] = [
   ],
   [
     'a failure by the key of a repeated payment whose attempts are accounted for',
-    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key' },
+    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
     [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
     'flag send failed_after_repeat',
   ],

@@ -162,8 +162,8 @@ const replyFields: Record<string, string> = {
     'paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
-    'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ refunded_amount~ description~ payer~ payee~ failure~ ' +
-    'issued_at',
+    'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
+    'refunded_amount~ description~ payer~ payee~ failure~ issued_at',
   PixReceiptParty: 'name~ document~ institution~ key~',
   PixReceiptInstitution: 'ispb',
   PixReceiptFailure: 'code message',

@@ -1,6 +1,6 @@
 /** Reads a table of codes that mean "examined and not executed", as a dialect has it. */
 import { parse } from 'yaml';
-import { restrictCode, unreadableCode } from '../src/provider/refusal-codes.ts';
+import { restrictCode, unreadableCode } from '../provider/refusal-codes.ts';
 
 export interface CodesFile {
   /** In upper case. */

@@ -4,26 +4,14 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { AppError } from '../errors.ts';
+import { AppError } from './errors.ts';
+import type { DocumentScan } from './onboarding/document-types.ts';
 
 /** Longer than clamd takes for the largest document. */
 const silentMs = 30_000;
 
 /** An answer is a line of some words. */
 const longestAnswer = 1_024;
-
-export interface DocumentScan {
-  /** @throws AppError BUSY when the scanner is away. */
-  take(piece: Buffer): Promise<void>;
-  /**
-   * Ends the document.
-   * @returns whether the scanner has found nothing.
-   * @throws AppError BUSY when the scanner is away, or has not scanned it.
-   */
-  isClean(): Promise<boolean>;
-  /** Gives the scan up; after its end it does nothing. */
-  close(): void;
-}
 
 /** Where nothing is scanned. */
 const unscanned: DocumentScan = {
