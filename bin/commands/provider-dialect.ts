@@ -1,6 +1,5 @@
 /** `ponte provider dialect`: what is read of the provider's messages. */
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { examples } from '../options.ts';
@@ -12,7 +11,7 @@ export const declareDialect: Declare = (noun, run) => {
     .description('check a dialect and its samples beside the active ones; exit 1 on a fault')
     .argument('<file>', 'the YAML file; the samples of bank.yaml are in bank.samples.json')
     .addHelpText('after', examples('ponte provider dialect check bank.yaml'))
-    .action(run(checkDialect));
+    .action(run(checkFile));
   dialect
     .command('read')
     .description('print what the active dialects read in an event from standard input, as JSON')
@@ -20,27 +19,22 @@ export const declareDialect: Declare = (noun, run) => {
     .action(run(readEvent));
 };
 
-async function checkDialect({ environment, terminal }: Context, file: string) {
+async function checkFile({ environment, terminal }: Context, file: string) {
   const { loadConfig } = await import('../../src/config/config.ts');
-  const { openDialects } = await import('../../src/provider/dialect/open.ts');
-  const { DialectError } = await import('../../src/provider/dialect/load.ts');
-  const active = loadConfig(environment()).provider.dialects;
-  // A file that has the name of an active dialect is checked in its place.
-  const names = active.names.filter((name) => name !== basename(file, '.yaml'));
-  try {
-    const { shapes } = openDialects({ names, files: [...new Set([...active.files, file])] });
-    terminal.print(`The dialect can be used, beside ${names.join(', ')}: ${shapes.length} shapes.`);
-    return exitCodes.ok;
-  } catch (error) {
-    if (!(error instanceof DialectError)) throw error;
-    terminal.note(...error.faults);
+  const { checkDialect } = await import('../../src/operator/provider-dialect.ts');
+  const check = checkDialect(loadConfig(environment()).provider.dialects, file);
+  if (!check.isUsable) {
+    terminal.note(...check.faults);
     return exitCodes.failed;
   }
+  const { beside, shapes } = check;
+  terminal.print(`The dialect can be used, beside ${beside.join(', ')}: ${shapes} shapes.`);
+  return exitCodes.ok;
 }
 
 async function readEvent({ environment, terminal }: Context) {
   const { loadConfig } = await import('../../src/config/config.ts');
-  const { openDialects } = await import('../../src/provider/dialect/open.ts');
-  const dialects = openDialects(loadConfig(environment()).provider.dialects);
-  terminal.json([...dialects.eachStoredEvent(readFileSync(0))]);
+  const { readByDialects } = await import('../../src/operator/provider-dialect.ts');
+  const { dialects } = loadConfig(environment()).provider;
+  terminal.json(readByDialects(dialects, readFileSync(0)));
 }

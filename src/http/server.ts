@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from './operation.ts';
-import { countRefusal, requireAllowedAddress, requireWebhookSignature } from './webhook-signature.ts';
+import {
+  countRefusal,
+  requireAllowedAddress,
+  requireWebhookSignature,
+} from './webhook-signature.ts';
 import { UserLimits } from './user-limits.ts';
 import {
   authenticate,

@@ -13,9 +13,6 @@ export const endToEndNames = ['endtoend', 'endtoendid'];
 /** The plain names of the client's request id of a send. */
 export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 
-/** The plain names of the status of a listed entry: a statement's line, a key. */
-export const entryStatusNames = ['status', 'state', 'situacao'];
-
 /** The longest displayed name of an event. */
 const MAX_NAME_LENGTH = 64;
 
@@ -98,11 +95,6 @@ export function readInner(fields: Fields, name: string): Fields {
   return readFields(fields.get(name));
 }
 
-/** Reads each object under one of the names. */
-export function findObjects(fields: Fields, ...names: readonly string[]): Fields[] {
-  return findValues(names, [fields]).filter(isObject).map(readFields);
-}
-
 /**
  * Returns every value under one of the names, in the order of the names and then of the objects.
  * Null and undefined count as absent.
@@ -122,25 +114,6 @@ export function findValues(names: readonly string[], objects: readonly Fields[])
 function furtherValues({ further }: Fields, name: string): readonly unknown[] {
   const others = further?.get(name) ?? [];
   return others.filter((value) => value !== undefined && value !== null);
-}
-
-/**
- * Whether an object has several spellings of one of the names with different values.
- * @param read converts a value; the results are compared as JSON.
- */
-export function hasConflictingSpellings(
-  names: readonly string[],
-  objects: readonly Fields[],
-  read: (value: unknown) => unknown,
-): boolean {
-  return objects.some(
-    (fields) => fields.further !== undefined && names.some((name) => conflicts(fields, name, read)),
-  );
-}
-
-function conflicts(fields: Fields, name: string, read: (value: unknown) => unknown): boolean {
-  const values = findValues([name], [fields]).map((value) => JSON.stringify(read(value)));
-  return new Set(values).size > 1;
 }
 
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */

@@ -110,7 +110,8 @@ describe('the alarms of the handbook', () => {
     metrics.unknownAnswers.inc({ status: '422', code: 'other' });
     const samples = await samplesOf(metrics);
     for (const { name, label, operator, value } of alarms()) {
-      const labelled = label === undefined ? '' : `${label}="${operator === '=' ? `${value}"` : ''}`;
+      const shown = operator === '=' ? `${value}"` : '';
+      const labelled = label === undefined ? '' : `${label}="${shown}`;
       const found = samples.filter(
         (sample) => sample.replace(/\{.*/, '') === name && sample.includes(labelled),
       );
@@ -223,7 +224,8 @@ describe('the alert rules and the dashboard', () => {
           selectorsIn(expr).some(
             (one) =>
               one.name === name &&
-              (label === undefined || new RegExp(`${label}${operator}~?"${value}`).test(one.matchers)),
+              (label === undefined ||
+                new RegExp(`${label}${operator}~?"${value}`).test(one.matchers)),
           ),
         ),
     );

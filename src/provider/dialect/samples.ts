@@ -78,7 +78,7 @@ function readOfItem(item: WebhookItem): Read {
 }
 
 /** An event without the fields that say nothing. */
-export function shortItem(item: WebhookItem): object {
+function shortItem(item: WebhookItem): object {
   const { index: _, name: __, ids, payee, at, ...rest } = item;
   const all = { ...rest, ...ids, ...payee, at: at?.toISOString() };
   return filled(all);

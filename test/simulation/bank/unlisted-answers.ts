@@ -27,7 +27,9 @@ const refusals: readonly Form[] = [
   () => json(400, { code: 'XK-9', message: 'Operação não concluída' }),
 ];
 
-/** Listed codes in a status with which the provider does not refuse payments, and other statuses. */
+/**
+ * Listed codes in a status with which the provider does not refuse payments, and other statuses.
+ */
 const otherStatuses: readonly Form[] = [
   () => json(402, { error: { code: 'INSUFFICIENT_FUNDS' } }),
   () => json(403, { error: { code: 'BE01' } }),

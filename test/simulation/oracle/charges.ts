@@ -1,8 +1,8 @@
 /**
  * Checks every answer about a charge, and the stored charges at rest. A charge is COMPLETED when an
- * acknowledged event, or its owner's statement, reports a PIX with its identification and its amount
- * for its owner, and FAILED when an event reports that it has expired, or a day after its expiry;
- * until then it is open. A FAILED charge that was paid becomes COMPLETED.
+ * acknowledged event, or its owner's statement, reports a PIX with its identification and its
+ * amount for its owner, and FAILED when an event reports that it has expired, or a day after its
+ * expiry; until then it is open. A FAILED charge that was paid becomes COMPLETED.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';

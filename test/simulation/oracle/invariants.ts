@@ -63,7 +63,8 @@ const readTransactions = `
     from pix_transactions t order by t.created_at, t.id`;
 
 const readEvents = `
-  select id, status, received_at, encode(payload_hash, 'hex') as hash, payload is not null as has_payload
+  select id, status, received_at, encode(payload_hash, 'hex') as hash,
+         payload is not null as has_payload
     from webhook_events`;
 
 const readTimeline = `
@@ -141,8 +142,8 @@ async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<voi
 }
 
 /**
- * Whether a true event may contradict a payment: it was FAILED, or the bank has refused it, although
- * it was executed, or it was made and returned.
+ * Whether a true event may contradict a payment: it was FAILED, or the bank has refused it,
+ * although it was executed, or it was made and returned.
  */
 function mayBeContradicted({ oracle }: Rest, row: FinalRow): boolean {
   const { end_to_end: endToEnd, status } = row;

@@ -1,8 +1,8 @@
 /**
  * The look-ups that payers confirm before they pay. A send with a `lookup_id` pays under the
  * end-to-end id of that look-up while it is fresh. Later it pays under the id of a new look-up, if
- * that has found the same owner of the key. A look-up of another user or key is refused, and so is a
- * second idempotency key with the same look-up: nothing is sent.
+ * that has found the same owner of the key. A look-up of another user or key is refused, and so is
+ * a second idempotency key with the same look-up: nothing is sent.
  */
 import { openLookUp } from '../../../src/pix/confirmed-payee.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';

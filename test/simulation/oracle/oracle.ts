@@ -206,8 +206,8 @@ export class Oracle {
   }
 
   /**
-   * A final transaction has changed: only a FAILED one that was paid may, and only to COMPLETED. The
-   * charges are compared with their payments at rest.
+   * A final transaction has changed: only a FAILED one that was paid may, and only to COMPLETED.
+   * The charges are compared with their payments at rest.
    */
   #changed(row: PixTransactionRow, final: PixStatus): void {
     const wasPaid =
