@@ -6,7 +6,15 @@ import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
 import { formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
 import type { IdName } from './format.ts';
 import { readShape, safeWord } from './read-shape.ts';
-import { isWhole, meets, toItem, toLine, unread, type Message } from './messages.ts';
+import {
+  hasReadableIds,
+  isWhole,
+  meets,
+  toItem,
+  toLine,
+  unread,
+  type Message,
+} from './messages.ts';
 import { isContradictory, parsePayload } from '../webhook-payload.ts';
 import type { Shape } from './shape.ts';
 
@@ -73,10 +81,10 @@ export class Dialects {
     if (page === null) return null;
     const { items, node, shape } = page;
     const objects = items.filter(isObject);
-    const lines = objects.map((value) =>
-      toLine(this.#message({ value, around: node }, shape.name), settledOnly),
-    );
-    return { items: objects, lines, isWhole: isWhole(shape, node, items.length) };
+    const messages = objects.map((value) => this.#message({ value, around: node }, shape.name));
+    const lines = messages.map((message) => toLine(message, settledOnly));
+    const hasAllIds = objects.length === items.length && messages.every(hasReadableIds);
+    return { items: objects, lines, isWhole: hasAllIds && isWhole(shape, node, items.length) };
   }
 
   /**
