@@ -74,7 +74,7 @@ export function accountsConform(open: Open): void {
         session,
         ...dayRange('2026-01-01', '2026-01-31'),
       });
-      assert.deepEqual(statement, { items: [] });
+      assert.deepEqual(statement, { items: [], lines: [], isWhole: true });
     });
 
     it('refuses days in the wrong order', async () => {

@@ -128,6 +128,11 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
   };
 }
 
+/** Whether it is certain which movement a line is about: otherwise it may be any. */
+export function hasReadableIds({ fault }: Message): boolean {
+  return fault?.because !== 'unreadable_id' && fault?.because !== 'contradictory_id';
+}
+
 const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
 
 /**

@@ -41,6 +41,9 @@ const partial: Readonly<Record<string, unknown>> = {
   'a field that nobody has declared': { items, truncated: 'yes' },
   'a list as long as a usual page': many(100),
   'a list of a usual length under a name': { items: many(50) },
+  'a line that is no object': { items: [...items, 'x'] },
+  'a line with an id that cannot be read': { items: [...items, { endToEnd: { id: 'E1' } }] },
+  'a line with two ids': { items: [...items, { endToEnd: 'E1', endToEndId: 'E2' }] },
 };
 
 for (const [title, json] of Object.entries(whole)) {

@@ -141,19 +141,33 @@ reads('a balance:', (provider) => provider.balance({ session }), [
   [{ balance: 9_999_999_999_999.99 }, 999_999_999_999_999],
 ]);
 
-const item = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
+const item = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED', direction: 'DEBIT' };
+const line = {
+  ids: {
+    endToEnd: 'E1',
+    clientRequestId: null,
+    transactionIdentification: null,
+    providerTxid: null,
+    returnId: null,
+  },
+  amountCents: 1_050,
+  direction: 'out',
+  status: 'COMPLETED',
+};
+const statement = { items: [item], lines: [line], isWhole: true };
 
 reads(
   'a statement:',
   (provider) => provider.statement({ session, start: '2026-05-01', end: '2026-05-24' }),
   [
-    [[item], { items: [item] }],
-    [{ items: [item] }, { items: [item] }],
-    [{ data: [item] }, { items: [item] }],
-    [{ list: [] }, { items: [] }],
-    [{ data: { items: [item] } }, { items: [item] }],
-    [{ data: { List: [item] } }, { items: [item] }],
-    [[1, 'a', null, [], item], { items: [item] }],
+    [[item], statement],
+    [{ items: [item] }, statement],
+    [{ data: [item] }, statement],
+    [{ list: [] }, { items: [], lines: [], isWhole: true }],
+    [{ data: { items: [item] } }, statement],
+    [{ data: { List: [item] } }, statement],
+    // What is no line may stand for one.
+    [[1, 'a', null, [], item], { ...statement, isWhole: false }],
   ],
 );
 
