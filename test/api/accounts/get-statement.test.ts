@@ -64,7 +64,7 @@ test('a local item has the fields of the contract', async () => {
       amount: 10.5,
       status: 'COMPLETED',
       pix_key: 'ana@example.com',
-      provider_txid: 'tx',
+      provider_txid: id,
       created_at: '2026-05-20T15:30:00.123Z',
     },
   ]);

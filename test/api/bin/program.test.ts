@@ -94,7 +94,7 @@ describe('the files of commands', () => {
     const loaded = loadedBy('user', 'list', '--help');
     assert.deepEqual(
       loaded.filter((file) => /^(?:bin\/commands|src)\//.test(file)),
-      ['bin/commands/user.ts'],
+      ['bin/commands/user.ts', 'src/domain/text.ts'],
     );
   });
 });

@@ -5,6 +5,7 @@ import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.t
 import { paymentRefusal } from '../../../src/provider/payment-refusal.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
+import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
 
@@ -18,7 +19,8 @@ const { email, id } = app.customer;
 const pending = await app.givenSend();
 const unlisted = paymentRefusal({ status: 422, code: 'E42' });
 const refusing = mock.method(app.context.provider, 'pay', () => Promise.reject(unlisted));
-await app.givenSend();
+const other = await givenCustomer(app);
+await app.send(other, { pix_key: 'ana@example.com', amount: 10 });
 refusing.mock.restore();
 const completed = await app.givenSend();
 const settled = await app.receive(confirmed({ endToEnd: completed.end_to_end }));

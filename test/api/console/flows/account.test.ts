@@ -18,7 +18,7 @@ async function openStatement(): Promise<Screen> {
     `insert into pix_transactions (id, user_id, operation, status, phase, outcome, amount, pix_key,
             provider_txid, created_at, updated_at, settled_at)
      select gen_random_uuid(), $1, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', 1 + day,
-            'ana@example.com', 'tx', at, at, at
+            'ana@example.com', 'tx-' || day, at, at, at
        from generate_series(0, 24) day, lateral (select $2::timestamptz - day * interval '1 day')
             instant (at)`,
     [user.id, app.clock.now()],

@@ -213,7 +213,7 @@ describe('a step', () => {
     await screen.until(/› Address/);
     await open(screen, 'Address');
     await screen.fill({ CEP: '99999999' });
-    await screen.until(/Street \* +–\n[^]*District \* +Centro\n +City \* +–\n +State \* +RS/);
+    await screen.until(/Street \* +–\n[^]*District +Centro\n +City \* +–\n +State \* +RS/);
   });
 
   it('refuses what is no document, and a long upload can be given up', async () => {

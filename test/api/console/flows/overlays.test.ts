@@ -104,10 +104,10 @@ describe('a list', () => {
     const screen = await logIn(user);
     await screen.type('s');
     await screen.until('1 of 2');
-    await screen.type('/ana?');
+    await screen.type('/recebedor?');
     await screen.until('There are no items.');
     await screen.press('backspace', 'enter');
-    await screen.until(/\/ana[^]+ana@example\.com[^]+1 of 1/);
+    await screen.until(/\/recebedor[^]+Recebedor[^]+1 of 1/);
     await screen.press('enter');
     await screen.until(/pix key +ana@example\.com/);
     await screen.press('escape');
