@@ -9,7 +9,12 @@ import { confirmed, results, startSettlingApp } from './settling.ts';
 const app = await startSettlingApp();
 const { customer, givenSend, newEndToEnd, receive, receivedBy, stored } = app;
 
-const document = '52998224725';
+const [account] = await app.rows<{ document: string }>(
+  'select document from accounts where user_id = $1',
+  [customer.id],
+);
+assert.ok(account);
+const { document } = account;
 
 async function givenCharge(amount = 12.34) {
   const payee = await givenCustomer(app);
