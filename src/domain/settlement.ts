@@ -82,10 +82,10 @@ export function findMeant<Candidate extends SettlementCandidate>(
   if (disagree(item, meant)) {
     return { kind: 'contradiction', transaction: meant, reason: 'ids_disagree' };
   }
+  if (isOfOtherPayment(item, meant)) {
+    return { kind: 'contradiction', transaction: meant, reason: 'other_provider_id' };
+  }
   if (isByWeakId(item, meant)) {
-    if (isOtherProviderId(item, meant)) {
-      return { kind: 'contradiction', transaction: meant, reason: 'other_provider_id' };
-    }
     const wouldChange = meant.status === 'PROCESSING' || isUnidentified(item, meant);
     if (wouldChange && item.amountCents === null) return { kind: 'none' };
   }
@@ -111,9 +111,12 @@ function isByWeakId({ ids }: SettlementItem, meant: SettlementCandidate): boolea
   return !isByTxid && !isByBoth && !isSame(meant.end_to_end, ids.endToEnd);
 }
 
-/** Whether an item has another id of the provider than the transaction: another payment's. */
-function isOtherProviderId({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
-  return differs(ids.providerTxid, meant.provider_txid);
+/**
+ * Whether an item names a transaction, but by an id that other payments may have, and has another id
+ * of the provider: it is about one of them.
+ */
+export function isOfOtherPayment(item: SettlementItem, named: SettlementCandidate): boolean {
+  return isByWeakId(item, named) && differs(item.ids.providerTxid, named.provider_txid);
 }
 
 /**

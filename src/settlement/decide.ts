@@ -4,7 +4,13 @@
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
-import { chargeNamed, chargePaid, findMeant, openNamed } from '../domain/settlement.ts';
+import {
+  chargeNamed,
+  chargePaid,
+  findMeant,
+  isOfOtherPayment,
+  openNamed,
+} from '../domain/settlement.ts';
 import { correctionOf } from './correction.ts';
 import {
   unreadReasons,
@@ -231,6 +237,10 @@ function decideIgnored(item: WebhookItem, candidates: readonly CandidateRow[]): 
   const transaction =
     openNamed(item, reason === 'not_received' ? sends : candidates) ??
     (mayBeRefund.has(reason) ? completedBy(item, candidates) : undefined);
+  const isSend = transaction?.operation === 'SEND';
+  if (isSend && item.status === 'FAILED' && isOfOtherPayment(item, transaction)) {
+    return { kind: 'flag', transaction, reason: 'other_provider_id' };
+  }
   return transaction ? { kind: 'unread', transaction, reason } : ignored;
 }
 

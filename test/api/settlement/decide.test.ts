@@ -220,6 +220,12 @@ const cases: readonly Case[] = [
     'flag send other_provider_id',
   ],
   [
+    'a failure without a code of another payment of the provider',
+    { ...sent, status: 'ERROR', endToEnd: undefined, clientRequestId: 'key', id: 'bank-2' },
+    [send],
+    'flag send other_provider_id',
+  ],
+  [
     'the key alone',
     { ...sent, endToEnd: undefined, clientRequestId: 'key' },
     [send],

@@ -1,0 +1,198 @@
+/** Events as BACEN, Celcoin, Woovi and Efí publish them, over HTTP, and what becomes of each. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { newReturnId } from '../../../src/domain/pix.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { confirmed, results, startSettlingApp } from './settling.ts';
+
+const app = await startSettlingApp();
+const { customer, givenSend, newEndToEnd, receive, receivedBy, stored } = app;
+
+const [account] = await app.rows<{ document: string }>(
+  'select document from accounts where user_id = $1',
+  [customer.id],
+);
+assert.ok(account);
+const { document } = account;
+
+async function givenCharge(amount = 12.34) {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  const answer = await app.charge(payee, { type: 'dynamic', amount, key: payee.email });
+  const { id, transaction_identification: txid } = await stored(answer.body.transaction_id);
+  return { id, txid, payee };
+}
+
+const statusOf = async ({ id }: { readonly id: string }) => (await stored(id)).status;
+
+/** How many events were counted because no dialect reads them, by reason. */
+async function unread(reason: string): Promise<number> {
+  const { values } = await app.context.metrics.unreadEvents.get();
+  return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+}
+
+for (const [what, creditParty] of Object.entries({
+  key: { pixKey: { pixKey: customer.email } },
+  document: { holder: { taxID: { taxID: document } } },
+})) {
+  test(`Woovi: money for a nested ${what} is one received Pix of its holder`, async () => {
+    const before = await receivedBy(customer);
+    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
+    const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
+    assert.deepEqual(results(await receive(event)), ['applied']);
+    assert.deepEqual(results(await receive({ ...event, n: 2 })), ['already']);
+    const known = new Set(before.map(({ id }) => id));
+    const received = (await receivedBy(customer)).filter(({ id }) => !known.has(id));
+    assert.deepEqual(
+      received.map(({ amount, end_to_end: id }) => [amount, id]),
+      [['2.00', pix.endToEndId]],
+    );
+  });
+}
+
+test('Woovi: money for a nested key of nobody is no received Pix', async () => {
+  const before = (await receivedBy(customer)).length;
+  const creditParty = {
+    pixKey: { pixKey: 'zoe@example.com' },
+    holder: { taxID: { taxID: document } },
+  };
+  const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
+  const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
+  assert.deepEqual(results(await receive(event)), ['parked: no_match']);
+  assert.equal((await receivedBy(customer)).length, before);
+});
+
+test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async () => {
+  const charge = await givenCharge();
+  const { txid } = charge;
+  const horario = '2026-11-25T12:00:00Z';
+  const settlement = await receive({
+    txid,
+    status: 'CONCLUIDA',
+    valor: { original: '12.34' },
+    pix: [{ endToEndId: newEndToEnd(), txid, valor: '12.34', horario }],
+  });
+  assert.equal(results(settlement).at(-1), 'applied');
+  assert.equal(await statusOf(charge), 'COMPLETED');
+});
+
+test('a word that no active dialect lists is ignored and counted, and moves nothing', async () => {
+  const send = await givenSend();
+  const before = await unread('unknown_status');
+  const event = { event: 'PIX_PAYMENT', endToEnd: send.end_to_end, status: 'sent', amount: 10.5 };
+  assert.deepEqual(results(await receive(event)), ['ignored: unknown_status']);
+  assert.equal((await unread('unknown_status')) - before, 1);
+  assert.equal(await statusOf(send), 'PROCESSING');
+});
+
+test('Woovi: a charge that somebody else has paid is completed', async () => {
+  const charge = await givenCharge();
+  const event = 'OPENPIX:CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER';
+  const named = { value: 1234, status: 'COMPLETED', correlationID: charge.txid };
+  assert.deepEqual(results(await receive({ event, charge: named })), ['applied']);
+  assert.equal(await statusOf(charge), 'COMPLETED');
+});
+
+test('Woovi: a movement that was removed before it was made ends the send as failed', async () => {
+  const key = randomUUID();
+  const send = await givenSend(key);
+  const payment = { value: 1050, status: 'REMOVED', correlationID: key };
+  const settlement = await receive({ event: 'OPENPIX:MOVEMENT_REMOVED', payment });
+  assert.deepEqual(results(settlement), ['applied']);
+  assert.equal(await statusOf(send), 'FAILED');
+});
+
+test('Efí: the result of a send in the list of Pix completes it', async () => {
+  const key = randomUUID();
+  const send = await givenSend(key);
+  const gnExtras = { idEnvio: key };
+  const item = { endToEndId: send.end_to_end, status: 'REALIZADO', gnExtras, valor: '10.50' };
+  assert.deepEqual(results(await receive({ pix: [item] })), ['applied']);
+  assert.equal(await statusOf(send), 'COMPLETED');
+});
+
+test('Celcoin: a refund because of fraud is one refund once it is closed', async () => {
+  const send = await givenSend();
+  const { id, end_to_end: endToEnd } = send;
+  await receive(confirmed({ endToEnd, amount: 10.5 }));
+  const refunds = () =>
+    app.rows('select amount from pix_transactions where original_id = $1', [id]);
+  const body = {
+    id: 'r1',
+    refundAmount: 5,
+    originalEndToEndId: endToEnd,
+    returnIdentification: newReturnId('99999999', app.clock.now()),
+  };
+  const bare = { entity: 'pix-med-refund', body };
+  assert.deepEqual(results(await receive(bare)), ['ignored: unknown_status']);
+  assert.deepEqual(results(await receive({ ...bare, status: 'OPEN' })), ['ignored: processing']);
+  assert.deepEqual(await refunds(), []);
+  assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED' })), ['applied']);
+  assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED', n: 2 })), ['already']);
+  assert.deepEqual(await refunds(), [{ amount: '5.00' }]);
+  assert.equal(await statusOf(send), 'COMPLETED');
+});
+
+for (const [what, payee] of Object.entries({
+  key: { chave: 'zoe@example.com' },
+  CPF: { recebedor: { cpf: '93541134780' } },
+  CNPJ: { recebedor: { cnpj: '11222333000181' } },
+  account: { recebedor: { agencia: '0009', conta: '7777777' } },
+})) {
+  test(`BACEN: a charge that is paid to another ${what} is an anomaly, and stays as it is`, async () => {
+    const charge = await givenCharge();
+    const paid = app.pix({ txid: charge.txid, valor: '12.34', ...payee });
+    assert.deepEqual(results(await receive(paid)), ['anomaly: payee_disagrees']);
+    assert.equal(await statusOf(charge), 'PROCESSING');
+    assert.deepEqual(await receivedBy(charge.payee), []);
+  });
+}
+
+for (const [what, payee] of Object.entries({
+  'key and account': { branch: '0009', account: '7777777', key: 'zoe@example.com' },
+  key: { key: 'zoe@example.com' },
+  account: { branch: '0009', account: '7777777' },
+  document: { taxId: '93541134780' },
+})) {
+  test(`Celcoin: a charge that is paid to another ${what} is an anomaly`, async () => {
+    const charge = await givenCharge();
+    const body = {
+      id: randomUUID(),
+      endToEndId: newEndToEnd(),
+      transactionIdentification: charge.txid,
+      amount: 12.34,
+      creditParty: payee,
+    };
+    const event = { entity: 'pix-payment-in', status: 'CONFIRMED', body };
+    assert.deepEqual(results(await receive(event)), ['anomaly: payee_disagrees']);
+    assert.equal(await statusOf(charge), 'PROCESSING');
+    assert.deepEqual(await receivedBy(charge.payee), []);
+  });
+}
+
+test('an event by the client id that is older than the send never settles it', async () => {
+  const key = randomUUID();
+  const early = await receive({ status: 'CONFIRMED', clientCode: key, amount: 25 });
+  assert.deepEqual(results(early), ['parked: no_match']);
+  await app.clock.advance(1_000);
+  const send = await givenSend(key, 25);
+  await app.clock.advance(60_000);
+  assert.deepEqual(results(await app.settle(early.eventId)), ['parked: no_match']);
+  assert.equal(await statusOf(send), 'PROCESSING');
+});
+
+for (const [what, error] of Object.entries({
+  'a listed code': { code: 'AC03' },
+  'no code': null,
+})) {
+  test(`Celcoin: a failure with ${what} of another payment of the provider is an anomaly`, async () => {
+    const key = randomUUID();
+    const send = await givenSend(key);
+    assert.ok(send.provider_txid !== null);
+    const body = { id: 'another id', clientCode: key, amount: 10.5 };
+    const failed = { entity: 'pix-payment-out', status: 'ERROR', ...(error && { error }), body };
+    assert.deepEqual(results(await receive(failed)), ['anomaly: other_provider_id']);
+    assert.equal(await statusOf(send), 'PROCESSING');
+  });
+}
