@@ -1,7 +1,6 @@
 /** Shared parts of the declarations of commands: examples, common options, parsers of values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Clock } from '../src/clock.ts';
-import { centsFromDecimal } from '../src/domain/money.ts';
 
 /** The option of every command that prints data. */
 export interface JsonOption {
@@ -121,13 +120,6 @@ export function parseTime(text: string): TypedTime {
 export function resolveTime(typed: TypedTime, clock: Clock): string {
   if ('at' in typed) return typed.at;
   return new Date(clock.now().getTime() - typed.agoMs).toISOString();
-}
-
-/** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */
-export function parseAmount(text: string): number {
-  const cents = centsFromDecimal(text.replace(',', '.'));
-  if (cents !== null && cents > 0) return cents;
-  throw new InvalidArgumentError('It must be an amount in reais, such as 150.50.');
 }
 
 /** Parses the id or the e-mail of a user. */

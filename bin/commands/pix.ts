@@ -1,4 +1,6 @@
 /** `ponte pix`: payments and charges. */
+import { InvalidArgumentError } from 'commander';
+import { centsFromDecimal } from '../../src/domain/money.ts';
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
 import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-show.ts';
@@ -9,7 +11,6 @@ import {
   choice,
   examples,
   parseDuration,
-  parseAmount,
   parseId,
   parseTime,
   parseUser,
@@ -95,6 +96,13 @@ export const declare: Declare = (noun, run) => {
     )
     .action(run(resolve));
 };
+
+/** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */
+function parseAmount(text: string): number {
+  const cents = centsFromDecimal(text.replace(',', '.'));
+  if (cents !== null && cents > 0) return cents;
+  throw new InvalidArgumentError('It must be an amount in reais, such as 150.50.');
+}
 
 const statusColours = { PROCESSING: 'yellow', COMPLETED: 'green', FAILED: 'red' } as const;
 

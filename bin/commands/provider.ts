@@ -12,6 +12,8 @@ import { declareDialect } from './provider-dialect.ts';
 
 export const declare: Declare = (noun, run) => {
   declareDialect(noun, run);
+  noun.addHelpText('after', examples('ponte provider unknown'));
+
   const command = withReason(withChangeOptions(noun.command('unknown')));
   command
     .description(

@@ -204,7 +204,7 @@ function webhooks(found: InspectedWebhooks, backlog: InspectedBacklog): Finding[
       ? ok('unread events', 'none within a day')
       : doubtful(
           'unread events',
-          `${found.unreadEvents} about an open transaction within a day could not be read`,
+          `${found.unreadEvents} within a day that no dialect reads, or about an open transaction`,
           'check them: `ponte webhook list --state ignored --since 1d`',
         ),
   ];

@@ -3,6 +3,7 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
+import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
 export interface Backlog {
@@ -142,7 +143,7 @@ export async function readServerState({ db }: Pick<LocalContext, 'db'>): Promise
 export interface WebhookState {
   /** When the newest event was received. */
   readonly newestAt: Date | null;
-  /** Events about an open transaction that could not be read. */
+  /** Events that could not be read: about an open transaction, or for want of a dialect. */
   readonly unread: number;
   /** The refused webhooks by reason, the most frequent first; their times are texts. */
   readonly refusals: readonly {
@@ -152,13 +153,16 @@ export interface WebhookState {
   }[];
 }
 
+/** Parameters: refused since, unread since, the reasons of what no dialect reads. */
 const webhookState: Statement = {
   name: 'ops-inspect-webhooks',
   text: `
     select (select max(received_at) from webhook_events) as "newestAt",
            (select count(*)::int from webhook_events
-             where received_at >= $2 and status = 'ignored'
-               and results @? '$[*].transactionId') as unread,
+             where received_at >= $2
+               and (status = 'ignored' and results @? '$[*].transactionId'
+                    or exists (select from jsonb_array_elements(results) as item
+                                where item->>'reason' = any($3::text[])))) as unread,
            (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'refusals', refusals,
                                                          'lastAt', last_at)), '[]'::jsonb)
               from (select reason, sum(refusals)::int as refusals, max(last_at) as last_at
@@ -171,7 +175,8 @@ export async function readWebhookState(
   { db }: Pick<LocalContext, 'db'>,
   { refusedSince, unreadSince }: { readonly refusedSince: Date; readonly unreadSince: Date },
 ): Promise<WebhookState> {
-  const [state] = await db.query<WebhookState>(webhookState, [refusedSince, unreadSince]);
+  const parameters = [refusedSince, unreadSince, unreadReasons];
+  const [state] = await db.query<WebhookState>(webhookState, parameters);
   if (!state) throw new Error('the state of the webhooks has no row');
   return state;
 }

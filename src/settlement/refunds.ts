@@ -9,7 +9,7 @@ import type { CandidateRow } from './transaction-repository.ts';
 /**
  * A refund becomes a transaction of its own, of the user whose transaction it refunds: that one has
  * the end-to-end id of the item, and stays as it is. Money that comes back was paid: it completes a
- * send that is open. Any other refund that comes before the end of its transaction waits for it.
+ * send that is open. Any other refund that comes before its transaction is COMPLETED waits for it.
  * Where the item does not say which way the money went, and both sides are users, both have the
  * refund.
  */
@@ -59,7 +59,10 @@ function refundOf(
     return { kind: 'flag', transaction, reason: 'refunds_exceed_amount' };
   }
   if (transaction.status === 'FAILED') {
-    return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
+    // The payment may have been made: the refund waits for its correction.
+    const reason = 'contradicts_final_status';
+    const meanwhile = { kind: 'flag', transaction, reason } as const;
+    return { kind: 'skip', result: 'parked', reason, transaction, meanwhile };
   }
   if (transaction.status === 'PROCESSING') {
     return { kind: 'skip', result: 'parked', reason: 'not_completed_yet', transaction };

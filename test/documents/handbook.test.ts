@@ -107,6 +107,7 @@ describe('the alarms of the handbook', () => {
     metrics.webhookEvents.inc({ result: 'received' });
     metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
     metrics.stuckJobs.inc({ kind: 'any' });
+    metrics.unreadEvents.inc({ reason: 'unknown_shape' });
     metrics.unknownAnswers.inc({ status: '422', code: 'other' });
     const samples = await samplesOf(metrics);
     for (const { name, label, operator, value } of alarms()) {

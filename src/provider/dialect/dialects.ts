@@ -141,9 +141,9 @@ export class Dialects {
       if (kind === 'list') yield this.#unread({ node, scope: name, because: 'no_items' });
       return;
     }
-    const isTwofold = node.isTwofold === true || isContradictory(node.value, [value]);
+    const isIn = isTwofold(node, [value]);
     const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
-      return { value: one, around: node, isTwofold };
+      return { value: one, around: node, isTwofold: isIn };
     });
     const read: (readonly [Shape | null, Node])[] = [];
     for (const item of items) {
@@ -159,16 +159,16 @@ export class Dialects {
     const [shape, other] = this.#matches(node, scope);
     if (!shape) {
       const word = this.#eventWord(node);
-      const because = word === undefined ? 'unknown_shape' : 'unknown_event';
+      const unknown = word === undefined ? 'unknown_shape' : 'unknown_event';
+      const because = isTwofold(node) ? 'contradictory_member' : unknown;
       return this.#unread({ node, scope, because, word });
     }
     if (other) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
     const list = shape.each === null ? [] : [valueAt(node, shape.each)];
-    const isTwofold = node.isTwofold === true || isContradictory(node.value, list);
-    const fault = isTwofold ? ({ because: 'contradictory_member', word: null } as const) : null;
-    return { ...reading, ...(fault && { fault }), shape, name, isEmpty: false };
+    const fault = { because: 'contradictory_member', word: null } as const;
+    return { ...reading, ...(isTwofold(node, list) && { fault }), shape, name, isEmpty: false };
   }
 
   #eventWord(node: Node): unknown {
@@ -201,6 +201,14 @@ export class Dialects {
       isEmpty: !hasFields(node.value),
     };
   }
+}
+
+/**
+ * Whether a message contradicts itself, or one around it does.
+ * @param list its own list, whose items are messages themselves.
+ */
+function isTwofold(node: Node, list: readonly unknown[] = []): boolean {
+  return node.isTwofold === true || isContradictory(node.value, list);
 }
 
 function registeredKeys({ fault, status, payee }: Message, otherwise: string | null): string[] {

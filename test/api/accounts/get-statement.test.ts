@@ -25,9 +25,10 @@ async function givenReceived(
   await app.rows(
     `insert into pix_transactions (id, user_id, operation, status, phase, outcome, amount, pix_key,
             provider_txid, created_at, updated_at, settled_at)
-     values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', 10.5, 'ana@example.com', 'tx',
+     values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', 10.5, 'ana@example.com',
+             $4,
              $3, $3, $3)`,
-    [id, userId, new Date(at)],
+    [id, userId, new Date(at), id],
   );
   return id;
 }

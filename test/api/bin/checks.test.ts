@@ -74,6 +74,8 @@ describe('ponte doctor', () => {
         'parked events',
         'received events',
         'unknown payments',
+        'unlisted codes',
+        'corrected payments',
         'accepted payments',
         'payments left in PAYING',
         'last webhook',

@@ -114,6 +114,7 @@ function fakeContext(parts: {
     clock: parts.clock,
     log: createLog({ level: 'info', pretty: false, destination }),
     metrics: createMetrics(),
+    refusedWebhooks: { count: () => undefined },
     sealer: createSealer([Buffer.alloc(32, 7)]),
     accessTokens: {
       findVerified: () => null,

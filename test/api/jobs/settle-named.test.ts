@@ -134,10 +134,20 @@ test('a preview shows both, and a replay changes nothing more', async () => {
   assert.deepEqual([await app.timeline(send.id), await app.timeline(charge.id)], before);
 });
 
+test('a payment that corrects its send pays the charge, too', async () => {
+  const { send, charge, ofBoth } = await betweenUsers();
+  await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED', error });
+  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
+  assert.deepEqual(results(await receive(ofBoth)), ['anomaly: corrected']);
+  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['COMPLETED', 'COMPLETED']);
+  assert.deepEqual(results(await receive({ ...ofBoth, again: true })), ['already']);
+});
+
 test('a payment that contradicts its send pays no charge either', async () => {
   const { send, charge, ofBoth } = await betweenUsers();
   await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED', error });
-  assert.deepEqual(results(await receive(ofBoth)), ['anomaly: contradicts_final_status']);
+  const unproved = { ...ofBoth, endToEnd: undefined, id: send.provider_txid };
+  assert.deepEqual(results(await receive(unproved)), ['anomaly: contradicts_final_status']);
   assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
 });
 

@@ -63,7 +63,7 @@ test('an event about a payment that has not left waits until it has', async () =
   }
 });
 
-test('an event that reports a payment that was recorded as never sent is an anomaly', async () => {
+test('an event that reports a payment that was recorded as never sent corrects it', async () => {
   const send = await app.givenSend();
   await app.rows(
     `update pix_transactions set status = 'FAILED', phase = 'SETTLED', outcome = 'not_sent',
@@ -71,8 +71,8 @@ test('an event that reports a payment that was recorded as never sent is an anom
     [send.id],
   );
   const settlement = await receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
-  assert.deepEqual(results(settlement), ['anomaly: contradicts_final_status']);
-  assert.equal((await stored(send.id)).status, 'FAILED');
+  assert.deepEqual(results(settlement), ['anomaly: corrected']);
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
 });
 
 test('a PIX for an account that is opened later is recorded then', async () => {

@@ -215,7 +215,7 @@ test('a refund whose amount cannot be read is stored with a reason, and counted'
   assert.equal(await unreadEvents(), before + 1);
 });
 
-test('a refund of a payment that has failed is an anomaly', async () => {
+test('a refund of a payment that has failed is an anomaly, and waits for a correction', async () => {
   const send = await app.givenSend();
   await app.receive({
     event: 'PIX_PAYMENT_OUT',
@@ -225,8 +225,14 @@ test('a refund of a payment that has failed is an anomaly', async () => {
     amount: 10.5,
   });
   const refund = await app.receive(refundIn(send.end_to_end, 10.5));
-  assert.deepEqual(results(refund), ['anomaly: contradicts_final_status']);
+  assert.deepEqual(results(refund), ['parked: contradicts_final_status']);
+  assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY contradicts_final_status event');
   assert.deepEqual(await refundsOf(send.id), []);
+  const corrected = await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
+  assert.deepEqual(results(corrected), ['anomaly: corrected']);
+  assert.deepEqual(results(await app.settle(refund.eventId)), ['applied']);
+  const [row] = await refundsOf(send.id);
+  assert.deepEqual([row?.operation, row?.amount], ['REFUND_IN', '10.50']);
 });
 
 test('a refund of what was received goes out; one that goes in finds no payment', async () => {

@@ -131,6 +131,15 @@ export function results({ items }: Settlement): string[] {
   );
 }
 
+/** Checks the ends in a timeline: one, or a failure that was corrected. */
+export function assertEnds(timeline: readonly string[], status: string): void {
+  const ends = timeline.filter((line) => line.startsWith('SETTLED'));
+  const isCorrected = status === 'COMPLETED' && ends.length > 1;
+  const corrected = ['SETTLED FAILED event', 'SETTLED corrected event'];
+  const ended = status === 'PROCESSING' ? [] : [`SETTLED ${status} event`];
+  assert.deepEqual(ends, isCorrected ? corrected : ended);
+}
+
 /** A flat event of a payment that was confirmed; of one that failed, with a listed code. */
 export function confirmed(changes: Record<string, unknown>): Record<string, unknown> {
   const isFailed = changes['status'] === 'ERROR';

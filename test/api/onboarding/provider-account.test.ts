@@ -107,5 +107,6 @@ test('a received PIX is for no account whose number was made up here', async () 
   const found = (countsLocal: boolean) =>
     app.context.db.query(findPayees, ['11144477735', agency, accountNumber, null, countsLocal]);
   assert.deepEqual(await found(false), []);
-  assert.deepEqual(await found(true), [{ ordinal: '1', user_id: id, agrees: true }]);
+  const payee = { ordinal: '1', user_id: id, has_key: false, agrees: true };
+  assert.deepEqual(await found(true), [payee]);
 });

@@ -168,7 +168,7 @@ describe('ponte doctor', () => {
     }
   });
 
-  it('needs four queries of the database', async () => {
+  it('needs six queries of the database', async () => {
     const executed: string[] = [];
     const db: typeof app.context.db = {
       ...app.context.db,
@@ -180,7 +180,14 @@ describe('ponte doctor', () => {
     await inspectDatabase.run({ ...app.context, db }, {}, unwatched);
     assert.deepEqual(
       executed.filter((name) => !name.includes('migration')),
-      ['ops-inspect-database', 'ops-inspect-database', 'backlog-read', 'ops-inspect-webhooks'],
+      [
+        'ops-inspect-database',
+        'ops-inspect-database',
+        'backlog-read',
+        'unknown-codes-count',
+        'inspect-pix-corrected-count',
+        'ops-inspect-webhooks',
+      ],
     );
   });
 });

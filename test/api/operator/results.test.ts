@@ -1,7 +1,8 @@
 /** An op runs in the command's process or behind a socket: both give the same result. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.ts';
+import { paymentRefusal } from '../../../src/provider/payment-refusal.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
@@ -15,6 +16,10 @@ const environment = {
 const app = await startSettlingApp({ environment });
 const { email, id } = app.customer;
 const pending = await app.givenSend();
+const unlisted = paymentRefusal({ status: 422, code: 'E42' });
+const refusing = mock.method(app.context.provider, 'pay', () => Promise.reject(unlisted));
+await app.givenSend();
+refusing.mock.restore();
 const completed = await app.givenSend();
 const settled = await app.receive(confirmed({ endToEnd: completed.end_to_end }));
 const parked = await app.receive(confirmed({ endToEnd: app.newEndToEnd() }));

@@ -271,16 +271,12 @@ describe('webhook replay', () => {
     assert.equal(rest.next, null);
   });
 
-  it('reports what cannot be replayed: missing, purged, or broken; the others are', async () => {
+  it('reports what cannot be replayed: missing, purged, or failed; the others are', async () => {
     const missing = randomUUID();
     const purged = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
-    const broken = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
+    const failed = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
     const good = (await app.receive({ event: 'NEWS', id: randomUUID() })).eventId;
     await app.rows('update webhook_events set payload = null where id = $1', [purged]);
-    await app.rows('update webhook_events set payload = $2 where id = $1', [
-      broken,
-      Buffer.from('{'),
-    ]);
     const results = async (dryRun: boolean) => {
       const { events } = await replay({ eventIds: [missing, purged, good], dryRun });
       return new Map(events.map(({ eventId, result }) => [eventId, result]));
@@ -293,11 +289,20 @@ describe('webhook replay', () => {
         [good, 'preview'],
       ]),
     );
-    const { events } = await replay({ eventIds: [broken, good] });
+    const db = {
+      ...context.db,
+      query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
+        const isOfFailed = statement.name === 'webhook-finish' && parameters.includes(failed);
+        if (isOfFailed) return Promise.reject(new Error('simulated: a defect'));
+        return context.db.query<Row>(statement, parameters);
+      },
+    };
+    const input = { eventIds: [failed, good], limit: 100 };
+    const { events } = await replayWebhooks.run({ ...context, db }, input, unwatched);
     assert.deepEqual(
       new Map(events.map(({ eventId, result }) => [eventId, result])),
       new Map([
-        [broken, 'failed'],
+        [failed, 'failed'],
         [good, 'replayed'],
       ]),
     );

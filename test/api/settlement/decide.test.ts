@@ -290,7 +290,7 @@ const cases: readonly Case[] = [
     'a return of a failed send',
     { ...sent, event: 'PIX_REFUND_IN', returnId, amount: 3 },
     [{ ...send, ...failed }],
-    'flag send contradicts_final_status',
+    'parked contradicts_final_status send flag contradicts_final_status',
   ],
   ['a payment that is under way', { ...sent, status: 'PROCESSING' }, [send], 'ignored processing'],
   ['a charge that is paid', ofCharge, [charge], 'move charge to COMPLETED'],

@@ -1,7 +1,7 @@
 /** Events of refunds and of charges that have expired. */
 import type { Chance } from '../chance.ts';
 import type { Charge, Refund } from './ledger.ts';
-import type { Vocabulary } from './words.ts';
+import { entityWords, type Vocabulary } from './words.ts';
 
 /** An event on its way to the service. */
 interface LaterNotice {
@@ -35,10 +35,10 @@ const flat: Shape<Refund> = {
 };
 
 const entity: Shape<Refund> = {
-  hasOwnWords: false,
-  write: ({ direction, endToEnd, returnId, amountCents }, { status }) => ({
+  hasOwnWords: true,
+  write: ({ direction, endToEnd, returnId, amountCents }) => ({
     entity: `pix-reversal-${direction}`,
-    status: status.completed,
+    status: entityWords.completed,
     body: { endToEndId: endToEnd, returnIdentification: returnId, amount: amountCents / 100 },
   }),
 };
@@ -84,6 +84,6 @@ export function writeExpiryNotice(chance: Chance, charge: Charge): ExpiryNotice 
 }
 
 function bytesOf(chance: Chance, event: Record<string, unknown>): Buffer<ArrayBuffer> {
-  const whole = { ...event, createdAt: `nonce ${chance.below(2 ** 31)}` };
+  const whole = { ...event, nonce: chance.below(2 ** 31) };
   return Buffer.from(JSON.stringify(chance.happens(0.2) ? [whole] : whole), 'utf8');
 }

@@ -1,6 +1,6 @@
 /** Events of payments, in every format that providers of this family use. */
 import type { Chance } from '../chance.ts';
-import { statusIds, type StatusMeaning, type Vocabulary } from './words.ts';
+import { entityWords, statusIds, type StatusMeaning, type Vocabulary } from './words.ts';
 
 /** The content of an event; null: the event omits it. */
 export interface EventFacts {
@@ -50,13 +50,10 @@ const flat: Shape = {
 };
 
 const entity: Shape = {
-  hasOwnWords: false,
-  write: (
-    { status, endToEnd, clientRequestId, amountCents, bankId, error },
-    { status: words },
-  ) => ({
+  hasOwnWords: true,
+  write: ({ status, endToEnd, clientRequestId, amountCents, bankId, error }) => ({
     entity: 'pix-payment-out',
-    status: words[status],
+    status: entityWords[status],
     body: {
       id: bankId,
       endToEndId: endToEnd,
@@ -87,7 +84,7 @@ const requestBody: Shape = {
 const movement: Shape = {
   hasOwnWords: true,
   write: ({ status, endToEnd, clientRequestId, amountCents, error }) => ({
-    event: status === 'completed' ? 'BANK:MOVEMENT_CONFIRMED' : 'BANK:MOVEMENT_FAILED',
+    event: status === 'completed' ? 'OPENPIX:MOVEMENT_CONFIRMED' : 'OPENPIX:MOVEMENT_FAILED',
     payment: { value: amountCents, correlationID: clientRequestId },
     transaction: { endToEndId: endToEnd },
     ...(error && { error }),
@@ -103,7 +100,7 @@ export function writeNotice(chance: Chance, facts: EventFacts, vocabulary: Vocab
     : chance.pick([flat, entity, requestBody, movement]);
   const event = {
     ...shape.write(facts, vocabulary),
-    createdAt: `nonce ${chance.below(2 ** 31)}`,
+    nonce: chance.below(2 ** 31),
   };
   const json = JSON.stringify(chance.happens(0.2) ? [event] : event);
   return {

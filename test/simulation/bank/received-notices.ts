@@ -29,14 +29,13 @@ interface Shape {
   write(facts: ReceivedFacts, vocabulary: Vocabulary): Record<string, unknown>;
 }
 
-function partyOf({ key, document, agency, accountNumber }: PayeeIdentifiers) {
-  const party = {
-    ...(key !== null && { key }),
-    ...(document !== null && { document }),
-    ...(agency !== null && { agency }),
-    ...(accountNumber !== null && { account: accountNumber }),
-  };
-  return Object.keys(party).length === 0 ? {} : { creditParty: party };
+/** The payee in one format: the name of each identifier that the event has. */
+type Party = Readonly<Record<string, unknown>>;
+
+/** @returns a member with the identifiers of the payee; none when there are none. */
+function member(name: string, party: Party): Party {
+  const named = Object.entries(party).filter(([, value]) => value !== null);
+  return named.length === 0 ? {} : { [name]: Object.fromEntries(named) };
 }
 
 const bacen: Shape = {
@@ -50,7 +49,11 @@ const bacen: Shape = {
         ...(payee.key !== null && { chave: payee.key }),
         valor: (receipt.amountCents / 100).toFixed(2),
         horario: new Date(receipt.atMs).toISOString(),
-        ...partyOf({ ...payee, key: null }),
+        ...member('recebedor', {
+          cpf: payee.document,
+          agencia: payee.agency,
+          conta: payee.accountNumber,
+        }),
       },
     ],
   }),
@@ -66,7 +69,12 @@ const flat: Shape = {
     ...(txid !== null && { transactionIdentification: txid }),
     amount: receipt.amountCents / 100,
     status: status.completed,
-    ...partyOf(payee),
+    ...member('creditParty', {
+      key: payee.key,
+      document: payee.document,
+      agency: payee.agency,
+      account: payee.accountNumber,
+    }),
   }),
 };
 
@@ -80,7 +88,12 @@ const entity: Shape = {
       endToEndId: receipt.endToEnd,
       ...(txid !== null && { transactionIdentification: txid }),
       amount: receipt.amountCents / 100,
-      ...partyOf(payee),
+      ...member('creditParty', {
+        key: payee.key,
+        taxId: payee.document,
+        branch: payee.agency,
+        account: payee.accountNumber,
+      }),
     },
   }),
 };
@@ -91,8 +104,15 @@ const charge: Shape = {
   write: ({ receipt, txid, payee }) => ({
     event: txid === null ? 'OPENPIX:TRANSACTION_RECEIVED' : 'OPENPIX:CHARGE_COMPLETED',
     ...(txid !== null && { charge: { correlationID: txid, status: 'COMPLETED' } }),
-    pix: { endToEndId: receipt.endToEnd, value: receipt.amountCents },
-    ...partyOf(payee),
+    pix: {
+      endToEndId: receipt.endToEnd,
+      value: receipt.amountCents,
+      ...member('creditParty', {
+        ...member('pixKey', { pixKey: payee.key }),
+        ...member('holder', member('taxID', { taxID: payee.document })),
+        ...member('account', { branch: payee.agency, account: payee.accountNumber }),
+      }),
+    },
   }),
 };
 

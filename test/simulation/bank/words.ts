@@ -37,6 +37,13 @@ export const numberVocabulary: Vocabulary = {
   isKnown: false,
 };
 
+/** The words of Celcoin's `entity` events: another word is no status there. */
+export const entityWords = {
+  under_way: 'PROCESSING',
+  completed: 'CONFIRMED',
+  failed: 'ERROR',
+} as const;
+
 /** The numbers of `StatusCode.StatusId`, the only format that defines them. */
 export const statusIds = { under_way: 1, completed: 2, failed: 3 } as const;
 

@@ -208,15 +208,15 @@ interface WithBodies extends Making {
 }
 
 /**
- * Triggers that the model leaves out: they stamp rows with the server's time and role, which no
- * simulated code reads.
+ * Triggers that the model leaves out, because they read the server's time and role: one stamps rows
+ * that no simulated code reads, one refuses a deletion that no simulated code makes.
  */
-const stamping: ReadonlySet<string> = new Set(['operator_actions_stamped']);
+const ofTheServer: ReadonlySet<string> = new Set(['operator_actions_stamped', 'security_events_kept']);
 
 /** Adds a trigger: one that refuses a change, or one that writes rows after a change. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
-  if (stamping.has(trigger.trigname ?? '')) return;
+  if (ofTheServer.has(trigger.trigname ?? '')) return;
   const { timing = 0, events = 0, whenClause } = trigger;
   const [before, onInsert, onDelete, onUpdate] = [2, 4, 8, 16];
   if (trigger.columns || !trigger.row) throw new NotModelled(definition);
