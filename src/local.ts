@@ -1,13 +1,11 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
 import { nextTurn, systemClock, type Clock } from './clock.ts';
-import { ConfigError, type Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
+import { configuredDialects } from './configured-dialects.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { createLog, type Log } from './log.ts';
 import type { LocalMetrics } from './metrics.ts';
-import type { Dialects } from './provider/dialect/dialects.ts';
-import { DialectError } from './provider/dialect/load.ts';
-import { openDialects } from './provider/dialect/open.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
@@ -38,7 +36,7 @@ export async function openLocal(
   const log =
     options.log ??
     createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
-  const dialects = loadDialects(config);
+  const dialects = configuredDialects(config);
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const { dataDir, encryptionKeys: configured } = config;
   const keys = loadEncryptionKeys({ configured, dataDir });
@@ -79,19 +77,4 @@ export async function openLocal(
     loginTurns: new Turns(clock),
     stopping,
   };
-}
-
-/** @throws ConfigError with every fault of the active dialects. */
-function loadDialects({ provider }: Config): Dialects {
-  try {
-    return openDialects(provider.dialects);
-  } catch (error) {
-    if (!(error instanceof DialectError)) throw error;
-    throw new ConfigError(
-      error.faults.map((fault) => ({
-        name: 'PROVIDER_DIALECTS',
-        message: `cannot be used: ${fault}`,
-      })),
-    );
-  }
 }

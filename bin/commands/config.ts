@@ -11,7 +11,7 @@ export const declare: Declare = (noun, run) => {
   withJson(noun.command('check'))
     .description('show the settings in effect without secrets; exit 2 when one is invalid')
     .addHelpText('after', examples('APP_ENV=production ponte config check'))
-    .action(run(checkConfig));
+    .action(run(check));
 };
 
 const columns: readonly Column<SettingReport>[] = [
@@ -23,9 +23,9 @@ const columns: readonly Column<SettingReport>[] = [
   { head: 'FROM', cell: ({ from }) => from, isWhole: true },
 ];
 
-async function checkConfig({ environment, fromDotEnv, terminal }: Context, { json }: JsonOption) {
-  const { reportConfig } = await import('../../src/config/report.ts');
-  const report = reportConfig(environment(), fromDotEnv());
+async function check({ environment, fromDotEnv, terminal }: Context, { json }: JsonOption) {
+  const { checkConfig } = await import('../../src/operator/check-config.ts');
+  const report = checkConfig(environment(), fromDotEnv());
   if (json) terminal.json(report);
   else terminal.table({ columns, rows: report.settings, none: '' });
   if (report.valid) return exitCodes.ok;

@@ -1,5 +1,5 @@
 /** `ponte provider dialect`: what is read of the provider's messages. */
-import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { examples } from '../options.ts';
@@ -36,5 +36,6 @@ async function readEvent({ environment, terminal }: Context) {
   const { loadConfig } = await import('../../src/config/config.ts');
   const { readByDialects } = await import('../../src/operator/provider-dialect.ts');
   const { dialects } = loadConfig(environment()).provider;
-  terminal.json(readByDialects(dialects, readFileSync(0)));
+  const event = await buffer(terminal.streams.stdin as AsyncIterable<Buffer>);
+  terminal.json(readByDialects(dialects, event));
 }

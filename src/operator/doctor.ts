@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { ownAddress } from '../config/own-address.ts';
-import { reportConfig } from '../config/report.ts';
 import { loadConfig, type Config, type Environment } from '../config/config.ts';
+import { checkConfig } from './check-config.ts';
 import type {
   DatabaseInspection,
   Durability,
@@ -33,7 +33,7 @@ export interface ExamineOptions {
 /** Checks everything; what cannot be checked is a finding too. */
 export async function examine(options: ExamineOptions): Promise<Finding[]> {
   const { environment, clock } = options;
-  const { faults } = reportConfig(environment);
+  const { faults } = checkConfig(environment);
   if (faults.length > 0) {
     return faults.map(({ name, message }) =>
       bad(

@@ -10,8 +10,8 @@ export interface CodesFile {
 }
 
 /**
- * Reads a file of `CODE: source` in YAML, at the top or under `not_executed`. Every scalar is a
- * text: the code `1E5` is no number.
+ * Reads a file of `CODE: source` in YAML, at the top or under `not_executed`, such as that of a
+ * dialect. Every scalar is a text: the code `1E5` is no number.
  */
 export function readCodes(text: string): CodesFile {
   let file: unknown;
@@ -20,7 +20,7 @@ export function readCodes(text: string): CodesFile {
   } catch {
     return { codes: [], faults: ['it is not YAML'] };
   }
-  const table = isMap(file) && isMap(file['not_executed']) ? file['not_executed'] : file;
+  const table = isMap(file) && isDialect(file) ? file['not_executed'] : file;
   if (!isMap(table) || Object.keys(table).length === 0) {
     return { codes: [], faults: ['it has no lines of the form CODE: source'] };
   }
@@ -36,4 +36,8 @@ export function readCodes(text: string): CodesFile {
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isDialect(file: object): boolean {
+  return 'not_executed' in file || 'shapes' in file;
 }

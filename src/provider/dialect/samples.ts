@@ -3,6 +3,7 @@
  * They run whenever dialects are loaded.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../wire-reading.ts';
 import type { WebhookItem } from '../webhook-events.ts';
 import type { StatementLine } from '../provider.ts';
 import type { Dialects } from './dialects.ts';
@@ -34,7 +35,11 @@ export function sampleFaults(
   const ofDialect = dialects.shapes.filter((shape) => shape.name.startsWith(`${name}/`));
   const read: Read[] = [];
   const faults: string[] = [];
-  for (const sample of parseSamples(samples)) {
+  const parsed = parseSamples(samples);
+  if (parsed === null) {
+    return [`${name}: its samples are no JSON list of objects with a name and a list reads`];
+  }
+  for (const sample of parsed) {
     const actual = readSample(dialects, sample);
     read.push(...actual);
     const expected =
@@ -52,8 +57,20 @@ interface Read {
   readonly result: unknown;
 }
 
-function parseSamples(text: string | null): readonly Sample[] {
-  return text === null ? [] : (JSON.parse(text) as readonly Sample[]);
+/** @returns null for a text that is no list of samples. */
+function parseSamples(text: string | null): readonly Sample[] | null {
+  if (text === null) return [];
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) && list.every(isSample) ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+function isSample(value: unknown): value is Sample {
+  if (!isObject(value)) return false;
+  return typeof value['name'] === 'string' && Array.isArray(value['reads']);
 }
 
 /** Reads a message; a statement also says whether it is whole. */

@@ -143,6 +143,19 @@ describe('ponte provider unknown', () => {
     assert.deepEqual([own.result, own.reason], ['open', 'the statement could not be read whole']);
   });
 
+  it('takes the codes of a dialect, and says of one without codes that it has none', async () => {
+    const { id } = await send(await givenCustomer(app), refused('REACH_TRANSFER_LIMIT'));
+    statement();
+    const dialects = join(import.meta.dirname, '../../../contract/provider/dialects');
+    const woovi = join(dialects, 'woovi.yaml');
+    const { result } = await ponteJson('provider', 'unknown', '--try', woovi);
+    const own = result.payments.find((one: { id: string }) => one.id === id);
+    assert.deepEqual([own?.code, own?.result], ['REACH_TRANSFER_LIMIT', 'would_fail']);
+    const without = await ponte('provider', 'unknown', '--try', join(dialects, 'bacen.yaml'));
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /it has no lines of the form CODE: source/);
+  });
+
   it('names every fault of a table', async () => {
     const path = await file('codes.yaml', 'E1:\n"Maria da Silva": x\n');
     const { code, stderr } = await ponte('provider', 'unknown', '--try', path);

@@ -180,6 +180,16 @@ describe('the samples of a dialect', () => {
     assert.throws(() => load([whole]), /no sample has an amount with centavos/);
   });
 
+  it('are a list of objects with a name and a reading', () => {
+    for (const samples of ['[', '{}', '["x"]', '[{"name": "x", "event": {}}]', '[{"reads": []}]']) {
+      assert.throws(
+        () => loadDialects([{ name: 'bank', text: `${head}${payment}`, samples }]),
+        { name: 'DialectError', message: /^bank: its samples are no JSON list/ },
+        samples,
+      );
+    }
+  });
+
   it('of others fail when it changes their reading', () => {
     const names = dialectNames.map((name) =>
       readDialect(
