@@ -76,7 +76,7 @@ const requestBody: Shape = {
         StatusId: statusIds[status],
         Description: status === 'completed' ? 'CONFIRMED' : 'ERROR',
       },
-      ...(status === 'failed' && { Error: error ?? failed }),
+      ...(status === 'failed' && { Error: { Code: (error ?? failed).code } }),
     },
   }),
 };

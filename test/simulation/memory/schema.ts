@@ -211,7 +211,10 @@ interface WithBodies extends Making {
  * Triggers that the model leaves out, because they read the server's time and role: one stamps rows
  * that no simulated code reads, one refuses a deletion that no simulated code makes.
  */
-const ofTheServer: ReadonlySet<string> = new Set(['operator_actions_stamped', 'security_events_kept']);
+const ofTheServer: ReadonlySet<string> = new Set([
+  'operator_actions_stamped',
+  'security_events_kept',
+]);
 
 /** Adds a trigger: one that refuses a change, or one that writes rows after a change. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
