@@ -89,9 +89,10 @@ function itemKind({ shape, status }: Message): WebhookItemKind {
   return kind === 'payment' || kind === 'received' || kind === 'refund' ? kind : 'ignored';
 }
 
+const refundDirections = { IN: 'in', OUT: 'out', OTHER: null } as const;
+
 function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
-  const said = direction === 'IN' ? 'in' : direction === 'OUT' ? 'out' : null;
-  return { returnId: ids.returnId ?? '', direction: said };
+  return { returnId: ids.returnId ?? '', direction: direction && refundDirections[direction] };
 }
 
 /** Why a message moves nothing; null when it does. */

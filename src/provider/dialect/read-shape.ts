@@ -244,8 +244,7 @@ function readColumns<Word extends string>(
     for (const path of at) {
       const value = valueAt(node, path);
       if (value instanceof Conflict) return note(`contradictory_${what}`);
-      const word = value === undefined ? null : readWord(value);
-      const meaning = value === undefined ? absent : word === null ? undefined : words.get(word);
+      const meaning = value === undefined ? absent : meaningOf(words, readWord(value));
       if (meaning === undefined) return note(`unknown_${what}`, value);
       if (meaning === null) continue;
       if (found !== null && found !== meaning) return note(`contradictory_${what}`, value);
@@ -253,6 +252,10 @@ function readColumns<Word extends string>(
     }
   }
   return found;
+}
+
+function meaningOf<Word extends string>(words: Column<Word>['words'], word: string | null) {
+  return word === null ? undefined : words.get(word);
 }
 
 /** Only the return id and the end-to-end id of the payment identify a refund. */

@@ -19,8 +19,11 @@ async function found(name: string, count: (metrics: Metrics) => void): Promise<F
   return finding;
 }
 
-const answer = (metrics: Metrics, seconds: number, status = '200', operation = 'getMe'): void =>
-  metrics.requests.observe({ operation, status }, seconds);
+const answer = (
+  { requests }: Metrics,
+  seconds: number,
+  labels: { readonly status?: string; readonly operation?: string } = {},
+): void => requests.observe({ operation: 'getMe', status: '200', ...labels }, seconds);
 
 const call = ({ providerCalls }: Metrics, status_class: string): void =>
   providerCalls.observe({ method: 'sendPix', status_class }, 0.1);
@@ -31,7 +34,12 @@ const many = (times: number, work: () => void): void => {
 
 describe('the running service', () => {
   for (const [name, healthy, unhealthy, says] of [
-    ['internal errors', (m) => answer(m, 1, '503'), (m) => answer(m, 1, '500'), /^1 since its/],
+    [
+      'internal errors',
+      (m) => answer(m, 1, { status: '503' }),
+      (m) => answer(m, 1, { status: '500' }),
+      /^1 since its/,
+    ],
     [
       'unhandled errors',
       () => undefined,
@@ -48,7 +56,7 @@ describe('the running service', () => {
       'answer times',
       (m) => {
         many(20, () => answer(m, 0.01));
-        many(20, () => answer(m, 29, '200', 'getPixTransaction'));
+        many(20, () => answer(m, 29, { operation: 'getPixTransaction' }));
       },
       (m) => many(20, () => answer(m, 4)),
       /^95 % within 5 s since/,
