@@ -90,9 +90,10 @@ function itemKind({ shape, status }: Message): WebhookItemKind {
 }
 
 function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
-  const said = direction === 'IN' ? 'in' : direction === 'OUT' ? 'out' : null;
-  return { returnId: ids.returnId ?? '', direction: said };
+  return { returnId: ids.returnId ?? '', direction: direction && refundDirections[direction] };
 }
+
+const refundDirections = { IN: 'in', OUT: 'out', OTHER: null } as const;
 
 /** Why a message moves nothing; null when it does. */
 function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null {
