@@ -30,7 +30,7 @@ const send = (title: string, how: Limited): Scene => ({
   async play({ row, found, answers }) {
     const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
     const { isNight = [false, false], began = [made, made] } = how;
-    const names = { agency: '1', account_number: '2', document: '52998224725' };
+    const names = { agency: '1', account_number: '2', document: '93541134780' };
     await row('accounts', names);
     const [newest] = await found('select max(user_id) as user_id from accounts');
     const user = Number(newest);

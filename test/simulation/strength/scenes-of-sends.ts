@@ -297,7 +297,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     const { row, found } = stage;
     const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
     await row('accounts', { status: 'BLOCKED' });
-    const names = { agency: '1', account_number: '2', document: '52998224725' };
+    const names = { agency: '1', account_number: '2', document: '93541134780' };
     await row('accounts', { ...names, ...account });
     const [newest] = await found('select max(user_id) as user_id from accounts');
     const user = Number(newest);
