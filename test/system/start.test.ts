@@ -98,7 +98,7 @@ describe('a start that is refused', () => {
         'PORT',
         'DATABASE_URL',
         'PROVIDER_STUB',
-      'PROVIDER_DIALECTS',
+        'PROVIDER_DIALECTS',
         'WEBHOOK_SECRET',
         'JWT_PRIVATE_KEY',
         'JWT_PUBLIC_KEYS',

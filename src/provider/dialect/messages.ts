@@ -95,8 +95,6 @@ function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund'
   return { returnId: ids.returnId ?? '', direction: direction && refundDirections[direction] };
 }
 
-const refundDirections = { IN: 'in', OUT: 'out', OTHER: null } as const;
-
 /** Why a message moves nothing; null when it does. */
 function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null {
   if (shape?.kind === 'nothing') return 'moves_nothing';
