@@ -2,6 +2,7 @@
 import type { Clock } from './clock.ts';
 import { composeProvider } from './compose-provider.ts';
 import type { Config } from './config/config.ts';
+import { configuredDialects } from './configured-dialects.ts';
 import type { Context } from './context.ts';
 import { migrateUp } from './db/migrate.ts';
 import { openScan } from './document-scanner.ts';
@@ -47,7 +48,8 @@ export async function compose(
   parts: AsyncDisposableStack,
 ): Promise<Composed> {
   const metrics = createMetrics();
-  const local = await openLocal(config, { ...options, metrics }, parts);
+  const dialects = configuredDialects(config);
+  const local = await openLocal(config, { ...options, metrics, dialects }, parts);
   const { clock, log, stopping } = local;
   const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });

@@ -1,11 +1,11 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
 import { nextTurn, systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
-import { configuredDialects } from './configured-dialects.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { createLog, type Log } from './log.ts';
 import type { LocalMetrics } from './metrics.ts';
+import type { Dialects } from './provider/dialect/dialects.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSealer } from './security/sealing.ts';
 import { makeFolder } from './security/make-folder.ts';
@@ -19,6 +19,7 @@ export interface LocalOptions {
   /** Standard output by default. */
   readonly log?: Log;
   readonly metrics: LocalMetrics;
+  readonly dialects: Dialects;
   /** Aborts when the user of the context must stop. */
   readonly stopping: AbortSignal;
 }
@@ -32,11 +33,10 @@ export async function openLocal(
   options: LocalOptions,
   parts: AsyncDisposableStack,
 ): Promise<LocalContext> {
-  const { clock = systemClock, metrics, stopping } = options;
+  const { clock = systemClock, metrics, dialects, stopping } = options;
   const log =
     options.log ??
     createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
-  const dialects = configuredDialects(config);
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const { dataDir, encryptionKeys: configured } = config;
   const keys = loadEncryptionKeys({ configured, dataDir });

@@ -6,6 +6,7 @@ import { examples } from '../options.ts';
 
 export const declareDialect: Declare = (noun, run) => {
   const dialect = noun.command('dialect').description('check and try the dialects of a provider');
+  dialect.addHelpText('after', examples('ponte provider dialect check bank.yaml'));
   dialect
     .command('check')
     .description('check a dialect and its samples beside the active ones; exit 1 on a fault')

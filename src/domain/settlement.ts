@@ -112,8 +112,8 @@ function isByWeakId({ ids }: SettlementItem, meant: SettlementCandidate): boolea
 }
 
 /**
- * Whether an item names a transaction, but by an id that other payments may have, and has another id
- * of the provider: it is about one of them.
+ * Whether an item names a transaction, but by an id that other payments may have, and has another
+ * id of the provider: it is about one of them.
  */
 export function isOfOtherPayment(item: SettlementItem, named: SettlementCandidate): boolean {
   return isByWeakId(item, named) && differs(item.ids.providerTxid, named.provider_txid);

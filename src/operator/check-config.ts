@@ -4,7 +4,8 @@ import { reportConfig, type ConfigReport } from '../config/report.ts';
 import { configuredDialects } from '../configured-dialects.ts';
 
 /**
- * Reports every setting of an environment; of valid settings, the dialects are opened as at a start.
+ * Reports every setting of an environment. With valid settings it opens the dialects, as a start
+ * does.
  * @param fromDotEnv the names whose value comes from the `.env` file.
  */
 export function checkConfig(

@@ -12,9 +12,10 @@ import { pendingMigrations } from '../db/migrate.ts';
 import { openLocal } from '../local.ts';
 import type { Log } from '../log.ts';
 import type { LocalMetrics } from '../metrics.ts';
+import type { Dialects } from '../provider/dialect/dialects.ts';
 import { reasonError } from './decision.ts';
 import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';
-import { OpError, type OpCaller } from './op.ts';
+import { OpError, type Op, type OpCaller } from './op.ts';
 import { socketAddress } from './socket/protocol.ts';
 import { callService, isListening, socketRefusal, UnansweredError } from './socket/client.ts';
 import { describeFailure, UnreachableError } from './failure-message.ts';
@@ -155,13 +156,16 @@ const metrics: LocalMetrics = {
   unreadEvents: uncounted,
 };
 
+/** Only an op that declares it reads events. */
+const unopened = undefined as unknown as Dialects;
+
 async function openDirect(
   config: Config,
   { clock, log }: OperatorClientOptions,
 ): Promise<Transport> {
   await using parts = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const options = { clock, log, metrics, stopping: stopping.signal };
+  const options = { clock, log, metrics, dialects: unopened, stopping: stopping.signal };
   const context = await openLocal(config, options, parts);
   const opened = parts.move();
   let isCurrent = false;
@@ -172,13 +176,22 @@ async function openDirect(
         await refuseOldSchema(context);
         isCurrent = true;
       }
-      return op.run(context, input as never, caller);
+      return op.run(await contextOf(context, op), input as never, caller);
     },
     async close() {
       stopping.abort();
       await opened.disposeAsync();
     },
   };
+}
+
+async function contextOf(
+  context: LocalContext,
+  { readsEvents }: Op<never, unknown>,
+): Promise<LocalContext> {
+  if (!readsEvents) return context;
+  const { configuredDialects } = await import('../configured-dialects.ts');
+  return { ...context, dialects: configuredDialects(context.config) };
 }
 
 async function refuseOldSchema(context: LocalContext): Promise<void> {

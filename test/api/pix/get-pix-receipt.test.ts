@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { maskTaxId } from '../../../src/domain/tax-id.ts';
 import type { TestAnswer } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -118,16 +119,23 @@ test('a local account has no institution, and an unknown document is left out', 
 });
 
 test('a charge shows its payee and, once it is paid, its payment, and no payer', async () => {
-  const { body } = await app.charge(user, { type: 'dynamic', amount: 20, description: 'Pedido' });
+  // The bank reports its own document of the account, which pays the charge only if it agrees.
+  const payee = await givenCustomer(app, { name: 'Ana Souza' });
+  const [{ document } = { document: '' }] = await app.rows<{ document: string }>(
+    'select document from accounts where user_id = $1',
+    [payee.id],
+  );
+  const { body } = await app.charge(payee, { type: 'dynamic', amount: 20, description: 'Pedido' });
   const { transaction_id: id } = body;
-  const open = await receiptOf(id);
+  const shownPayee = { ...anaShown, document: maskTaxId(document), key: payee.email };
+  const open = await receiptOf(id, payee);
   assert.deepEqual(
     [open['status'], open['payer'], open['payee'], open['end_to_end'], open['description']],
-    ['PROCESSING', undefined, { ...anaShown, key: user.email }, undefined, 'Pedido'],
+    ['PROCESSING', undefined, shownPayee, undefined, 'Pedido'],
   );
   await app.bank.payCharge((await app.stored(id)).transaction_identification ?? '');
   const paid = await app.settled(id);
-  const shown = await receiptOf(id);
+  const shown = await receiptOf(id, payee);
   assert.deepEqual([shown['status'], shown['end_to_end']], ['COMPLETED', paid.end_to_end]);
   assert.ok(paid.end_to_end);
 });

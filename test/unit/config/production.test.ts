@@ -263,6 +263,7 @@ const cases: readonly Case[] = [
     faults: {
       DATABASE_URL: lacksTls,
       PROVIDER_BASE_URL: /https/,
+      PROVIDER_DIALECTS: /^is required in production/,
       WEBHOOK_SECRET: isShort,
       ONBOARDING_LOCAL_ONLY: /`false`/,
       JWT_PRIVATE_KEY: /^is required in production: .* \(or JWT_PRIVATE_KEY_FILE names a file/,
