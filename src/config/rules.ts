@@ -39,7 +39,6 @@ export function* findBreaches(
       when: 'when PROVIDER_STUB is false',
     };
   }
-  yield* dialectBreaches(values, appEnv);
   yield* webhookSecretBreaches(values, appEnv);
   if (values.APP_EVENTS_URL !== undefined && values.APP_EVENTS_SECRET === undefined) {
     const { expected } = entries.APP_EVENTS_SECRET;
@@ -133,17 +132,6 @@ export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): b
   if (host === undefined || host === 'localhost') return true;
   const version = isIP(host);
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** A message of one bank must not be read as another's: with a real provider, name its own. */
-function* dialectBreaches(
-  { PROVIDER_STUB: stub, PROVIDER_DIALECTS: dialects }: Partial<Values>,
-  appEnv: AppEnv | undefined,
-): Generator<Breach> {
-  if (appEnv !== 'staging' || stub !== false || dialects !== undefined) return;
-  const { expected } = entries.PROVIDER_DIALECTS;
-  const when = 'in staging with PROVIDER_STUB=false';
-  yield { name: 'PROVIDER_DIALECTS', isMissing: true, expected, when };
 }
 
 /** Applies the format of production in staging, too, where a real provider is used. */

@@ -162,10 +162,14 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning: "dialects of the provider's messages; required in production, or in staging with it",
+    meaning: "dialects of the provider's messages; required in production: name the bank's own",
     expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
     schema: formatted('dialects'),
-    defaultIn: { local: dialectNames.join(), test: dialectNames.join() },
+    defaultIn: {
+      local: dialectNames.join(),
+      test: dialectNames.join(),
+      staging: dialectNames.join(),
+    },
     requiredIn: ['production'],
   },
   PROVIDER_DIALECT_FILES: {
