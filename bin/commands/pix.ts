@@ -288,7 +288,8 @@ async function resolveOne(
     ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
     : `Mark it as COMPLETED permanently${correction}?`;
   await confirm(question, options);
-  const resolved = await call('pix resolve', decision);
+  const corrects = status === 'FAILED';
+  const resolved = await call('pix resolve', { ...decision, corrects });
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
   return exitCodes.ok;
 }

@@ -151,6 +151,9 @@ function isAmount(value: string): boolean {
 /** The dialects of `contract/provider/dialects/`. */
 export const dialectNames = ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'] as const;
 
+/** The value that names every dialect. */
+export const everyDialect = dialectNames.join();
+
 /** Names of dialects, each once. */
 function areDialects(value: string): boolean {
   const names = splitList(value);

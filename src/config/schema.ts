@@ -14,7 +14,7 @@ import {
   text,
   type Entry,
 } from './entry.ts';
-import { dialectNames } from './formats.ts';
+import { dialectNames, everyDialect } from './formats.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -165,11 +165,7 @@ export const entries = {
     meaning: "dialects of the provider's messages; required in production: name the bank's own",
     expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
     schema: formatted('dialects'),
-    defaultIn: {
-      local: dialectNames.join(),
-      test: dialectNames.join(),
-      staging: dialectNames.join(),
-    },
+    defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },
     requiredIn: ['production'],
   },
   PROVIDER_DIALECT_FILES: {

@@ -74,7 +74,8 @@ async function resolveOne(
   const { id, status } = row;
   if (status === as.toUpperCase()) return { line, id, result: 'already', reason: null };
   try {
-    await resolvePix.run(context, { ...decision, id, as }, caller);
+    const corrects = status === 'FAILED';
+    await resolvePix.run(context, { ...decision, id, as, corrects }, caller);
   } catch (error) {
     if (!(error instanceof OpError)) throw error;
     return { line, id, result: 'refused', reason: error.message };

@@ -24,6 +24,8 @@ export interface PixResolveInput extends Decision {
   readonly as: 'completed' | 'failed';
   /** With `failed`: {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
+  /** The decider has seen that it is FAILED, and says that it was paid all the same. */
+  readonly corrects?: boolean;
   /** Only checks whether this may be done, before the operator confirms. */
   readonly onlyCheck?: boolean;
 }
@@ -43,7 +45,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     const row = await find();
     const { id } = row;
     const circumstances = { now, calls: context.config.provider };
-    const refusal = refusalOf(row, input.as, circumstances) ?? mistakeOf(input, operator);
+    const refusal = refusalOf(row, input, circumstances) ?? mistakeOf(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
     const { as, reason } = input;
@@ -73,7 +75,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
  */
 function refusalOf(
   row: InspectedPix,
-  as: PixResolveInput['as'],
+  input: PixResolveInput,
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
 ): string | null {
   const { operation, status, phase } = row;
@@ -83,7 +85,7 @@ function refusalOf(
   if (status === 'COMPLETED') {
     return 'it is COMPLETED, and that is final: money that comes back is a refund';
   }
-  if (status === 'FAILED') return refusalOfCorrection(row, as);
+  if (status === 'FAILED') return refusalOfCorrection(row, input);
   const isHeldNow = isHeld(row, circumstances);
   if (operation === 'CHARGE') {
     return phase === 'RESERVED' && isHeldNow
@@ -101,9 +103,11 @@ function refusalOf(
 
 function refusalOfCorrection(
   { operation, endToEnd }: InspectedPix,
-  as: PixResolveInput['as'],
+  { as, corrects = false, onlyCheck = false }: PixResolveInput,
 ): string | null {
   if (as === 'failed') return 'it is FAILED already';
+  // The provider may have reported the failure after the decision.
+  if (!corrects && !onlyCheck) return 'it is FAILED: check it again';
   return operation === 'SEND' && endToEnd === null
     ? 'it failed before it was sent: this payment cannot have been made'
     : null;

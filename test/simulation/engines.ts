@@ -196,14 +196,17 @@ const asItIs = (row: Row): Row => row;
 
 /**
  * Removes sequence numbers before a comparison: PostgreSQL assigns them in the order in which its
- * plan executes the calls of a batch.
+ * plan executes the calls of a batch. It also removes what the server stamps an operator's action
+ * with: its time and its role.
  */
 function withoutSerials(row: Row): Row {
+  const isStamped = Object.hasOwn(row, 'database_user');
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      /^(?:job_)?id$/.test(name) && isDigits(value) ? '#' : value,
-    ]),
+    Object.entries(row).map(([name, value]) => {
+      const isSerial = /^(?:job_)?id$/.test(name) && isDigits(value);
+      const isStamp = isStamped && (name === 'at' || name === 'database_user');
+      return [name, isSerial || isStamp ? '#' : value];
+    }),
   );
 }
 

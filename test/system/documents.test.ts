@@ -126,12 +126,19 @@ function stepsOf(output: string): string[] {
 function assertInRule({ status, headers, body }: ServiceAnswer, about: string): void {
   const answer = status === 200 ? `200 ${code(body.status)}` : String(status);
   const outcome = headers.get('pix-outcome');
-  const { code: errorCode } = body as { code?: string };
+  const { code: errorCode, errors = {} } = body as { code?: string; errors?: object };
   const rows = table('README.md', 'What the app should do').filter(
     ([answers = '', outcomes = '', codes = '']) =>
       answers.split(', ').includes(answer) &&
+      namesErrorOf(outcomes, errors) &&
       (outcomes === 'any' || outcomes.includes(outcome === null ? 'absent' : code(outcome))) &&
       (errorCode === undefined ? codes === '–' : codes.includes(code(errorCode))),
   );
   assert.equal(rows.length, 1, `${about}: ${answer}, ${outcome}, ${errorCode}`);
+}
+
+/** Whether an answer has the error that a row is about, if the row is about one. */
+function namesErrorOf(outcomes: string, errors: object): boolean {
+  const [, field] = /`errors\.([\w-]+)`/.exec(outcomes) ?? [];
+  return field === undefined || Object.hasOwn(errors, field);
 }

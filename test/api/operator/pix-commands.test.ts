@@ -358,7 +358,7 @@ describe('pix resolve', () => {
     ]);
     const checked = await resolve({ id: failed.id, as: 'completed', onlyCheck: true });
     assert.equal(checked.transaction.status, 'FAILED');
-    const { transaction } = await resolve({ id: failed.id, as: 'completed' });
+    const { transaction } = await resolve({ id: failed.id, as: 'completed', corrects: true });
     assert.deepEqual(
       [transaction.status, transaction.outcome, transaction.paidAgainBy],
       ['COMPLETED', 'accepted', again.id],
@@ -385,7 +385,8 @@ describe('pix resolve', () => {
     await refused(resolve({ id: unpaid, as: 'failed' }), /money may have moved/);
     await resolve({ id: unpaid, as: 'failed', confirm: riskOfFailing });
     assert.equal((await stored(unpaid)).status, 'FAILED');
-    await resolve({ id: unpaid, as: 'completed' });
+    await refused(resolve({ id: unpaid, as: 'completed' }), /FAILED: check it again/);
+    await resolve({ id: unpaid, as: 'completed', corrects: true });
     assert.equal((await stored(unpaid)).status, 'COMPLETED');
   });
 
@@ -400,7 +401,10 @@ describe('pix resolve', () => {
     const failedAgain = resolve({ id: failed.id, as: 'failed', confirm: riskOfFailing });
     await refused(failedAgain, /FAILED already/);
     const unsent = await givenSend('notfound@ponte.test');
-    await refused(resolve({ id: unsent.id, as: 'completed' }), /failed before it was sent/);
+    await refused(
+      resolve({ id: unsent.id, as: 'completed', corrects: true }),
+      /failed before it was sent/,
+    );
     const { id } = await givenSend(silent);
     for (const phase of ['RESERVED', 'RESOLVED']) {
       await putIn(id, phase, { ms: 60 * minuteMs });
