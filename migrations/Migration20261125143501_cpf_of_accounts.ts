@@ -2,7 +2,7 @@ import { OnlineMigration } from '../src/db/online-migration.ts';
 
 /**
  * A CPF is unique over the accounts that are ACTIVE or BLOCKED, and no longer over users: an
- * application that is not approved keeps nobody out.
+ * application that is not approved blocks no other.
  *
  * Contract step: no statement of release 1.1.0 names the index of users. Its registrations relied on
  * it to refuse a CPF a second time; without it they accept one, as this release does.

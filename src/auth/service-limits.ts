@@ -1,5 +1,5 @@
 /**
- * Limits of what the whole service does in a time, whoever asks for it: many addresses together
+ * Limits of the whole service within a period, for all callers: many addresses together
  * must not spend its money or fill its database. Half of a limit raises an alarm.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';

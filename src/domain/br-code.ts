@@ -268,7 +268,7 @@ function isPix(template: Template | null): boolean {
   return template?.tags.get('00')?.toLowerCase() === GUI;
 }
 
-/** The tags 80 to 99 are unreserved: whoever uses one in another way is not understood here. */
+/** The tags 80 to 99 are unreserved templates: an unknown use of one is ignored. */
 function hasRecurrence({ tags, sizeOf }: Template): boolean {
   return [...tags]
     .filter(([tag]) => tag >= '80')

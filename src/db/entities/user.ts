@@ -25,7 +25,7 @@ export const User = defineEntity({
       expression: 'create unique index "users_email_unique" on "users" (lower("email"))',
     },
     {
-      // Not unique: an application that is not approved keeps nobody else out.
+      // Not unique: an application that is not approved blocks no other.
       name: 'users_document_lookup',
       expression:
         'create index "users_document_lookup" on "users" ("document") where "document" is not null',
