@@ -156,7 +156,7 @@ const metrics: LocalMetrics = {
   unreadEvents: uncounted,
 };
 
-/** Only an op that declares it reads events. */
+/** In place of the dialects, for an op that does not need them. */
 const unopened = undefined as unknown as Dialects;
 
 async function openDirect(
@@ -187,9 +187,9 @@ async function openDirect(
 
 async function contextOf(
   context: LocalContext,
-  { readsEvents }: Op<never, unknown>,
+  { needsDialects }: Op<never, unknown>,
 ): Promise<LocalContext> {
-  if (!readsEvents) return context;
+  if (!needsDialects) return context;
   const { configuredDialects } = await import('../configured-dialects.ts');
   return { ...context, dialects: configuredDialects(context.config) };
 }

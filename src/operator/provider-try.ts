@@ -54,7 +54,7 @@ const mostAtOnce = 100;
  * @throws OpError when the decision is invalid.
  */
 export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
-  readsEvents: true,
+  needsDialects: true,
   async run(context, { codes, apply, after = nilUuid, limit }, { operator }) {
     const mistake = apply && decisionError(apply, operator);
     if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);

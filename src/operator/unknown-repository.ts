@@ -1,10 +1,12 @@
 /** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
+import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
 import { isAccountedFor } from '../pix/attempt-repository.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 import { listedCodes } from '../provider/refusal-codes.ts';
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
@@ -62,15 +64,12 @@ export async function countUnlisted({ db }: Pick<LocalContext, 'db'>): Promise<n
   return row?.payments ?? 0;
 }
 
-interface RefusedRow {
+interface RefusedRow extends SessionColumns {
   readonly id: string;
-  readonly user_id: number;
   readonly amount: string;
   readonly end_to_end: string;
   readonly created_at: Date;
   readonly code: string | null;
-  readonly session_id: string | null;
-  readonly sealed_token: Buffer | null;
 }
 
 /** Ids are in the order of time. Parameters: codes, after this id, now, limit. */
@@ -101,11 +100,7 @@ export interface RefusedSend {
   /** The last code; null: no attempt was sent. */
   readonly code: string | null;
   /** The active banking session of its user, or null. */
-  readonly session: {
-    readonly sessionId: string;
-    readonly userId: number;
-    readonly sealedToken: Buffer;
-  } | null;
+  readonly session: StoredSession | null;
 }
 
 /**
@@ -125,10 +120,7 @@ export async function findRefusedSends(
     amountCents: centsFromDecimal(row.amount),
     createdAt: row.created_at,
     code: row.code,
-    session:
-      row.session_id !== null && row.sealed_token !== null
-        ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
-        : null,
+    session: toSession(row),
   }));
 }
 

@@ -62,7 +62,7 @@ const mostCounted = 1_000_000;
  * @throws OpError without ids and filter, or when one of them is invalid.
  */
 export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
-  readsEvents: true,
+  needsDialects: true,
   async run(context, { dryRun = false, after, counting = false, limit, ...filter }, caller) {
     if (Object.values(filter).every((value) => value === undefined)) {
       throw new OpError('REFUSED', 'name events, or filter them');

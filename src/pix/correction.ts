@@ -35,12 +35,10 @@ export async function correctFromStatement(
   context: LocalContext,
   { userId, at, lines }: ReadStatement,
 ): Promise<void> {
-  const [from, until] = [-dayMs, dayMs].map((ms) => new Date(at.getTime() + ms)) as [Date, Date];
-  for (const { id, endToEnd, amountCents } of await findFailedSends(context, {
-    userId,
-    from,
-    until,
-  })) {
+  const from = new Date(at.getTime() - dayMs);
+  const until = new Date(at.getTime() + dayMs);
+  const failed = await findFailedSends(context, { userId, from, until });
+  for (const { id, endToEnd, amountCents } of failed) {
     // Each send searches every line.
     await nextTurn();
     if (amountCents === null || judgeSend(lines, { endToEnd, amountCents }) !== 'completed') {

@@ -2,6 +2,7 @@
  * Transactions that the sweep finishes, and the claims that a crash leaves. The statements are SQL:
  * the sweep runs them on every transaction that is not settled, and the simulation runs the sweep.
  */
+import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -37,11 +38,17 @@ export async function findStaleTransactions(
   return rows.map(({ id }) => id);
 }
 
-/** The stored banking session of a transaction's user. */
-interface SweptSession {
-  readonly sessionId: string;
-  readonly userId: number;
-  readonly sealedToken: Buffer;
+/** The columns of {@link StoredSession} in a row; both are null without an active session. */
+export interface SessionColumns {
+  readonly user_id: number;
+  readonly session_id: string | null;
+  readonly sealed_token: Buffer | null;
+}
+
+/** @returns the session of a row, or null. */
+export function toSession(row: SessionColumns): StoredSession | null {
+  const { session_id: sessionId, user_id: userId, sealed_token: sealedToken } = row;
+  return sessionId === null || sealedToken === null ? null : { sessionId, userId, sealedToken };
 }
 
 /**
@@ -62,15 +69,12 @@ const findExpired: Statement = {
      order by t.updated_at limit $3`,
 };
 
-interface ExpiredRow {
+interface ExpiredRow extends SessionColumns {
   readonly id: string;
-  readonly user_id: number;
   readonly amount: string;
   readonly transaction_identification: string;
   readonly created_at: Date;
   readonly expires_at: Date;
-  readonly session_id: string | null;
-  readonly sealed_token: Buffer | null;
 }
 
 /** An unpaid charge that has expired. */
@@ -83,7 +87,7 @@ export interface ExpiredCharge {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** Null without an active session. */
-  readonly session: SweptSession | null;
+  readonly session: StoredSession | null;
 }
 
 /** @returns the unpaid charges that expired before a time, the oldest look-up first. */
@@ -100,10 +104,7 @@ export async function findExpiredCharges(
     amountCents: centsFromDecimal(row.amount),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    session:
-      row.session_id !== null && row.sealed_token !== null
-        ? { sessionId: row.session_id, userId: row.user_id, sealedToken: row.sealed_token }
-        : null,
+    session: toSession(row),
   }));
 }
 
@@ -151,7 +152,7 @@ export interface UnconfirmedSend {
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
   readonly createdAt: Date;
-  readonly session: SweptSession;
+  readonly session: StoredSession;
 }
 
 /** @returns sends that the provider's statement may settle, the oldest look-up first. */

@@ -10,7 +10,7 @@ import type { Dialects } from './dialects.ts';
 import type { Shape } from './shape.ts';
 
 /** A message and what is read of it. Fields that are null or absent may be left out. */
-interface Sample {
+export interface Sample {
   readonly name: string;
   /** Where the message is published. */
   readonly source?: string;

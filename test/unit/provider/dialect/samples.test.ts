@@ -3,21 +3,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { dialectNames } from '../../../../src/config/formats.ts';
-import { readSample } from '../../../../src/provider/dialect/samples.ts';
+import { readSample, type Sample } from '../../../../src/provider/dialect/samples.ts';
 import { dialects } from '../../../support/dialects.ts';
 import { shapes } from '../webhook-shapes.ts';
 
 const folder = new URL('../../../../contract/provider/dialects/', import.meta.url);
-
-interface SampleFile {
-  readonly name: string;
-  readonly event?: unknown;
-  readonly statement?: unknown;
-  readonly keys?: unknown;
-  readonly createdKey?: unknown;
-  readonly reads: readonly unknown[];
-  readonly isWhole?: boolean;
-}
 
 it('the names of the setting are the dialects of the folder', () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
@@ -27,7 +17,7 @@ it('the names of the setting are the dialects of the folder', () => {
 for (const dialect of dialectNames) {
   describe(`the samples of ${dialect}`, () => {
     const text = readFileSync(new URL(`${dialect}.samples.json`, folder), 'utf8');
-    for (const { name, reads, isWhole, ...message } of JSON.parse(text) as SampleFile[]) {
+    for (const { name, reads, isWhole, ...message } of JSON.parse(text) as Sample[]) {
       it(name, () => {
         const read = readSample(dialects, message).map(({ result }) => result);
         assert.deepEqual(read, isWhole === undefined ? reads : [...reads, isWhole]);
