@@ -104,9 +104,21 @@ const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>>
   'both ids': ({ endToEnd, clientRequestId }) => ({ endToEnd, clientRequestId }),
 };
 
+/** Until an event about the payment is processed: it waits for the end of the call. */
+const waits = ({ endToEnd, clientRequestId }: Parameters<Meanwhile>[0]) =>
+  eventually(async () => {
+    const waiting = await app.rows('select from webhook_waits where id_value = any($1)', [
+      [endToEnd, clientRequestId],
+    ]);
+    return waiting.length > 0;
+  });
+
 for (const [title, idsOf] of Object.entries(ids)) {
   test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
-    const payments = failFirst(t, (order) => post({ ...failure, ...idsOf(order) }));
+    const payments = failFirst(t, async (order) => {
+      await post({ ...failure, ...idsOf(order) });
+      await waits(order);
+    });
     const anomalies = await app.anomalies();
     const sent = await send(`failed by ${title}`);
     assert.equal(payments.mock.callCount(), 1);
