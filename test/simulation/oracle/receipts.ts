@@ -185,7 +185,9 @@ export class Receipts {
       const shownCents = sumCents([...charges, ...others]);
       const own = ledger.receipts.filter((one) => one.customer.id === id);
       const leastCents = sumReceived(own.filter((one) => this.#isIdentified(one)));
-      const maxCents = sumReceived(own.filter((one) => this.#mayBeIdentified(one)));
+      const maxCents = sumReceived(
+        own.filter((one) => this.#mayBeIdentified(one) || this.#isShownToPay(one)),
+      );
       if (shownCents < leastCents || shownCents > maxCents) {
         violated(`${name} is shown ${shownCents} received centavos, of ${leastCents}`);
       }
@@ -195,6 +197,17 @@ export class Receipts {
   /** Whether an acknowledged event identifies the owner correctly. */
   #isIdentified(receipt: Receipt): boolean {
     return this.#taken(receipt).some(({ notice }) => notice.isReadable && this.#isClear(notice));
+  }
+
+  /**
+   * Whether its owner's statement shows the payment of a charge. The statement is of the account
+   * that was credited, so it completes an expired charge whose events name another payee.
+   */
+  #isShownToPay(receipt: Receipt): boolean {
+    const { charge, endToEnd } = receipt;
+    return (
+      charge !== null && isPayment(receipt, charge) && this.#options.ledger.shown.has(endToEnd)
+    );
   }
 
   /** As `#isIdentified`, with events that a failover has lost: one may have been settled before. */
