@@ -3,6 +3,7 @@ import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { limitPeriod, nightHours } from '../../src/domain/pix-limits.ts';
 import { Chance } from './chance.ts';
+import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Store } from './store.ts';
 
 export type Limits = Config['pixLimits'];
@@ -18,31 +19,58 @@ export function drawLimits(seed: number): Limits {
   return { day: chance.pick(amounts), night: chance.pick(amounts) };
 }
 
+interface LimitCheckOptions {
+  readonly store: Store;
+  readonly limits: Limits;
+  readonly violated: (text: string) => void;
+}
+
 interface SentRow {
+  readonly id: string;
   readonly user_id: number;
-  readonly amount: string;
   readonly created_at: Date;
 }
 
+/** The statements that store a send. */
+const reserving = /^pix-reserve-send/;
+
+/** What counts: money that may have left, and a failed send from its correction on. */
+const readSpent = `
+  select amount from pix_transactions
+   where user_id = $1 and created_at >= $2 and operation = 'SEND' and status <> 'FAILED'`;
+
 /**
- * The sums that exceed a limit, as sentences. Not counted are the old payment of a seed, and sends
- * that were corrected: while they were FAILED, others could be sent in their place.
+ * Checks each new send in the step that stores it: the sum of its period does not exceed the limit.
+ * A correction may exceed it later, because the money has left already.
  */
-export async function exceededLimits(store: Store, limits: Limits): Promise<string[]> {
-  if (limits.day === null && limits.night === null) return [];
-  const sent = await store.rows<SentRow>(
-    `select user_id, amount, created_at from pix_transactions
-      where operation = 'SEND' and status <> 'FAILED' and created_at > '2026-05-20'
-        and corrected_at is null`,
-  );
-  const [hour] = nightHours;
-  const periods = Map.groupBy(sent, (row) => {
-    const { isNight, beganAt } = limitPeriod(row.created_at, hour);
-    return `${row.user_id} ${isNight ? 'night' : 'day'} ${beganAt.toISOString()}`;
-  });
-  return [...periods].flatMap(([name, rows]) => {
-    const limit = limits[name.includes('night') ? 'night' : 'day'];
-    const sum = rows.reduce((total, { amount }) => total + (centsFromDecimal(amount) ?? 0), 0);
-    return limit === null || sum <= limit ? [] : [`user ${name}: ${sum} centavos of ${limit}`];
-  });
+export class LimitCheck {
+  readonly #options: LimitCheckOptions;
+  readonly #stored = new Set<unknown>();
+
+  constructor(options: LimitCheckOptions) {
+    this.#options = options;
+  }
+
+  /** A statement has been executed, and no other one since. */
+  async statementExecuted({ name, written }: ExecutedStatement): Promise<void> {
+    const { day, night } = this.#options.limits;
+    if ((day === null && night === null) || !reserving.test(name)) return;
+    for (const row of written as unknown as readonly SentRow[]) {
+      // The statement finds its own row if it is repeated after a lost answer.
+      if (!this.#stored.has(row.id)) await this.#check(row);
+      this.#stored.add(row.id);
+    }
+  }
+
+  async #check({ user_id: userId, created_at: createdAt }: SentRow): Promise<void> {
+    const { limits, store, violated } = this.#options;
+    const [hour] = nightHours;
+    const { isNight, beganAt } = limitPeriod(createdAt, hour);
+    const limit = limits[isNight ? 'night' : 'day'];
+    const spent = await store.rows<{ amount: string }>(readSpent, [userId, beganAt]);
+    const sum = spent.reduce((total, { amount }) => total + (centsFromDecimal(amount) ?? 0), 0);
+    if (limit !== null && sum > limit) {
+      violated(`a limit was exceeded: user ${userId} has sent ${sum} centavos of ${limit}`);
+    }
+  }
 }

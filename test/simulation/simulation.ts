@@ -11,7 +11,7 @@ import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
-import { drawLimits, type Limits } from './limits.ts';
+import { drawLimits, LimitCheck, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
@@ -106,6 +106,8 @@ export class Simulation {
     this.expiries = expiries;
     this.oracle = oracle;
     const { accounts } = oracle;
+    const violated = (text: string): void => oracle.violated(text);
+    const limitCheck = new LimitCheck({ store, limits, violated });
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
     this.statements = new Statements({
@@ -117,7 +119,10 @@ export class Simulation {
       evidence,
       oracle,
       observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
-      statementExecuted: (statement) => accounts.statementExecuted(statement),
+      statementExecuted: (statement) => {
+        accounts.statementExecuted(statement);
+        return limitCheck.statementExecuted(statement);
+      },
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({

@@ -31,8 +31,8 @@ export interface StatementsOptions {
   readonly evidence: Evidence;
   /** Called for every transaction that a statement returns, stores or moves. */
   readonly observed: (row: PixTransactionRow) => void;
-  /** Called for every executed statement. */
-  readonly statementExecuted: (statement: ExecutedStatement) => void;
+  /** Called for every executed statement, before any other one is executed. */
+  readonly statementExecuted: (statement: ExecutedStatement) => Promise<void>;
   readonly oracle: Oracle;
   /** Whether the service has begun. */
   readonly hasBegun: () => boolean;
@@ -285,7 +285,7 @@ export class Statements {
     }
     const { statement, calls } = request;
     const name = plainName(statement);
-    statementExecuted({ name, calls, rows, written });
+    await statementExecuted({ name, calls, rows, written });
     if (name === 'pix-repeat' && calls[0]?.at(-1) === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }

@@ -9,7 +9,6 @@ import type { Payment } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
 import { isListedAsReturned, whatLinesLack } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
-import { exceededLimits, type Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Store } from '../store.ts';
@@ -38,7 +37,6 @@ export interface Rest {
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
-  readonly limits: Limits;
   readonly policy: Policy;
   readonly lost: LostCommits;
   readonly webhooks: Pick<Webhooks, 'posted'>;
@@ -118,9 +116,6 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   }
   await checkAudit(rest);
   for (const found of await findEventErrors(store)) oracle.violated(found);
-  for (const found of await exceededLimits(store, rest.limits)) {
-    oracle.violated(`a limit was exceeded: ${found}`);
-  }
   return rows;
 }
 

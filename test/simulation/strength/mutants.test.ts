@@ -75,4 +75,7 @@ test('mutants have unique names, and the lists contain only mutants', async () =
 test('each scene has its recorded result on the unchanged service', async () => {
   assert.deepEqual(scenes.map(nameOfScene).toSorted(), Object.keys(findings).toSorted());
   for (const scene of scenes) assert.equal(await faultOf(scene, store), null, nameOfScene(scene));
+  // A statement that cannot run has the same result with every mutant.
+  const broken = Object.entries(findings).filter(([, found]) => /error/i.test(String(found)));
+  assert.deepEqual(broken, []);
 });

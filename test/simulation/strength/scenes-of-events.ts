@@ -1,7 +1,5 @@
 /** Scenes of the statements that store events, settle them and end their jobs. */
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
-import type { Statement } from '../../../src/db/database.ts';
-import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -236,31 +234,6 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
   },
 });
 
-const candidatesOf = (
-  statement: Statement,
-  before: readonly unknown[],
-  [title, rows, ids]: readonly [string, readonly Columns[], readonly unknown[]],
-): Scene => ({
-  statement,
-  title,
-  async play(stage) {
-    for (const { reported, note, ...changes } of rows) {
-      const id = await stage.row('pix_transactions', changes);
-      if (reported)
-        await stage.row('pix_timeline', { transaction_id: id, provider_txid: reported });
-      if (note) await stage.row('pix_timeline', { transaction_id: id, phase: 'PAYING', note });
-    }
-    const found = await stage.answers(...before, ...ids);
-    return found.map((one) => [one['end_to_end'], one['provider_txid'], one['repeated']]);
-  },
-});
-
-/** Two scenes: the statement that finds candidates, and the one that also stores the event. */
-const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
-  const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
-  return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
-};
-
 export const eventScenes: readonly Scene[] = [
   event('an event has a job in the queue', null, null),
   event('an event under a lease has a running job', null, 'me'),
@@ -336,46 +309,4 @@ export const eventScenes: readonly Scene[] = [
   }),
   bothFinished,
   bothStored,
-  ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
-  ...candidates('by the key', [unknown, other], [null, key, null, null]),
-  ...candidates(
-    'the key does not refer to a charge',
-    [{ ...charge, phase: 'ACCEPTED', idempotency_key: key }],
-    [null, key, null, null],
-  ),
-  ...candidates(
-    'by a reported id',
-    [{ ...unknown, reported: 'bank-1' }, other],
-    [null, null, null, 'bank-1'],
-  ),
-  ...candidates(
-    'an id reported for another send names that send',
-    [unknown, { ...other, reported: 'bank-1' }],
-    [endToEnd, null, null, 'bank-1'],
-  ),
-  ...candidates(
-    'a reported id that is not named',
-    [{ ...unknown, reported: 'bank-2' }],
-    [endToEnd, null, null, 'bank-1'],
-  ),
-  ...candidates(
-    'a send beside a repeated one',
-    [unknown, { ...other, note: 'after_unknown' }],
-    [endToEnd, null, null, null],
-  ),
-  ...candidates(
-    'a send whose attempt was not sent before',
-    [{ ...unknown, note: 'after_not_sent' }],
-    [endToEnd, null, null, null],
-  ),
-  ...candidates(
-    'a repeated send',
-    [{ ...unknown, note: 'after_unknown' }],
-    [endToEnd, null, null, null],
-  ),
-  ...candidates(
-    'a repeated send that has ended',
-    [{ ...done, note: 'after_unknown' }],
-    [endToEnd, null, null, null],
-  ),
 ];

@@ -85,8 +85,13 @@ const together: Scene = {
   title: 'two refunds at once belong to their own payments',
   async play(stage) {
     const ids = [
-      await stage.row('pix_transactions', sent),
-      await stage.row('pix_transactions', { ...done, end_to_end: otherEndToEnd, amount: '3.00' }),
+      await stage.row('pix_transactions', { ...sent, refunded_amount: '6.50' }),
+      await stage.row('pix_transactions', {
+        ...done,
+        end_to_end: otherEndToEnd,
+        amount: '3.00',
+        refunded_amount: '1.00',
+      }),
     ];
     const event = await stage.row('webhook_events', { received_at: later });
     const both = <Value>(value: Value): Value[] => [value, value];
@@ -106,16 +111,23 @@ const together: Scene = {
   },
 };
 
-const expired = (title: string, changes: Columns): Scene => ({
+/** @param session the banking session of the owner. */
+const expired = (title: string, changes: Columns, session: Columns = {}): Scene => ({
   statement: sweepStatements.findExpired,
   title,
-  async play({ row, call }) {
+  async play({ row, answers, found }) {
     const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
     const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
     await row('pix_transactions', { ...issued, ...changes });
-    return call(moment.made, now, 5);
+    const [userId] = await found('select user_id from pix_transactions');
+    await row('banking_sessions', { user_id: Number(userId), ...session });
+    await row('banking_sessions');
+    const rows = await answers(moment.made, now, 5);
+    return rows.map((one) => one['session_id'] !== null);
   },
 });
+
+const ended = { status: 'ENDED', ended_at: now, sealed_token: null };
 
 export const refundScenes: readonly Scene[] = [
   refund('a refund is recorded beside its payment', { originals: [sent] }),
@@ -161,4 +173,13 @@ export const refundScenes: readonly Scene[] = [
   expired('a static charge is not found', { expires_at: null }),
   expired('a charge without a code is not found', { phase: 'RESERVED' }),
   expired('a paid charge is not found', done),
+  expired('an ended session does not read a statement', {}, ended),
+  expired(
+    'a session with an expired token does not read a statement',
+    {},
+    {
+      token_expires_at: earlier,
+    },
+  ),
+  expired('a session whose token is valid reads a statement', {}, { token_expires_at: later }),
 ];

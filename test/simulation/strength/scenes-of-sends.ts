@@ -5,7 +5,6 @@ import { transactionStatements } from '../../../src/pix/pix-transaction-reposito
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
-import { limitScenes } from './scenes-of-limits.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -38,14 +37,18 @@ async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'):
 }
 
 /** Inserts an event that is parked until a transaction has the id. */
-async function parked({ row }: Stage, idValue: string, changes: Columns = {}): Promise<unknown> {
+export async function parked(
+  { row }: Stage,
+  idValue: string,
+  changes: Columns = {},
+): Promise<unknown> {
   const eventId = await row('webhook_events', { status: 'parked', ...changes });
   await row('webhook_waits', { id_value: idValue, event_id: eventId });
   await row('jobs', { unique_key: `webhook:${String(eventId)}`, run_at: later });
   return eventId;
 }
 
-const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
+export const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 
 const takeOver = (title: string, changes: Columns): Scene => ({
   statement: reservationStatements.takeOver,
@@ -65,12 +68,14 @@ const repeat = (
   statement: paymentStatements.repeat,
   title,
   async play(stage) {
-    const columns = { ...under('PAYING'), claimed_until: later, ...changes };
-    const id = await send(stage, columns, String(account));
-    await send(stage, { ...columns, end_to_end: otherEndToEnd, idempotency_key: 'x' });
+    const payment = { ...under('PAYING'), claimed_until: later, ...changes };
+    const id = await send(stage, payment, String(account));
+    await send(stage, { ...payment, end_to_end: otherEndToEnd, idempotency_key: 'x' });
     await before?.(stage);
-    const noted = await stage.call(id, claim, now, 2, '5xx', 'after_unknown');
-    return [noted, ...(await stage.found('select phase, attempt from pix_timeline'))];
+    const answer = ['5xx', 503, 'CODE', 'after_unknown'];
+    const noted = await stage.call(id, claim, now, 2, ...answer);
+    const columns = 'phase, attempt, provider_status, http_status, provider_code, note';
+    return [noted, ...(await stage.found(`select ${columns} from pix_timeline`))];
   },
 });
 
@@ -225,6 +230,29 @@ const received = (title: string, date: Date | null): Scene => ({
   },
 });
 
+/** A received PIX without an end-to-end id, after one with the provider's id `bank-1`. */
+const unidentified: readonly Scene[] = [
+  ['a PIX without an end-to-end id is recorded', 'bank-2', true],
+  ['a PIX with a known id of the provider is recorded once', 'bank-1', true],
+  ['an event lost in a failover records nothing', 'bank-2', false],
+].map(([title, txid, isStored]) => ({
+  statement: recordReceived,
+  title: String(title),
+  async play(stage) {
+    await send(stage, {});
+    const [userId] = await stage.found('select max(user_id) as user_id from accounts');
+    const event = await stage.row('webhook_events');
+    const facts = [Number(userId), '1.00', null, null];
+    const record = (id: string, ...ids: unknown[]): Promise<number> =>
+      stage.call(id, ...facts, ids[0], now, ids[1], null);
+    await record(freeId.replace('f', 'e'), 'bank-1', event);
+    const recorded = await record(freeId, txid, isStored ? event : freeId);
+    const rows = `select provider_txid, received_txid from pix_transactions
+                   where operation = 'RECEIVED' order by provider_txid`;
+    return [recorded, ...(await stage.found(rows))];
+  },
+}));
+
 const touch: Scene = {
   statement: sweepStatements.touchUnconfirmed,
   title: 'only sends that were looked up move to the end of the queue',
@@ -266,55 +294,6 @@ const unconfirmed = (title: string, changes: Columns): Scene => ({
     const other = await send(stage, { idempotency_key: 'other' });
     await stage.row('pix_timeline', { transaction_id: other, phase: 'UNKNOWN', at: longAgo });
     return stage.call(now, moment.now, 5);
-  },
-});
-
-const txid = 'a'.repeat(26);
-
-interface Reserved {
-  readonly account?: Columns;
-  /** An id that an event waits for. */
-  readonly idValue?: string;
-  /** The banking session, or null for another user's. */
-  readonly session?: Columns | null;
-  readonly userStatus?: string;
-}
-
-const reserving = {
-  charge: reservationStatements.reserve,
-  send: reservationStatements.reserveForSession,
-  limited: reservationStatements.reserveWithinLimits,
-} as const;
-
-/** The limits by day and by night. It is day for any start of the night, as for the good rows. */
-const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
-
-/** Claims a key for a charge, or for a send in a session. */
-const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Scene => ({
-  statement: reserving[verb],
-  title,
-  async play(stage) {
-    const { row, found } = stage;
-    const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
-    await row('accounts', { status: 'BLOCKED' });
-    const names = { agency: '1', account_number: '2', document: '93541134780' };
-    await row('accounts', { ...names, ...account });
-    const [newest] = await found('select max(user_id) as user_id from accounts');
-    const user = Number(newest);
-    await found(`update users set status = '${userStatus}' where id = ${user}`);
-    const own = await row('banking_sessions', { user_id: user, ...session });
-    const foreign = await row('banking_sessions');
-    await parked(stage, idValue);
-    const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
-    const rows = await stage.answers(
-      ...(verb === 'charge'
-        ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
-        : [session ? own : foreign, user, now, freeId, key, ...claim, later, false]),
-      ...(verb === 'limited' ? limits : []),
-    );
-    const answered = rows.map((one) => [one['reserved'], one['account_status']]);
-    const claimed = await found('select phase from pix_transactions');
-    return [answered, ...claimed, ...(await found(woken))];
   },
 });
 
@@ -401,33 +380,6 @@ export const sendScenes: readonly Scene[] = [
     const id = await stage.row('pix_transactions', { ...charge, ...paid });
     await stage.call(id, endToEnd, now, await stage.row('webhook_events'));
   }),
-  reserve('a key is claimed', 'charge', {}),
-  reserve('no key is claimed for a blocked account', 'charge', {
-    account: { status: 'BLOCKED' },
-  }),
-  reserve('a waiting event for the charge is woken', 'charge', { idValue: txid.slice(1) }),
-  ...(['send', 'limited'] as const).flatMap((verb) => [
-    reserve('a key is claimed', verb, {}),
-    reserve('no key is claimed for a blocked account', verb, {
-      account: { status: 'BLOCKED' },
-    }),
-    reserve('no key is claimed for a local account', verb, {
-      account: { provider: 'local' },
-    }),
-    reserve('no key is claimed without an agency', verb, { account: { agency: '' } }),
-    reserve('no key is claimed without a number', verb, { account: { account_number: '' } }),
-    reserve('no key is claimed without a document', verb, { account: { document: '' } }),
-    reserve('no key is claimed in the session of another user', verb, { session: null }),
-    reserve('no key is claimed in an ended session', verb, {
-      session: { status: 'ENDED', ended_at: now, sealed_token: null },
-    }),
-    reserve('no key is claimed with an expired token', verb, {
-      session: { token_expires_at: earlier },
-    }),
-    reserve('no key is claimed for a disabled user', verb, { userStatus: 'DISABLED' }),
-    reserve('a waiting event for the key is woken', verb, { idValue: key }),
-  ]),
-  ...limitScenes,
   bothNoted,
   anomaly('a contradiction is noted once', {}),
   anomaly('a contradiction of another transaction is noted too', { foreign: true }),
@@ -435,6 +387,7 @@ export const sendScenes: readonly Scene[] = [
   anomaly('a contradiction for another reason is noted too', { note: 'other' }),
   anomaly('a contradiction of an event lost in a failover is not noted', { isLost: true }),
   anomaly('a note of a phase is not a contradiction', { phase: 'SETTLED' }),
+  ...unidentified,
   received('a PIX has the date of its event', earlier),
   received('a date in the distant past is not accepted', longAgo),
   touch,

@@ -5,17 +5,21 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
+import { candidateScenes } from './scenes-of-candidates.ts';
 import { correctionScenes } from './scenes-of-corrections.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
 import { replayScenes } from './scenes-of-replays.ts';
+import { reservationScenes } from './scenes-of-reservations.ts';
 import { sendScenes } from './scenes-of-sends.ts';
 import { playScene, type Scene } from './stage.ts';
 
 export const scenes: readonly Scene[] = [
   ...sendScenes,
+  ...reservationScenes,
   ...eventScenes,
+  ...candidateScenes,
   ...refundScenes,
   ...correctionScenes,
   ...replayScenes,

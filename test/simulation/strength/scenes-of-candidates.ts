@@ -1,0 +1,204 @@
+/** Scenes of the transactions that an event may concern, and of what is read about each. */
+import type { Statement } from '../../../src/db/database.ts';
+import { notSentNote, repeatNotes } from '../../../src/domain/pix.ts';
+import { listedCodes } from '../../../src/provider/refusal-codes.ts';
+import { storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
+import { moment, type Scene, type Stage } from './stage.ts';
+
+const { now } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const endToEnd = 'E00000000202605241200000000000001';
+const otherEndToEnd = 'E00000000202605241200000000000002';
+const key = 'key';
+const txid = 'a'.repeat(26);
+const hash = Buffer.from('hash');
+const freeId = '00000000-0000-4000-8000-00000000ffff';
+
+const charge = { operation: 'CHARGE', transaction_identification: txid };
+const unknown = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key };
+const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
+const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
+
+/** A stored transaction, and the rows that belong to it. */
+interface Candidate extends Columns {
+  /** An id of the provider in its timeline. */
+  readonly reported?: string;
+  /** The note of its row PAYING. */
+  readonly note?: string;
+  /** Further rows of its timeline. */
+  readonly timeline?: readonly Columns[];
+  /** The account of its owner. */
+  readonly account?: Columns;
+}
+
+async function insertCandidate(
+  { row, found }: Stage,
+  { reported, note, timeline = [], account = {}, ...columns }: Candidate,
+): Promise<void> {
+  await row('accounts', account);
+  const [userId] = await found('select max(user_id) as user_id from accounts');
+  const id = await row('pix_transactions', { ...columns, user_id: Number(userId) });
+  const steps: readonly Columns[] = [
+    ...(reported ? [{ provider_txid: reported }] : []),
+    ...(note ? [{ phase: 'PAYING', note }] : []),
+    ...timeline,
+  ];
+  for (const one of steps) await row('pix_timeline', { transaction_id: id, ...one });
+}
+
+/** Another user's transaction: what belongs to it must not be read for another one. */
+const stranger: Candidate = {
+  account: { agency: '8', account_number: '9' },
+  timeline: [
+    { phase: 'PAYING', attempt: 1, note: repeatNotes.unknown },
+    { phase: 'SETTLED', provider_txid: 'bank-9' },
+  ],
+};
+
+const candidatesOf = (
+  statement: Statement,
+  before: readonly unknown[],
+  [title, rows, ids]: readonly [string, readonly Candidate[], readonly unknown[]],
+): Scene => ({
+  statement,
+  title,
+  async play(stage) {
+    for (const one of [stranger, ...rows]) await insertCandidate(stage, one);
+    const found = await stage.answers(...before, ...ids);
+    return found.map((one) => [
+      one['end_to_end'],
+      one['provider_txid'],
+      one['repeated'],
+      one['accounted'],
+      one['owner'],
+      one['paid_by'],
+    ]);
+  },
+});
+
+/** Two scenes: the statement that finds candidates, and the one that also stores the event. */
+const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
+  const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
+  return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
+};
+
+const owner = { agency: '1', account_number: '2', document: '93541134780' };
+const paidStep = { phase: 'SETTLED', provider_txid: 'bank-2' };
+
+/** Whether each attempt of a send in UNKNOWN was provably not executed. */
+const accounted = (title: string, timeline: readonly Columns[]): readonly Scene[] =>
+  candidates(title, [{ ...unknown, timeline }], [endToEnd, null, null, null]);
+
+const [listed] = listedCodes;
+const paying = { phase: 'PAYING', attempt: 1 };
+const repeated = { phase: 'PAYING', attempt: 2 };
+const ended = { phase: 'UNKNOWN', attempt: 2 };
+
+const accountedScenes: readonly Scene[] = [
+  ...accounted('each attempt has a listed code', [
+    paying,
+    { ...repeated, provider_code: listed },
+    { ...ended, provider_code: listed },
+  ]),
+  ...accounted('an attempt was not sent, and the last one has a listed code', [
+    paying,
+    { ...repeated, note: repeatNotes.notSent },
+    { ...ended, provider_code: listed },
+  ]),
+  ...accounted('the last attempt was not sent', [paying, { ...ended, note: notSentNote }]),
+  ...accounted('the first attempt has an unlisted code', [
+    paying,
+    { ...repeated, provider_code: 'unlisted' },
+    { ...ended, provider_code: listed },
+  ]),
+  ...accounted('the last attempt has no answer yet', [
+    { ...paying, provider_code: listed },
+    { ...repeated, provider_code: listed },
+  ]),
+  ...candidates(
+    'a send that has ended is not accounted for',
+    [{ ...done, timeline: [paying, { ...ended, provider_code: listed }] }],
+    [endToEnd, null, null, null],
+  ),
+  ...['RESERVED', 'RESOLVED', 'ACCEPTED', 'ANOMALY'].flatMap((phase) =>
+    accounted(`a row ${phase} is no answer to an attempt`, [
+      paying,
+      { ...ended, phase, provider_code: listed },
+    ]),
+  ),
+];
+
+export const candidateScenes: readonly Scene[] = [
+  ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
+  ...candidates('by the key', [unknown, other], [null, key, null, null]),
+  ...candidates(
+    'the key does not refer to a charge',
+    [{ ...charge, phase: 'ACCEPTED', idempotency_key: key }],
+    [null, key, null, null],
+  ),
+  ...candidates(
+    'by a reported id',
+    [{ ...unknown, reported: 'bank-1' }, other],
+    [null, null, null, 'bank-1'],
+  ),
+  ...candidates(
+    'an id reported for another send names that send',
+    [unknown, { ...other, reported: 'bank-1' }],
+    [endToEnd, null, null, 'bank-1'],
+  ),
+  ...candidates(
+    'a reported id that is not named',
+    [{ ...unknown, reported: 'bank-2' }],
+    [endToEnd, null, null, 'bank-1'],
+  ),
+  ...candidates(
+    'a send beside a repeated one',
+    [unknown, { ...other, note: 'after_unknown' }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send whose attempt was not sent before',
+    [{ ...unknown, note: 'after_not_sent' }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a repeated send',
+    [{ ...unknown, note: 'after_unknown' }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a repeated send that has ended',
+    [{ ...done, note: 'after_unknown' }],
+    [endToEnd, null, null, null],
+  ),
+  ...accountedScenes,
+  ...candidates(
+    'an open charge has the account of its owner',
+    [{ ...charge, phase: 'ACCEPTED', account: owner, timeline: [paidStep] }],
+    [null, null, txid, null],
+  ),
+  ...candidates(
+    'a paid charge has the step that completed it',
+    [
+      {
+        ...charge,
+        ...done,
+        timeline: [{ ...paidStep, phase: 'ACCEPTED', provider_txid: 'bank-1' }, paidStep],
+      },
+    ],
+    [null, null, txid, null],
+  ),
+  ...candidates(
+    'a failed charge has no step that completed it',
+    [{ ...charge, ...done, status: 'FAILED', timeline: [paidStep] }],
+    [null, null, txid, null],
+  ),
+  ...candidates(
+    'a send has neither an owner nor a step that completed it',
+    [{ ...done, account: owner, timeline: [paidStep] }],
+    [endToEnd, null, null, null],
+  ),
+];
