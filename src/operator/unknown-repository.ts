@@ -4,7 +4,7 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
-import { isAccountedFor } from '../pix/attempt-repository.ts';
+import { isAccountedFor, isRefusal } from '../pix/attempt-repository.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 import { listedCodes } from '../provider/refusal-codes.ts';
@@ -38,7 +38,7 @@ const findAnswers: Statement = {
            answer.provider_code as code, count(distinct t.id)::int as payments,
            min(t.created_at) as "oldestAt",
            (array_agg(distinct t.id))[1:$2::int] as "transactionIds"
-    ${answers} and not coalesce(answer.provider_code = any($1::text[]), false)
+    ${answers} and not ${isRefusal('answer', '$1::text[]')}
      group by 1, 2, 3 order by payments desc, "oldestAt" limit $3`,
 };
 
@@ -89,7 +89,7 @@ const findRefused: Statement = {
      order by t.id limit $4`,
 };
 
-/** An open send each of whose attempts was answered with one of the codes, or was not sent. */
+/** An open send each of whose attempts was refused with one of the codes, or was not sent. */
 export interface RefusedSend {
   readonly id: string;
   readonly userId: number;

@@ -1,23 +1,35 @@
 /** What the timeline says about each attempt at a payment. */
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
-import { listedCodes } from '../provider/refusal-codes.ts';
+import { paymentRefusalStatuses } from '../provider/payment-refusal.ts';
+
+const statuses = [...paymentRefusalStatuses].join(', ');
+
+/**
+ * A condition: a response refuses a payment. A code proves nothing in a status with which the
+ * provider does not refuse payments, such as 503: the payment may have been executed.
+ * @param answer the row of the timeline that has the response.
+ * @param codes an SQL expression: the codes that mean "not executed", a text array.
+ */
+export function isRefusal(answer: string, codes: string): string {
+  return `coalesce(${answer}.provider_code = any(${codes})
+                   and (${answer}.http_status in (${statuses})
+                        or ${answer}.provider_status = '2xx'), false)`;
+}
 
 /**
  * A condition: every attempt at a payment was provably not executed. The response to an attempt
- * has a listed code, or the attempt was not sent. The response stands in the row of the next
- * attempt, or in the row UNKNOWN of the last one.
+ * refuses it, or the attempt was not sent. The response stands in the row of the next attempt, or
+ * in the row UNKNOWN of the last one.
  * @param table the transactions.
- * @param codes an SQL expression: the listed codes, a text array.
+ * @param codes as for `isRefusal`.
  */
-export function isAccountedFor(table: string, codes: string = sqlCodes): string {
+export function isAccountedFor(table: string, codes: string): string {
   return `coalesce((select count(*) filter (where attempt.phase = 'PAYING')
                          = count(*) filter (where (attempt.attempt > 1 or attempt.phase = 'UNKNOWN')
                              and (attempt.note in ('${repeatNotes.notSent}', '${notSentNote}')
-                                  or attempt.provider_code = any(${codes})))
+                                  or ${isRefusal('attempt', codes)}))
                      from pix_timeline attempt
                     where attempt.transaction_id = ${table}.id
                       and attempt.phase in ('PAYING', 'UNKNOWN')
                    having count(*) filter (where attempt.phase = 'PAYING') > 0), false)`;
 }
-
-const sqlCodes = `'{${listedCodes.join(',')}}'::text[]`;

@@ -282,7 +282,8 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
   const move = settlementOf(final, transaction);
-  const isDoubtful = final.status === 'FAILED' && isRepeatedInDoubt(final.item, transaction);
+  // It may be the failure of one attempt only, while another one was executed.
+  const isDoubtful = final.status === 'FAILED' && transaction.repeated;
   if (isDoubtful && move.from.includes(transaction.phase)) {
     return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
   }
@@ -291,15 +292,6 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
   // the transaction may still reach the phase that this item fits.
   const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
   return { kind: 'skip', result: 'parked', reason, transaction };
-}
-
-/**
- * Whether a failure may be that of one attempt only, while another one was executed. Where each
- * attempt was provably not executed, a failure by the end-to-end id ends the payment.
- */
-function isRepeatedInDoubt({ ids }: WebhookItem, transaction: CandidateRow): boolean {
-  const { repeated, accounted, end_to_end: endToEnd } = transaction;
-  return repeated && !(accounted && ids.endToEnd === endToEnd);
 }
 
 function settlementOf({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {

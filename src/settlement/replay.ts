@@ -202,7 +202,6 @@ function imagineReceived(received: ReceivedPix): CandidateRow {
     expires_at: null,
     owner: null,
     paid_by: null,
-    accounted: false,
     idempotency_key: null,
     transaction_identification: null,
     qr_code: null,

@@ -16,7 +16,6 @@ import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
-import { isAccountedFor } from '../pix/attempt-repository.ts';
 import { mostCandidates } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
@@ -38,8 +37,6 @@ export interface CandidateRow extends PixTransactionRow {
    * Null for an open charge and for other types.
    */
   readonly paid_by: readonly [string | null, string | null] | null;
-  /** Whether it is open and each of its attempts was provably not executed (`isAccountedFor`). */
-  readonly accounted: boolean;
 }
 
 /** An account that a received PIX names by an identifier. */
@@ -87,8 +84,7 @@ export const joinCandidates = `
                     t.created_at, t.expires_at,
                     case when t.operation = 'CHARGE' then ${ownerOf('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
-                         then ${paymentOf('t')} end as paid_by,
-                    t.status = 'PROCESSING' and ${isAccountedFor('t')} as accounted
+                         then ${paymentOf('t')} end as paid_by
                from pix_transactions t
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))

@@ -34,7 +34,6 @@ const send: CandidateRow = {
   expires_at: null,
   owner: null,
   paid_by: null,
-  accounted: false,
 };
 
 const charge: CandidateRow = {
@@ -141,18 +140,6 @@ const cases: readonly Case[] = [
     'a failure of a payment that was repeated',
     { ...sent, ...refused },
     [{ ...send, repeated: true }],
-    'flag send failed_after_repeat',
-  ],
-  [
-    'a failure by the end-to-end id of a repeated payment whose attempts are accounted for',
-    { ...sent, ...refused },
-    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
-    'move send to FAILED',
-  ],
-  [
-    'a failure by the key of a repeated payment whose attempts are accounted for',
-    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
-    [{ ...send, phase: 'UNKNOWN', outcome: 'unknown', repeated: true, accounted: true }],
     'flag send failed_after_repeat',
   ],
   [

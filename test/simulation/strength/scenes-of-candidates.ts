@@ -1,7 +1,6 @@
 /** Scenes of the transactions that an event may concern, and of what is read about each. */
 import type { Statement } from '../../../src/db/database.ts';
-import { notSentNote, repeatNotes } from '../../../src/domain/pix.ts';
-import { listedCodes } from '../../../src/provider/refusal-codes.ts';
+import { repeatNotes } from '../../../src/domain/pix.ts';
 import { storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
@@ -72,7 +71,6 @@ const candidatesOf = (
       one['end_to_end'],
       one['provider_txid'],
       one['repeated'],
-      one['accounted'],
       one['owner'],
       one['paid_by'],
     ]);
@@ -87,49 +85,6 @@ const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scen
 
 const owner = { agency: '1', account_number: '2', document: '93541134780' };
 const paidStep = { phase: 'SETTLED', provider_txid: 'bank-2' };
-
-/** Whether each attempt of a send in UNKNOWN was provably not executed. */
-const accounted = (title: string, timeline: readonly Columns[]): readonly Scene[] =>
-  candidates(title, [{ ...unknown, timeline }], [endToEnd, null, null, null]);
-
-const [listed] = listedCodes;
-const paying = { phase: 'PAYING', attempt: 1 };
-const repeated = { phase: 'PAYING', attempt: 2 };
-const ended = { phase: 'UNKNOWN', attempt: 2 };
-
-const accountedScenes: readonly Scene[] = [
-  ...accounted('each attempt has a listed code', [
-    paying,
-    { ...repeated, provider_code: listed },
-    { ...ended, provider_code: listed },
-  ]),
-  ...accounted('an attempt was not sent, and the last one has a listed code', [
-    paying,
-    { ...repeated, note: repeatNotes.notSent },
-    { ...ended, provider_code: listed },
-  ]),
-  ...accounted('the last attempt was not sent', [paying, { ...ended, note: notSentNote }]),
-  ...accounted('the first attempt has an unlisted code', [
-    paying,
-    { ...repeated, provider_code: 'unlisted' },
-    { ...ended, provider_code: listed },
-  ]),
-  ...accounted('the last attempt has no answer yet', [
-    { ...paying, provider_code: listed },
-    { ...repeated, provider_code: listed },
-  ]),
-  ...candidates(
-    'a send that has ended is not accounted for',
-    [{ ...done, timeline: [paying, { ...ended, provider_code: listed }] }],
-    [endToEnd, null, null, null],
-  ),
-  ...['RESERVED', 'RESOLVED', 'ACCEPTED', 'ANOMALY'].flatMap((phase) =>
-    accounted(`a row ${phase} is no answer to an attempt`, [
-      paying,
-      { ...ended, phase, provider_code: listed },
-    ]),
-  ),
-];
 
 export const candidateScenes: readonly Scene[] = [
   ...candidates('by the end-to-end id', [unknown, other], [endToEnd, null, null, null]),
@@ -174,7 +129,6 @@ export const candidateScenes: readonly Scene[] = [
     [{ ...done, note: 'after_unknown' }],
     [endToEnd, null, null, null],
   ),
-  ...accountedScenes,
   ...candidates(
     'an open charge has the account of its owner',
     [{ ...charge, phase: 'ACCEPTED', account: owner, timeline: [paidStep] }],
