@@ -31,8 +31,8 @@ interface SentRow {
   readonly created_at: Date;
 }
 
-/** The statements that store a send. */
-const reserving = /^pix-reserve-send/;
+/** The beginning of the names of the statements that store a send. */
+const reserving = 'pix-reserve-send';
 
 /** What counts: money that may have left, and a failed send from its correction on. */
 const readSpent = `
@@ -54,7 +54,7 @@ export class LimitCheck {
   /** A statement has been executed, and no other one since. */
   async statementExecuted({ name, written }: ExecutedStatement): Promise<void> {
     const { day, night } = this.#options.limits;
-    if ((day === null && night === null) || !reserving.test(name)) return;
+    if ((day === null && night === null) || !name.startsWith(reserving)) return;
     for (const row of written as unknown as readonly SentRow[]) {
       // The statement finds its own row if it is repeated after a lost answer.
       if (!this.#stored.has(row.id)) await this.#check(row);
