@@ -8,8 +8,10 @@ import { findPayees, recordReceived } from '../../src/settlement/transaction-rep
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { retentionStatements } from '../../src/jobs/retention-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { noAdversary } from './bank/adversary.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -123,6 +125,17 @@ export const mutationsOfOperations: readonly Mutation[] = [
     deviation: replacing(recordRefund, (text) =>
       text.replace('where original.fits', 'where true').replace(/, counted as .*?\n {4}\)/s, ''),
     ),
+  },
+  {
+    name: 'a corrected send does not count towards a limit',
+    deviation: {
+      ...replacing(reservationStatements.reserveWithinLimits, (text) =>
+        text.replace("t.status <> 'FAILED'", "t.status <> 'FAILED' and t.corrected_at is null"),
+      ),
+      policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },
+      profile: { deaths: 0, lostNotices: 0, slowestNoticeMs: 50, databaseWindows: 0, failovers: 0 },
+    },
+    firstSeed: 30,
   },
   {
     name: 'an expired charge stays open',
