@@ -213,8 +213,16 @@ function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
 
 /**
  * Creates the `transactionIdentification` of a charge: 26 random alphanumerics, the minimum of the
- * central bank's PIX API for a charge behind a URL. A static BR Code has room for 25 of them.
+ * central bank's PIX API for a charge behind a URL.
  */
 export function newTransactionIdentification(): string {
   return randomAlphanumerics(26);
+}
+
+/** A static BR Code has room for the first 25 of the 26 characters. */
+export const staticTxidLength = 25;
+
+/** Whether a reported identification is that of a charge; its code may have it cut. */
+export function namesCharge(reported: string | null, stored: string): boolean {
+  return reported === stored || reported === stored.slice(0, staticTxidLength);
 }

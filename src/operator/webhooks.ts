@@ -1,6 +1,6 @@
 /** `webhook list` and `webhook show`: the stored events and their results. */
 import type { LocalContext } from '../context.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
+import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { parsePayload } from '../provider/webhook-payload.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';

@@ -4,7 +4,6 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
@@ -12,6 +11,10 @@ import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
 import { mostStores } from './retry-limits.ts';
 import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
+
+/** The status of a stored event; `received`: not processed yet. */
+export type WebhookEventStatus =
+  'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
 /**
  * Stores an event in one commit with the job that settles it. If an event with the same hash

@@ -6,13 +6,12 @@
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
-import { findEvent, finishAttempt } from './event-repository.ts';
+import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
 import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';

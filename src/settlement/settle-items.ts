@@ -4,7 +4,7 @@
  */
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
-import { staticTxidLength } from '../domain/settlement.ts';
+import { staticTxidLength } from '../domain/pix.ts';
 import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
