@@ -1,6 +1,5 @@
 /** What the timeline says about each attempt at a payment. */
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
-import { listedCodes } from '../provider/refusal-codes.ts';
 
 /**
  * A condition: every attempt at a payment was provably not executed. The response to an attempt
@@ -9,7 +8,7 @@ import { listedCodes } from '../provider/refusal-codes.ts';
  * @param table the transactions.
  * @param codes an SQL expression: the listed codes, a text array.
  */
-export function isAccountedFor(table: string, codes: string = sqlCodes): string {
+export function isAccountedFor(table: string, codes: string): string {
   return `coalesce((select count(*) filter (where attempt.phase = 'PAYING')
                          = count(*) filter (where (attempt.attempt > 1 or attempt.phase = 'UNKNOWN')
                              and (attempt.note in ('${repeatNotes.notSent}', '${notSentNote}')
@@ -19,5 +18,3 @@ export function isAccountedFor(table: string, codes: string = sqlCodes): string 
                       and attempt.phase in ('PAYING', 'UNKNOWN')
                    having count(*) filter (where attempt.phase = 'PAYING') > 0), false)`;
 }
-
-const sqlCodes = `'{${listedCodes.join(',')}}'::text[]`;

@@ -8,7 +8,7 @@ import type { ProviderErrorCode } from '../errors.ts';
  * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, an
  *   unreadable document).
  * - `rejected`: the provider refused definitively: a 4xx; for a payment, a listed code
- *   (`refusal-codes.ts`).
+ *   (`refusals.ts`).
  * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';

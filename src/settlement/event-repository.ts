@@ -29,8 +29,8 @@ export type WebhookEventStatus =
  * An event that reports a failed send waits for that send from this commit on: a process that is
  * still paying it makes no further attempt (`pix-repeat`).
  *
- * The result also contains the candidates of the given ids, as `pix-candidates` finds them. They
- * were read before the event was stored.
+ * The result also contains the candidates of the given ids, those of a payment that was completed, as
+ * `pix-candidates` finds them. They were read before the event was stored.
  *
  * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
  * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
@@ -83,7 +83,7 @@ export const storeWebhookEvent: Statement = {
       left join lateral (
              select id as known_id from webhook_events
               where payload_hash = requested.payload_hash and not is_new limit 1) known on true
-      left join lateral (select found.* from ${joinCandidates}) found on true
+      left join lateral (select found.* from ${joinCandidates('false')}) found on true
      order by ordinal, ${closeness('found')}`,
 };
 

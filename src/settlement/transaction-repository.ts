@@ -78,9 +78,10 @@ export interface ReceivedPix {
 
 /**
  * The candidates of each row of `requested`, a table expression with the ids of an item, as
- * `found`. A part of a FROM clause: `requested, ${joinCandidates}`.
+ * `found`. A part of a FROM clause: `requested, ${joinCandidates('false')}`.
+ * @param accounted a condition about the transaction `t`: the column `accounted`.
  */
-export const joinCandidates = `
+export const joinCandidates = (accounted: string): string => `
            lateral (
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,
@@ -93,7 +94,7 @@ export const joinCandidates = `
                     case when t.operation = 'CHARGE' then ${ownerOf('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
                          then ${paymentOf('t')} end as paid_by,
-                    t.status = 'PROCESSING' and ${isAccountedFor('t')} as accounted
+                    t.status = 'PROCESSING' and ${accounted} as accounted
                from pix_transactions t
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
@@ -106,16 +107,17 @@ export const joinCandidates = `
  * The transactions that an item's ids may name. Those named by a unique id come first, because many
  * users may have the same client request id. A transaction may have several ids of the provider; if
  * the item names one of them, the row has that one.
- * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
+ * Parameters, batched: end to end, client request id, transactionIdentification, provider's id, and
+ * for a failure the codes that mean that a payment was not executed, separated by spaces, else null.
  */
 export const findCandidates: Statement = {
   name: 'pix-candidates',
   batching: {},
   text: `
     select ordinal, found.*
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid,
-             ordinal), ${joinCandidates}
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, codes,
+             ordinal), ${joinCandidates(isAccountedFor('t', "string_to_array(requested.codes, ' ')"))}
      order by ordinal, ${closeness('found')}`,
 };
 
@@ -197,8 +199,8 @@ export const findPayees: Statement = {
  * @returns the candidates and the payees, each in the order of their closeness.
  */
 export async function readFacts(
-  { db, config }: LocalContext,
-  { kind, ids, payee }: WebhookItem,
+  { db, config, dialects }: LocalContext,
+  { kind, status, ids, payee }: WebhookItem,
 ): Promise<Facts> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
   const { document, agency, accountNumber, key } = payee;
@@ -212,6 +214,7 @@ export async function readFacts(
       clientRequestId,
       transactionIdentification,
       providerTxid,
+      status === 'FAILED' ? [...dialects.refusals.keys()].join(' ') : null,
     ]),
     mayBeReceived && namesPayee
       ? db.query<PayeeRow>(findPayees, [

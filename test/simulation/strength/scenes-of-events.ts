@@ -258,7 +258,11 @@ const candidatesOf = (
 /** Two scenes: the statement that finds candidates, and the one that also stores the event. */
 const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
   const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
-  return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
+  const [title, rows, ids] = scene;
+  return [
+    candidatesOf(findCandidates, [], [title, rows, [...ids, null]]),
+    candidatesOf(storeWebhookEvent, before, scene),
+  ];
 };
 
 export const eventScenes: readonly Scene[] = [
