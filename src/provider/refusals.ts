@@ -78,7 +78,7 @@ export function paymentRefusal(answer: PaymentAnswer, codes: RefusalCodes): Prov
   return new ProviderError({ ...doubt, ...doubtOf(status), ...retry(status, retryAfterMs) });
 }
 
-/** The error of a receipt of this payment that reports its failure: it counts with a listed code. */
+/** The error of a receipt of this payment that reports its failure; a listed code proves it. */
 export function failedReceipt(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
   return isListed(answer, codes) ? rejected(answer, codes) : paymentRefusal(answer, codes);
 }

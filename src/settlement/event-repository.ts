@@ -29,8 +29,8 @@ export type WebhookEventStatus =
  * An event that reports a failed send waits for that send from this commit on: a process that is
  * still paying it makes no further attempt (`pix-repeat`).
  *
- * The result also contains the candidates of the given ids, those of a payment that was completed, as
- * `pix-candidates` finds them. They were read before the event was stored.
+ * The result also contains the candidates of the given ids, which are those of a completed payment,
+ * as `pix-candidates` finds them. They were read before the event was stored.
  *
  * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
  * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,

@@ -103,12 +103,15 @@ export const joinCandidates = (accounted: string): string => `
                  or t.id = any(reported.ids)
               order by ${closeness('t')} limit ${mostCandidates}) found`;
 
+/** A condition: the codes of the request account for each attempt at a transaction. */
+const isAccounted = isAccountedFor('t', "string_to_array(requested.codes, ' ')");
+
 /**
  * The transactions that an item's ids may name. Those named by a unique id come first, because many
  * users may have the same client request id. A transaction may have several ids of the provider; if
  * the item names one of them, the row has that one.
  * Parameters, batched: end to end, client request id, transactionIdentification, provider's id, and
- * for a failure the codes that mean that a payment was not executed, separated by spaces, else null.
+ * for a failure the codes that mean "not executed", separated by spaces; otherwise null.
  */
 export const findCandidates: Statement = {
   name: 'pix-candidates',
@@ -117,7 +120,7 @@ export const findCandidates: Statement = {
     select ordinal, found.*
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
            with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, codes,
-             ordinal), ${joinCandidates(isAccountedFor('t', "string_to_array(requested.codes, ' ')"))}
+             ordinal), ${joinCandidates(isAccounted)}
      order by ordinal, ${closeness('found')}`,
 };
 

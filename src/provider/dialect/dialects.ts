@@ -16,7 +16,7 @@ import {
   unread,
   type Message,
 } from './messages.ts';
-import { isContradictory, parsePayload } from '../webhook-payload.ts';
+import { isContradictory, parsePayload } from './payload.ts';
 import type { Shape } from './shape.ts';
 
 /**
