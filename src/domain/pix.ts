@@ -138,41 +138,6 @@ export function pixTypeNamed(type: PixTransactionType): PixType {
   return typesByName[type];
 }
 
-/**
- * The status words of providers of this family. An unlisted word changes nothing: no default
- * decides about money. Numeric statuses are unlisted because providers give them different
- * meanings.
- */
-const statusWords: Readonly<Record<string, PixStatus>> = {
-  PROCESSING: 'PROCESSING',
-  PENDING: 'PROCESSING',
-  CREATED: 'PROCESSING',
-  INITIATED: 'PROCESSING',
-  APPROVED: 'PROCESSING',
-  CONFIRMED: 'COMPLETED',
-  COMPLETED: 'COMPLETED',
-  SUCCESS: 'COMPLETED',
-  SETTLED: 'COMPLETED',
-  PAID: 'COMPLETED',
-  ERROR: 'FAILED',
-  FAILED: 'FAILED',
-  REJECTED: 'FAILED',
-  CANCELLED: 'FAILED',
-};
-
-/** Longer than any status word with blanks around it. */
-const MAX_STATUS_LENGTH = 128;
-
-/**
- * Maps a provider's status word.
- * @returns the status, or null for an unknown word or a number.
- */
-export function readStatusWord(word: unknown): PixStatus | null {
-  if (typeof word !== 'string' || word.length > MAX_STATUS_LENGTH) return null;
-  const name = word.trim().toUpperCase();
-  return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
-}
-
 /** The return id of a refund: as an end-to-end id, but with `D`. */
 const RETURN_ID = /^D[0-9A-Za-z]{31}$/;
 

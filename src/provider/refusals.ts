@@ -74,8 +74,15 @@ export interface PaymentAnswer {
 export function paymentRefusal(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
   const { status, retryAfterMs } = answer;
   if (paymentRefusalStatuses.has(status) && isListed(answer, codes)) return rejected(answer, codes);
-  const doubt = { ...factsOf(answer), outcome: 'unknown' } as const;
-  return new ProviderError({ ...doubt, ...doubtOf(status), ...retry(status, retryAfterMs) });
+  // The same payment may be repeated after a failure of the provider, and after a 408.
+  const retryable = status >= 500 || status === 408;
+  return new ProviderError({
+    ...factsOf(answer),
+    ...doubtOf(status),
+    outcome: 'unknown',
+    retryable,
+    retryAfterMs: retryable ? retryAfterMs : undefined,
+  });
 }
 
 /** The error of a receipt of this payment that reports its failure; a listed code proves it. */
@@ -97,7 +104,7 @@ function rejected(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
 }
 
 function factsOf({ status, code }: PaymentAnswer) {
-  return { httpStatus: status, refusalCode: code, ...(code !== null && { reason: code }) };
+  return { httpStatus: status, refusalCode: code, reason: code };
 }
 
 function doubtOf(status: number): Pick<ProviderErrorOptions, 'code' | 'statusClass'> {
@@ -115,17 +122,8 @@ function classOf(status: number): ProviderStatusClass {
   return status === 429 ? '429' : '4xx';
 }
 
-/** The same payment may be repeated after a failure of the provider, and after a 408. */
-function retry(
-  status: number,
-  retryAfterMs: number | undefined,
-): Pick<ProviderErrorOptions, 'retryable' | 'retryAfterMs'> {
-  if (status < 500 && status !== 408) return {};
-  return { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-}
-
 /** Stored instead of a code that is not in the allowed form, which may be personal data. */
-export const unreadableCode = 'unreadable';
+const unreadableCode = 'unreadable';
 
 /**
  * Reads the code of a refusal at its declared places: `code` and `error.code`.

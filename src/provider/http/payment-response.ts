@@ -1,5 +1,6 @@
 /** Reads the provider's response to a payment: the response that decides about money. */
-import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
+import type { PixStatus } from '../../domain/pix.ts';
+import { readWord } from '../dialect/fields.ts';
 import { ProviderError } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
 import {
@@ -97,9 +98,29 @@ function receiptStatus(places: readonly Fields[]): PixStatus {
   return status && isCertain ? status : 'PROCESSING';
 }
 
-function readStatus(word: unknown): PixStatus | 'ACCEPTED' | null {
-  const isSuccess = typeof word === 'string' && word.trim().toUpperCase() === 'SUCCESS';
-  return isSuccess ? 'ACCEPTED' : readStatusWord(word);
+/**
+ * The status words of an answer. An unlisted word decides nothing, and numbers are unlisted, because
+ * providers give them different meanings.
+ */
+const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
+  ['PROCESSING', 'PROCESSING'],
+  ['PENDING', 'PROCESSING'],
+  ['CREATED', 'PROCESSING'],
+  ['INITIATED', 'PROCESSING'],
+  ['APPROVED', 'PROCESSING'],
+  ['CONFIRMED', 'COMPLETED'],
+  ['COMPLETED', 'COMPLETED'],
+  ['SETTLED', 'COMPLETED'],
+  ['PAID', 'COMPLETED'],
+  ['SUCCESS', 'ACCEPTED'],
+  ['ERROR', 'FAILED'],
+  ['FAILED', 'FAILED'],
+  ['REJECTED', 'FAILED'],
+  ['CANCELLED', 'FAILED'],
+]);
+
+function readStatus(value: unknown): PixStatus | 'ACCEPTED' | null {
+  return statusWords.get(readWord(value) ?? '') ?? null;
 }
 
 function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
