@@ -9,7 +9,6 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
-import { mostStores } from './retry-limits.ts';
 import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
 
 /** The status of a stored event; `received`: not processed yet. */
@@ -120,6 +119,12 @@ interface StoredRow {
 
 /** One for each candidate, or one without. */
 type StoredWithCandidate = StoredRow & (CandidateRow | { readonly id: null });
+
+/**
+ * Attempts to store an event or to find it by its hash. If a concurrent delivery commits the same
+ * bytes during the first attempt, that attempt does neither, and the second finds the event.
+ */
+const mostStores = 2;
 
 /** Stores an event with its job, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {

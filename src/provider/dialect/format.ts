@@ -154,7 +154,7 @@ const file = closed(
     not_executed: { type: 'object' },
     shapes: { type: 'array', items: shape, minItems: 1 },
   },
-  ['source', 'shapes'],
+  ['source'],
 );
 
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile<DialectFile>(file);

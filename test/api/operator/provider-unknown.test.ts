@@ -12,23 +12,9 @@ import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
 
-/** A dialect whose only purpose is the code of a bank. */
+/** A dialect that has nothing but the code of a bank. */
 const ownCodes = join(mkdtempSync(join(tmpdir(), 'ponte-codes-')), 'own.yaml');
-writeFileSync(
-  ownCodes,
-  `{source: bulletin 9, markers: [own], not_executed: {E9: bulletin 9},
-    shapes: [{name: nothing, kind: nothing, when: {own: [NOTHING]}}]}`,
-);
-writeFileSync(
-  ownCodes.replace('.yaml', '.samples.json'),
-  JSON.stringify([
-    {
-      name: 'nothing',
-      event: { own: 'NOTHING' },
-      reads: [{ shape: 'own/nothing', kind: 'ignored', ignoredBecause: 'moves_nothing' }],
-    },
-  ]),
-);
+writeFileSync(ownCodes, 'source: bulletin 9\nnot_executed: {E9: bulletin 9}\n');
 
 const bank = await startScriptedBank();
 const environment = {

@@ -41,6 +41,7 @@ const refused: readonly (readonly [what: string, text: string, fault: RegExp])[]
   ['text that is no YAML', 'shapes: [', /^bank: /],
   ['a key that is written twice', `${head}${payment}source: other\n`, /unique/],
   ['an unknown key of the file', `${head}${payment}colour: red\n`, /unknown key colour/],
+  ['a file without shapes and codes', 'source: a page', /neither shapes nor not_executed/],
   ['a file without a source', `shapes:${payment}`, /required property 'source'/],
   [
     'an unknown key of a shape',
@@ -227,6 +228,11 @@ describe('codes that mean not executed', () => {
     assert.equal(codes.get('N1')?.error, 'INSUFFICIENT_FUNDS');
     assert.match(codes.get('AC03')?.source ?? '', /ISO 20022/);
     assert.equal(codes.has('AM05'), false);
+  });
+
+  it('may be all that a file has', () => {
+    const text = 'source: bulletin 12\nnot_executed: {E42: bulletin 12}';
+    assert.ok(loadDialects([{ name: 'bank', text, samples: null }]).refusals.has('E42'));
   });
 
   it('keep the common meaning', () => {
