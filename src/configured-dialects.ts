@@ -1,8 +1,7 @@
 /** Opens the dialects that the configuration names. */
 import { ConfigError, type Config } from './config/config.ts';
 import type { Dialects } from './provider/dialect/dialects.ts';
-import { DialectError } from './provider/dialect/load.ts';
-import { openDialects } from './provider/dialect/open.ts';
+import { DialectError, openDialects } from './provider/dialect/load.ts';
 
 /** @throws ConfigError with every fault of the active dialects, for the setting of the files. */
 export function configuredDialects({ provider: { dialects } }: Pick<Config, 'provider'>): Dialects {

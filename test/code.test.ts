@@ -8,6 +8,7 @@ await runSuite(import.meta.dirname, [
   'unit/domain',
   'unit/pix',
   'unit/security',
+  'unit/settlement',
   'unit/support',
   'unit/telemetry',
 ]);

@@ -138,41 +138,6 @@ export function pixTypeNamed(type: PixTransactionType): PixType {
   return typesByName[type];
 }
 
-/**
- * The status words of providers of this family. An unlisted word changes nothing: no default
- * decides about money. Numeric statuses are unlisted because providers give them different
- * meanings.
- */
-const statusWords: Readonly<Record<string, PixStatus>> = {
-  PROCESSING: 'PROCESSING',
-  PENDING: 'PROCESSING',
-  CREATED: 'PROCESSING',
-  INITIATED: 'PROCESSING',
-  APPROVED: 'PROCESSING',
-  CONFIRMED: 'COMPLETED',
-  COMPLETED: 'COMPLETED',
-  SUCCESS: 'COMPLETED',
-  SETTLED: 'COMPLETED',
-  PAID: 'COMPLETED',
-  ERROR: 'FAILED',
-  FAILED: 'FAILED',
-  REJECTED: 'FAILED',
-  CANCELLED: 'FAILED',
-};
-
-/** Longer than any status word with blanks around it. */
-const MAX_STATUS_LENGTH = 128;
-
-/**
- * Maps a provider's status word.
- * @returns the status, or null for an unknown word or a number.
- */
-export function readStatusWord(word: unknown): PixStatus | null {
-  if (typeof word !== 'string' || word.length > MAX_STATUS_LENGTH) return null;
-  const name = word.trim().toUpperCase();
-  return Object.hasOwn(statusWords, name) ? (statusWords[name] ?? null) : null;
-}
-
 /** The return id of a refund: as an end-to-end id, but with `D`. */
 const RETURN_ID = /^D[0-9A-Za-z]{31}$/;
 
@@ -213,8 +178,16 @@ function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
 
 /**
  * Creates the `transactionIdentification` of a charge: 26 random alphanumerics, the minimum of the
- * central bank's PIX API for a charge behind a URL. A static BR Code has room for 25 of them.
+ * central bank's PIX API for a charge behind a URL.
  */
 export function newTransactionIdentification(): string {
   return randomAlphanumerics(26);
+}
+
+/** A static BR Code has room for the first 25 of the 26 characters. */
+export const staticTxidLength = 25;
+
+/** Whether a reported identification is that of a charge; its code may have it cut. */
+export function namesCharge(reported: string | null, stored: string): boolean {
+  return reported === stored || reported === stored.slice(0, staticTxidLength);
 }

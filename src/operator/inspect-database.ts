@@ -77,6 +77,7 @@ export interface InspectedWebhooks {
 /** Inspects the database. */
 export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspection> = {
   needs: 'database',
+  needsDialects: true,
   async run(context) {
     const { db, clock } = context;
     // The first statement may have to open a connection.

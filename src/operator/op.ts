@@ -22,7 +22,7 @@ export interface Op<Input, Result> {
    * schema, or nothing, for an op that may create the database.
    */
   readonly needs?: 'schema' | 'database' | 'nothing';
-  /** Whether it reads messages of the provider: only then are the dialects opened. */
+  /** Whether it reads messages or codes of the provider: only then are the dialects opened. */
   readonly needsDialects?: true;
   /** Why it is refused while a service runs on the embedded database, as a sentence. */
   readonly refusedWhileServing?: string;

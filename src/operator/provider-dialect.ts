@@ -1,8 +1,7 @@
 /** Checks a dialect before it is active, and shows what the active ones read. Needs no database. */
 import { basename } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { DialectError } from '../provider/dialect/load.ts';
-import { openDialects } from '../provider/dialect/open.ts';
+import { DialectError, openDialects } from '../provider/dialect/load.ts';
 
 type ActiveDialects = Config['provider']['dialects'];
 

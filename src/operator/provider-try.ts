@@ -12,7 +12,6 @@ import { readStatementOf } from '../pix/read-statement.ts';
 import { judgeSend } from '../pix/statement-evidence.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { Provider, StatementLine } from '../provider/provider.ts';
-import { listedCodes, refusalCodes } from '../provider/refusal-codes.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -59,7 +58,7 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     const mistake = apply && decisionError(apply, operator);
     if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);
     const size = Math.min(Math.max(1, limit), mostAtOnce);
-    const all = [...new Set([...listedCodes, ...codes])];
+    const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
     const sends = await findRefusedSends(context, { codes: all, after, limit: size });
     const payments = await withProvider(context, async (provider) => {
       const tried: TriedPayment[] = [];
@@ -141,7 +140,7 @@ async function fail(
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'rejected',
-    failureCode: refusalCodes[code ?? '']?.error ?? 'PROVIDER_REJECTED',
+    failureCode: context.dialects.refusals.get(code ?? '')?.error ?? 'PROVIDER_REJECTED',
     timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason}` }],
   };
   const isMoved = await recordAction(context, action, async (transaction) => {

@@ -26,6 +26,7 @@ const mostIds = 100;
 
 /** Lists the answers without a listed code, those with the most open payments first. */
 export const listUnknown: Op<Readonly<Record<string, never>>, ProviderUnknown> = {
+  needsDialects: true,
   async run(context) {
     const found = await findUnknownAnswers(context, { shown: mostIds, limit: mostAnswers });
     return {

@@ -1,6 +1,6 @@
 /** Reads a table of codes that mean "examined and not executed", as a dialect has it. */
 import { parse } from 'yaml';
-import { restrictCode, unreadableCode } from '../provider/refusal-codes.ts';
+import { readRefusalCodes } from '../provider/refusals.ts';
 
 export interface CodesFile {
   /** In upper case. */
@@ -24,14 +24,8 @@ export function readCodes(text: string): CodesFile {
   if (!isMap(table) || Object.keys(table).length === 0) {
     return { codes: [], faults: ['it has no lines of the form CODE: source'] };
   }
-  const faults: string[] = [];
-  for (const [index, [code, source]] of Object.entries(table).entries()) {
-    const isCode = restrictCode(code) !== unreadableCode;
-    if (!isCode) faults.push(`code ${index + 1} is not 1 to 32 letters, digits, or _.-`);
-    const hasSource = typeof source === 'string' && source.trim() !== '';
-    if (!hasSource) faults.push(`code ${index + 1} has no source`);
-  }
-  return { codes: Object.keys(table).map(restrictCode), faults };
+  const { codes, faults } = readRefusalCodes(table);
+  return { codes: [...codes.keys()], faults };
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -7,7 +7,6 @@ import { notSentNote, repeatNotes } from '../domain/pix.ts';
 import { isAccountedFor, isRefusal } from '../pix/attempt-repository.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
-import { listedCodes } from '../provider/refusal-codes.ts';
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
 const answers = `
@@ -44,10 +43,10 @@ const findAnswers: Statement = {
 
 /** @returns the answers without a listed code, those with the most open sends first. */
 export function findUnknownAnswers(
-  { db }: Pick<LocalContext, 'db'>,
+  { db, dialects }: Pick<LocalContext, 'db' | 'dialects'>,
   { shown, limit }: { readonly shown: number; readonly limit: number },
 ): Promise<UnknownAnswer[]> {
-  return db.query<UnknownAnswer>(findAnswers, [listedCodes, shown, limit]);
+  return db.query<UnknownAnswer>(findAnswers, [[...dialects.refusals.keys()], shown, limit]);
 }
 
 /** Parameters: listed codes. */
@@ -59,8 +58,12 @@ const countCodes: Statement = {
 };
 
 /** @returns the number of open sends that wait for a code that is not listed. */
-export async function countUnlisted({ db }: Pick<LocalContext, 'db'>): Promise<number> {
-  const [row] = await db.query<{ payments: number }>(countCodes, [listedCodes]);
+export async function countUnlisted({
+  db,
+  dialects,
+}: Pick<LocalContext, 'db' | 'dialects'>): Promise<number> {
+  const codes = [...dialects.refusals.keys()];
+  const [row] = await db.query<{ payments: number }>(countCodes, [codes]);
   return row?.payments ?? 0;
 }
 

@@ -1,6 +1,6 @@
 /** `webhook replay`: settles stored events again, or shows what that would change. */
 import type { LocalContext } from '../context.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
+import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
 import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';

@@ -5,7 +5,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
+import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 
 export interface InspectedEvent {

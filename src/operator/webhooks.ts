@@ -1,7 +1,6 @@
 /** `webhook list` and `webhook show`: the stored events and their results. */
 import type { LocalContext } from '../context.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
-import { parsePayload } from '../provider/webhook-payload.ts';
+import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { findJobs } from './job-admin-repository.ts';
@@ -95,10 +94,19 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
       items: Array.isArray(event.results) ? (event.results as ItemOutcome[]) : [],
       waitsFor: event.waitsFor,
       jobs: jobs.map((job) => toJobView(job, now)),
-      payload: raw ? text : event.payload && redacted(parsePayload(event.payload)?.content ?? text),
+      payload: raw || text === null ? text : redacted(parseJson(text)),
     };
   },
 };
+
+/** @returns the text itself when it is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** An absent field matches every event; times are ISO 8601 texts. */
 export interface WebhookFilter {

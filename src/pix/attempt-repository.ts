@@ -1,6 +1,6 @@
 /** What the timeline says about each attempt at a payment. */
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
-import { paymentRefusalStatuses } from '../provider/payment-refusal.ts';
+import { paymentRefusalStatuses } from '../provider/refusals.ts';
 
 const statuses = [...paymentRefusalStatuses].join(', ');
 

@@ -1,5 +1,5 @@
 /** What the lines of a whole statement prove about a payment. The functions are pure. */
-import { namesCharge } from '../domain/settlement.ts';
+import { namesCharge } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 
 /** The payment to find. */

@@ -8,7 +8,7 @@ import type { ProviderErrorCode } from '../errors.ts';
  * - `not_sent`: provably nothing was done (DNS, connect, TLS, open breaker, no valid token, an
  *   unreadable document).
  * - `rejected`: the provider refused definitively: a 4xx; for a payment, a listed code
- *   (`refusal-codes.ts`).
+ *   (`refusals.ts`).
  * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';
@@ -43,9 +43,9 @@ export interface ProviderErrorOptions {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   /** The wait that the provider requests, in milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** The provider's own reason, such as `AC03`: logged, never returned to the app. */
-  readonly reason?: string;
+  readonly reason?: string | null | undefined;
   /** Whether it answered that it is unavailable, a 503. For a payment that proves nothing. */
   readonly saysUnavailable?: boolean;
   /** The status of the response to a payment. */
@@ -81,7 +81,7 @@ export class ProviderError extends Error {
     this.statusClass = options.statusClass;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
-    this.reason = options.reason;
+    this.reason = options.reason ?? undefined;
     this.saysUnavailable = options.saysUnavailable ?? false;
     this.httpStatus = options.httpStatus ?? null;
     this.refusalCode = options.refusalCode ?? null;

@@ -16,11 +16,11 @@ export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlati
 /** The longest displayed name of an event. */
 const MAX_NAME_LENGTH = 64;
 
-/** An object's fields by plain name: lower case, without `_`, `-` and spaces. */
-export interface Fields extends ReadonlyMap<string, unknown> {
-  /** The values of further spellings of a name; absent without any. */
-  readonly further?: ReadonlyMap<string, readonly unknown[]>;
-}
+/**
+ * The values of an object's fields by plain name: lower case, without `_`, `-` and spaces. A name
+ * has a value for each of its spellings, which may contradict each other.
+ */
+export type Fields = ReadonlyMap<string, readonly unknown[]>;
 
 const noFields: Fields = new Map();
 
@@ -48,12 +48,6 @@ export function memoised<T extends string | object>(
   };
 }
 
-/** The number of further spellings that are kept. */
-const MOST_FURTHER_SPELLINGS = 3;
-
-/** Represents the spellings that are not kept. It is unreadable, so it contradicts the others. */
-const MORE_SPELLINGS: unknown = Object.freeze({});
-
 /** The plain name of `endToEndId`, `EndToEndId` and `end_to_end_id` is the same. */
 export const plainName = memoised((name) =>
   name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()).replace(/[_\-\s]/g, ''),
@@ -64,35 +58,22 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Reads the fields of an object; anything else has none. The map contains the first spelling of a
- * name; `findValues` returns all of them, which may contradict each other.
- */
+/** Reads the fields of an object; anything else has none. */
 export function readFields(value: unknown): Fields {
   if (!isObject(value)) return noFields;
-  const fields: Map<string, unknown> & { further?: Map<string, unknown[]> } = new Map();
+  const fields = new Map<string, unknown[]>();
   for (const [name, content] of Object.entries(value)) {
     const plain = plainName(name);
-    if (!fields.has(plain)) {
-      fields.set(plain, content);
-      continue;
-    }
-    fields.further ??= new Map();
-    const others = fields.further.get(plain);
-    if (others) addSpelling(others, content);
-    else fields.further.set(plain, [content]);
+    const before = fields.get(plain);
+    if (before) before.push(content);
+    else fields.set(plain, [content]);
   }
   return fields;
 }
 
-function addSpelling(others: unknown[], content: unknown): void {
-  if (others.length < MOST_FURTHER_SPELLINGS) others.push(content);
-  else others[MOST_FURTHER_SPELLINGS] = MORE_SPELLINGS;
-}
-
-/** Reads the object under a name; no fields when there is none. */
+/** Reads the object under a name, in its first spelling; no fields when there is none. */
 export function readInner(fields: Fields, name: string): Fields {
-  return readFields(fields.get(name));
+  return readFields(fields.get(name)?.[0]);
 }
 
 /**
@@ -100,20 +81,9 @@ export function readInner(fields: Fields, name: string): Fields {
  * Null and undefined count as absent.
  */
 export function findValues(names: readonly string[], objects: readonly Fields[]): unknown[] {
-  const found: unknown[] = [];
-  for (const name of names) {
-    for (const fields of objects) {
-      const value = fields.get(name);
-      if (value !== undefined && value !== null) found.push(value);
-      if (fields.further !== undefined) found.push(...furtherValues(fields, name));
-    }
-  }
-  return found;
-}
-
-function furtherValues({ further }: Fields, name: string): readonly unknown[] {
-  const others = further?.get(name) ?? [];
-  return others.filter((value) => value !== undefined && value !== null);
+  return names
+    .flatMap((name) => objects.flatMap((fields) => fields.get(name) ?? []))
+    .filter((value) => value !== undefined && value !== null);
 }
 
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */

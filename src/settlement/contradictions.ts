@@ -1,7 +1,7 @@
 /**
  * The items of an event that another item of the same event contradicts. The functions are pure.
  */
-import { staticTxidLength } from '../domain/settlement.ts';
+import { staticTxidLength } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**

@@ -4,13 +4,6 @@
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
-import {
-  chargeNamed,
-  chargePaid,
-  findMeant,
-  isOfOtherPayment,
-  openNamed,
-} from '../domain/settlement.ts';
 import { correctionOf } from './correction.ts';
 import {
   unreadReasons,
@@ -20,6 +13,7 @@ import {
 import type { Move } from '../pix/move-repository.ts';
 import { contradictedInEvent, type Decision, type EventItem, type FinalItem } from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
+import { chargeNamed, chargePaid, findMeant, isOfOtherPayment, openNamed } from './match.ts';
 import { decideRefund } from './refunds.ts';
 import {
   agreedByPayee,

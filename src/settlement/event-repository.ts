@@ -4,14 +4,16 @@ import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
-import { mostStores } from './retry-limits.ts';
 import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
+
+/** The status of a stored event; `received`: not processed yet. */
+export type WebhookEventStatus =
+  'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
 /**
  * Stores an event in one commit with the job that settles it. If an event with the same hash
@@ -26,8 +28,8 @@ import { closeness, joinCandidates, type CandidateRow } from './transaction-repo
  * An event that reports a failed send waits for that send from this commit on: a process that is
  * still paying it makes no further attempt (`pix-repeat`).
  *
- * The result also contains the candidates of the given ids, as `pix-candidates` finds them. They
- * were read before the event was stored.
+ * The result also contains the candidates of the given ids, which are those of a completed payment,
+ * as `pix-candidates` finds them. They were read before the event was stored.
  *
  * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
  * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
@@ -117,6 +119,12 @@ interface StoredRow {
 
 /** One for each candidate, or one without. */
 type StoredWithCandidate = StoredRow & (CandidateRow | { readonly id: null });
+
+/**
+ * Attempts to store an event or to find it by its hash. If a concurrent delivery commits the same
+ * bytes during the first attempt, that attempt does neither, and the second finds the event.
+ */
+const mostStores = 2;
 
 /** Stores an event with its job, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {

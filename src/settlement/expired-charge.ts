@@ -1,8 +1,8 @@
 /** The decision about a charge that has expired unpaid. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeExpired, phasesOpenToSettlement } from '../domain/pix.ts';
-import { chargeNamed } from '../domain/settlement.ts';
 import { contradictedInEvent, type Decision, type EventItem } from './decision.ts';
+import { chargeNamed } from './match.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**

@@ -5,6 +5,7 @@
  * taken up like any other.
  */
 import type { Context } from '../context.ts';
+import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookOperation } from '../http/operation.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { storeEvent, type StoredEvent } from './event-repository.ts';
@@ -40,10 +41,12 @@ export async function receiveEvent(
 ): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
   const isReadHere = content !== undefined && payload.length <= mostReadBytes;
   const items = isReadHere ? context.dialects.readEvents(content) : null;
-  const failedEndToEnd = items && endToEndOfFailure(items);
+  const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
   const receivedAt = context.clock.now();
   const place = context.jobs.reserve();
-  const sought = place && items && itemToMove(items);
+  // Its candidates are read before the event is stored, which is too early for a failure: a process
+  // that pays may note another attempt until the event is there.
+  const sought = place && items && onlyPayment(items, 'COMPLETED');
   let isDispatched = false;
   try {
     const event = { payload, receivedAt, place, failedEndToEnd, sought };
@@ -61,20 +64,9 @@ export async function receiveEvent(
   }
 }
 
-/** @returns the end-to-end id of an event that only says that one payment has failed, or null. */
-function endToEndOfFailure(items: readonly WebhookItem[]): string | null {
-  const [item] = items;
-  if (!item || items.length > 1 || item.kind !== 'payment' || item.status !== 'FAILED') return null;
-  return item.ids.endToEnd;
-}
-
-/**
- * @returns the item of an event that only says that one payment was completed, or null. Its
- *   candidates are read before the event is stored, which is too early for a failure: a process
- *   that pays may note another attempt until the event is there.
- */
-function itemToMove(items: readonly WebhookItem[]): WebhookItem | null {
-  const [item] = items;
-  if (!item || items.length > 1 || item.kind !== 'payment') return null;
-  return item.status === 'COMPLETED' ? item : null;
+/** @returns the item of an event that only says that one payment has this status, or null. */
+function onlyPayment(items: readonly WebhookItem[], status: PixStatus): WebhookItem | null {
+  const [item, ...others] = items;
+  const isOnly = item?.kind === 'payment' && item.status === status && others.length === 0;
+  return isOnly ? item : null;
 }

@@ -1,9 +1,9 @@
 /** The decision about a received PIX that completes no charge. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { chargeNamed, recordOf, type Match } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
+import { chargeNamed, recordOf, type Match } from './match.ts';
 import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
@@ -47,11 +47,7 @@ export function decideBeside(
  * charge, although it has the identification of the charge.
  * @returns the match, or that the item contradicts it.
  */
-export function agreedByPayee(
-  item: WebhookItem,
-  match: Match<CandidateRow>,
-  { payees }: Facts,
-): Match<CandidateRow> {
+export function agreedByPayee(item: WebhookItem, match: Match, { payees }: Facts): Match {
   const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
   if (!isOfCharge || item.kind !== 'received') return match;
   const { transaction } = match;

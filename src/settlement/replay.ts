@@ -2,14 +2,13 @@
 import type { LocalContext } from '../context.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { readEvent, settledIdsOf } from './event-reader.ts';
-import { findEvent } from './event-repository.ts';
+import { findEvent, type WebhookEventStatus } from './event-repository.ts';
 import { eventStatus, settleEvent, type Settlement } from './settle-event.ts';
 import { factsOf } from './settle-items.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';

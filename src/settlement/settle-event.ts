@@ -6,15 +6,13 @@
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import type { WebhookEventStatus } from '../domain/settlement.ts';
 import type { JobResult, LeasedJob } from '../jobs/queue.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
-import { findEvent, finishAttempt } from './event-repository.ts';
+import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from './large-events.ts';
-import { mostAttemptsToWait, mostOvertakenAttempts } from './retry-limits.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an item waits for a transaction that it matches. */
@@ -25,6 +23,19 @@ const parkedForMs = dayMs;
  * after the expiry of a charge, which lasts a day, or for another day if it cannot be read.
  */
 const refundParkedForMs = 4 * dayMs;
+
+/**
+ * Attempts to settle an event that others settle at the same time: two workers have it after a
+ * lease has expired, or an operator replays it. After the last attempt the event's job tries again
+ * a second later.
+ */
+const mostOvertakenAttempts = 3;
+
+/**
+ * Attempts at an event that begins to wait for an id. The second attempt finds a transaction that
+ * was stored before the waits; a transaction that is stored later wakes the event's job.
+ */
+const mostAttemptsToWait = 2;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30 * 60_000;

@@ -4,18 +4,23 @@
  */
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
-import { staticTxidLength } from '../domain/settlement.ts';
+import { staticTxidLength } from '../domain/pix.ts';
 import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { EventItem, ItemMove } from './decision.ts';
-import { mostDecisions } from './retry-limits.ts';
 import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /**
  * The most items of a set, as many as a batched statement takes; then the event loop has a turn.
  */
 const setSize = 256;
+
+/**
+ * Decisions about an item whose transaction changes at the same time. If another process has
+ * settled it, the second decision finds its final status.
+ */
+const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {

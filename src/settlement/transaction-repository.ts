@@ -16,8 +16,13 @@ import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { repeatNotes } from '../domain/pix.ts';
-import { mostCandidates } from '../domain/settlement.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
+
+/**
+ * The largest number of candidates that is read. When the limit is reached there may be more, so a
+ * single match among them is not necessarily unique.
+ */
+export const mostCandidates = 20;
 
 /** A transaction that an item may concern. */
 export interface CandidateRow extends PixTransactionRow {

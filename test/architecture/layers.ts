@@ -26,8 +26,7 @@ const operationFiles = new RegExp(
 );
 
 const portFiles = new RegExp(
-  String.raw`^src\/provider\/(?:provider|errors|webhook-events|webhook-payload|refusal-codes|` +
-    String.raw`payment-refusal|qr-code|dialect\/(?:dialects|load|open|samples))\.ts$`,
+  String.raw`^src\/provider\/(?:provider|errors|webhook-events|refusals|dialect\/dialects)\.ts$`,
 );
 
 /** The first part that matches is the one: special files stand before general ones. */
@@ -52,7 +51,8 @@ const members = {
   db: /^src\/db\//,
   security: /^src\/security\//,
   'the port': portFiles,
-  'provider words': /^src\/provider\/(?:wire-[a-z-]+|dialect\/[a-z-]+)\.ts$/,
+  'provider/dialect/load.ts': /^src\/provider\/dialect\/load\.ts$/,
+  'provider words': /^src\/provider\/(?:wire-reading|qr-code|dialect\/[a-z-]+)\.ts$/,
   'provider/http': /^src\/provider\/http\//,
   'provider/stub': /^src\/provider\/stub\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
@@ -156,6 +156,10 @@ const rules: Readonly<Record<Part, Rule>> = {
     may: ['provider words', 'domain', 'errors'],
     instead: 'The port is types and values: what acts implements or wraps it.',
   },
+  'provider/dialect/load.ts': {
+    may: ['the port', 'provider words'],
+    instead: 'It reads the files of dialects.',
+  },
   'provider words': {
     may: ['the port', 'domain', 'errors'],
     instead: "It reads the provider's words, wherever they come from, and calls nothing.",
@@ -172,7 +176,7 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'The client implements the port alone: take the rest as an option.',
   },
   'provider/stub': {
-    may: ['the port', 'domain', 'errors', 'clock'],
+    may: ['the port', 'provider words', 'domain', 'errors', 'clock'],
     instead: 'The simulated bank is behind the port: take the rest as an option.',
   },
   'provider/sandbox': {
@@ -227,7 +231,13 @@ const rules: Readonly<Record<Part, Rule>> = {
     instead: 'A job has no caller: what it shares with an operation belongs to the capability.',
   },
   operator: {
-    may: [...belowCapabilities, ...capabilities, 'app', 'provider/http'],
+    may: [
+      ...belowCapabilities,
+      ...capabilities,
+      'app',
+      'provider/dialect/load.ts',
+      'provider/http',
+    ],
     instead: 'It does what an operator requests, over the context.',
   },
   pages: {
@@ -241,6 +251,7 @@ const rules: Readonly<Record<Part, Rule>> = {
       ...(['http', 'http/operation.ts', 'http/operations.ts', 'jobs', 'operator'] as const),
       ...(['pages', 'operations', 'contract/types.ts', 'provider wraps'] as const),
       ...(['provider/http', 'provider/stub', 'provider/sandbox'] as const),
+      'provider/dialect/load.ts',
     ],
     instead: 'It puts the parts together for bin/, which it does not know.',
   },

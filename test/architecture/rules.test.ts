@@ -20,6 +20,8 @@ const madeUp = {
     'src/contract/one.ts': `import { jsonReply } from '../http/reply.ts';`,
     'src/pix/pay.ts': `import { routes } from '../../contract/provider-types.ts';`,
     'src/pix/claims.ts': `import { createStub } from '../provider/stub/index.ts';`,
+    'src/settlement/two.ts': `import { readFields } from '../provider/wire-reading.ts';`,
+    'src/pix/words.ts': `import { openDialects } from '../provider/dialect/load.ts';`,
     'src/auth/roles.ts': `import { decide } from '../settlement/decide.ts';`,
     'src/pix/send-one.ts': `const other = await import('./send-other.ts');`,
     'src/pix/send-two.ts': `import type { IncomingMessage } from 'node:http';`,

@@ -12,7 +12,7 @@ import {
   type OneOrMore,
   type ShapeFile,
 } from './format.ts';
-import { listedCodes } from '../refusal-codes.ts';
+import type { RefusalCodes } from '../refusals.ts';
 import type { Column, Condition, Envelope, Shape, ValueKind } from './shape.ts';
 import type { PayeeField } from './values.ts';
 
@@ -20,6 +20,8 @@ import type { PayeeField } from './values.ts';
 export interface NamedFile {
   readonly name: string;
   readonly file: DialectFile;
+  /** Its codes of `not_executed`. */
+  readonly codes: RefusalCodes;
 }
 
 /** Reports a fault of a shape or of a file; compilation continues. */
@@ -29,14 +31,17 @@ export type Report = (place: string, fault: string) => void;
  * Compiles the shapes of all active dialects. A field that has a meaning in any of them is guarded
  * in each, and a message with an event word of any is a message of the shapes that name that word.
  */
-export function compileShapes(files: readonly NamedFile[], report: Report): Shape[] {
+export function compileShapes(
+  files: readonly NamedFile[],
+  common: RefusalCodes,
+  report: Report,
+): Shape[] {
   const guards = guardedNames(files);
   const markers = findMarkers(files);
-  return files.flatMap(({ name, file }) => {
-    const own = Object.keys(file.not_executed ?? {}).map((code) => readWord(code) ?? '');
-    const codes = [...listedCodes, ...own];
-    const compiler = new ShapeCompiler({ name, file }, { guards, codes: new Set(codes), report });
-    return file.shapes.map((one) => withoutMarkers(compiler.compile(one), markers));
+  return files.flatMap((one) => {
+    const codes = new Map([...one.codes, ...common]);
+    const compiler = new ShapeCompiler(one, { guards, codes, report });
+    return one.file.shapes.map((shape) => withoutMarkers(compiler.compile(shape), markers));
   });
 }
 
@@ -91,7 +96,7 @@ function decisivePaths(shape: ShapeFile): Path[] {
 
 interface Surroundings {
   readonly guards: ReadonlySet<string>;
-  readonly codes: ReadonlySet<string>;
+  readonly codes: RefusalCodes;
   readonly report: Report;
 }
 

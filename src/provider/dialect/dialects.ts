@@ -1,6 +1,7 @@
 /** Reads the provider's messages by the shapes of the active dialects. */
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import type { ProviderStatement } from '../provider.ts';
+import type { RefusalCodes } from '../refusals.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
 import { formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
@@ -15,7 +16,7 @@ import {
   unread,
   type Message,
 } from './messages.ts';
-import { isContradictory, parsePayload } from '../webhook-payload.ts';
+import { isContradictory, parsePayload } from './payload.ts';
 import type { Shape } from './shape.ts';
 
 /**
@@ -27,12 +28,15 @@ const mostEmptyItems = 100;
 /** The shapes of the active dialects, which no two match one message. */
 export class Dialects {
   readonly shapes: readonly Shape[];
+  /** The codes that mean that a payment was not executed, of all dialects. */
+  readonly refusals: RefusalCodes;
   readonly #markers: readonly Path[];
   readonly #byScope = new Map<string, Shape[]>();
   readonly #idPlaces = new Map<string, ReadonlyMap<IdName, readonly Path[]>>();
 
-  constructor(shapes: readonly Shape[], markers: readonly Path[]) {
+  constructor(shapes: readonly Shape[], markers: readonly Path[], refusals: RefusalCodes) {
     this.shapes = shapes;
+    this.refusals = refusals;
     this.#markers = markers;
     for (const shape of shapes) {
       for (const scope of shape.of) {

@@ -96,7 +96,8 @@ export interface DialectFile {
   readonly markers?: OneOrMore;
   readonly guards?: OneOrMore;
   readonly tables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly not_executed?: Readonly<Record<string, string>>;
+  /** Codes, as {@link readRefusalCodes} reads them. */
+  readonly not_executed?: Readonly<Record<string, unknown>>;
   readonly shapes: readonly ShapeFile[];
 }
 
@@ -150,10 +151,10 @@ const file = closed(
     markers: oneOrMore,
     guards: oneOrMore,
     tables: { type: 'object', additionalProperties: dictionary },
-    not_executed: dictionary,
+    not_executed: { type: 'object' },
     shapes: { type: 'array', items: shape, minItems: 1 },
   },
-  ['source', 'shapes'],
+  ['source'],
 );
 
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile<DialectFile>(file);

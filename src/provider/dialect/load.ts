@@ -1,10 +1,26 @@
 /** Loads dialects from their files, and refuses those that could be read in two ways. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { parseDocument } from 'yaml';
+import { readRefusalCodes, type RefusalCodes } from '../refusals.ts';
+import { isObject } from '../wire-reading.ts';
 import { compileShapes, findMarkers, type NamedFile } from './compile.ts';
 import { Dialects } from './dialects.ts';
 import { structureFaults, type DialectFile } from './format.ts';
 import { checkShapes } from './overlap.ts';
 import { sampleFaults } from './samples.ts';
+
+/** The data of this project about providers. */
+const folder = join(import.meta.dirname, '../../../contract/provider');
+
+const extension = '.yaml';
+
+export interface DialectChoice {
+  /** Names of this project's dialects, such as `bacen`. */
+  readonly names: readonly string[];
+  /** Paths of further files; the samples of `bank.yaml` are in `bank.samples.json`. */
+  readonly files: readonly string[];
+}
 
 /** The text of a dialect's file, and of its samples. */
 export interface DialectText {
@@ -27,6 +43,32 @@ export class DialectError extends Error {
 }
 
 /**
+ * Opens the chosen dialects.
+ * @throws DialectError with all faults, also of a file that cannot be read.
+ */
+export function openDialects({ names, files }: DialectChoice): Dialects {
+  const own = names.map((name) => join(folder, 'dialects', `${name}${extension}`));
+  return loadDialects([...own, ...files].map((path) => readDialect(path)));
+}
+
+/** Reads the file of a dialect, and its samples if there are any. */
+function readDialect(path: string): DialectText {
+  const name = basename(path, extension);
+  const samples = join(dirname(path), `${name}.samples.json`);
+  const text = readText(path);
+  return { name, text, samples: existsSync(samples) ? readText(samples) : null };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'no text';
+    throw new DialectError([`${path} cannot be read (${reason})`]);
+  }
+}
+
+/**
  * Loads the active dialects together, and runs all their samples: a new dialect may change what
  * another one reads.
  * @throws DialectError with all faults.
@@ -39,25 +81,51 @@ export function loadDialects(
   const report = (place: string, fault: string): void => void faults.push(`${place}: ${fault}`);
   const files = texts.map(({ name, text }) => parseFile(name, text));
   const markers = findMarkers(files);
-  const shapes = compileShapes(files, report);
+  const common = readCommonCodes();
+  const shapes = compileShapes(files, common, report);
   checkShapes(shapes, report);
   if (faults.length > 0) throw new DialectError(faults);
-  const dialects = new Dialects(shapes, markers);
+  const refusals = new Map([...files.flatMap(({ codes }) => [...codes]), ...common]);
+  const dialects = new Dialects(shapes, markers, refusals);
   if (runSamples) for (const one of texts) faults.push(...sampleFaults(dialects, one));
   if (faults.length > 0) throw new DialectError(faults);
   return dialects;
+}
+
+function parseFile(name: string, text: string): NamedFile {
+  const content = parseYaml(name, text);
+  const structure = structureFaults(content).map((fault) => `${name}: ${fault}`);
+  if (structure.length > 0) throw new DialectError(structure);
+  // A file may have codes only.
+  const file: DialectFile = { shapes: [], ...(content as Partial<DialectFile>) };
+  if (file.shapes.length === 0 && file.not_executed === undefined) {
+    throw new DialectError([`${name}: it has neither shapes nor not_executed`]);
+  }
+  return { name, file, codes: codesOf(name, file.not_executed) };
 }
 
 /**
  * Every scalar is a text, because YAML's types would read the code `1E5` and the word `001` as
  * numbers.
  */
-function parseFile(name: string, text: string): NamedFile {
+function parseYaml(name: string, text: string): unknown {
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true });
   const syntax = document.errors.map(({ message }) => `${name}: ${message}`);
   if (syntax.length > 0) throw new DialectError(syntax);
-  const content: unknown = document.toJS({ maxAliasCount: 100 });
-  const structure = structureFaults(content).map((fault) => `${name}: ${fault}`);
-  if (structure.length > 0) throw new DialectError(structure);
-  return { name, file: content as DialectFile };
+  return document.toJS({ maxAliasCount: 100 });
+}
+
+function codesOf(name: string, table: Readonly<Record<string, unknown>> = {}): RefusalCodes {
+  const { codes, faults } = readRefusalCodes(table);
+  if (faults.length === 0) return codes;
+  throw new DialectError(faults.map((fault) => `${name}: not_executed: ${fault}`));
+}
+
+/** Reads the codes that count whatever dialects are active. */
+function readCommonCodes(): RefusalCodes {
+  const name = 'refusals';
+  const content = parseYaml(name, readText(join(folder, `${name}${extension}`)));
+  const table = isObject(content) ? content['not_executed'] : null;
+  if (!isObject(table)) throw new DialectError([`${name}: it has no codes`]);
+  return codesOf(name, table);
 }

@@ -1,6 +1,7 @@
 /** A shape as it is read: the compiled form of an entry of a dialect's file. */
 import type { Path } from './fields.ts';
 import type { Direction, IdName, Kind, Meaning } from './format.ts';
+import type { RefusalCodes } from '../refusals.ts';
 import type { AmountUnit, PayeeField, TimeForm } from './values.ts';
 
 /** The kinds of values that a condition distinguishes. */
@@ -58,7 +59,8 @@ export interface Shape {
   readonly direction: readonly Column<Direction>[];
   readonly flow: 'IN' | 'OUT' | 'EITHER' | null;
   readonly code: readonly Path[];
-  readonly notExecuted: ReadonlySet<string>;
+  /** The codes that prove that a payment was not executed. */
+  readonly notExecuted: RefusalCodes;
   readonly envelope: Envelope;
   /** For each object that the shape reads, the guarded names that it does not read. */
   readonly guarded: readonly { readonly path: Path; readonly names: readonly string[] }[];

@@ -22,15 +22,15 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** The path below the base URL, with the query. */
   readonly path: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Sent as JSON; a Buffer already contains the JSON. */
   readonly body?: unknown;
   /** Sent instead of a JSON body. */
-  readonly upload?: Upload;
+  readonly upload?: Upload | undefined;
   /** Further headers, by lower-case name. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-  readonly requestId?: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly requestId?: string | undefined;
 }
 
 export interface HttpClient {

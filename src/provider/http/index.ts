@@ -48,7 +48,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);
-      return readPaymentResponse(await exchange('pay', { body }, request), request.order);
+      const response = await exchange('pay', { body }, request);
+      return readPaymentResponse(response, request.order, dialects.refusals);
     },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);

@@ -23,7 +23,7 @@ function readExpiry(places: readonly Fields[], token: string, now: Date): Date |
   if (seconds !== undefined) return dateAfter(now, now.getTime() + Number(seconds) * 1_000);
   const at = textAt(places, ['expiresat']);
   if (at !== null) return offset.test(at) ? dateAfter(now, Date.parse(at)) : null;
-  const exp = readFields(jwtPayload(token)).get('exp');
+  const [exp] = findValues(['exp'], [readFields(jwtPayload(token))]);
   return typeof exp === 'number' ? dateAfter(now, exp * 1_000) : null;
 }
 

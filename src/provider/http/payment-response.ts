@@ -1,7 +1,7 @@
 /** Reads the provider's response to a payment: the response that decides about money. */
-import { readStatusWord, type PixStatus } from '../../domain/pix.ts';
+import type { PixStatus } from '../../domain/pix.ts';
+import { readWord } from '../dialect/fields.ts';
 import { ProviderError } from '../errors.ts';
-import { paymentRefusal, type PaymentAnswer } from '../payment-refusal.ts';
 import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
 import {
   clientRequestIdNames,
@@ -11,7 +11,14 @@ import {
   findValues,
   type Fields,
 } from '../wire-reading.ts';
-import { isRefusalCode, readCodeAt, readRefusalCode, refusalCodes } from '../refusal-codes.ts';
+import {
+  failedReceipt,
+  paymentRefusal,
+  readCodeAt,
+  readRefusalCode,
+  type PaymentAnswer,
+  type RefusalCodes,
+} from '../refusals.ts';
 import type { HttpResponse } from './client.ts';
 import { payloadPlaces } from './translate.ts';
 
@@ -22,21 +29,18 @@ import { payloadPlaces } from './translate.ts';
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
  * payment only with a listed code.
  *
+ * @param codes the codes that mean that a payment was not executed.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
  *   proves nothing, such as one without an id of the order, or with a code that is not listed.
  */
-export function readPaymentResponse(response: HttpResponse, order: PaymentOrder): PaymentReceipt {
-  const { status, json, retryAfterMs } = response;
-  if (status < 200 || status >= 300) {
-    throw paymentRefusal({ status, code: readRefusalCode(json), retryAfterMs });
-  }
-  return readReceipt({ status, json }, order);
-}
-
-function readReceipt(
-  { status, json }: Pick<HttpResponse, 'status' | 'json'>,
+export function readPaymentResponse(
+  { status, json, retryAfterMs }: HttpResponse,
   order: PaymentOrder,
+  codes: RefusalCodes,
 ): PaymentReceipt {
+  if (status < 200 || status >= 300) {
+    throw paymentRefusal({ status, code: readRefusalCode(json), retryAfterMs }, codes);
+  }
   const places = payloadPlaces(json);
   const answer = { status, code: readCodeAt(places) };
   const endToEnd = findValues(endToEndNames, places).filter((value) => value !== '');
@@ -46,11 +50,11 @@ function readReceipt(
   if (payment === 'FAILED' && endToEnd.length > 0) {
     const isOurs =
       areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
-    throw isOurs ? failedReceipt(answer) : paymentRefusal(answer);
+    throw isOurs ? failedReceipt(answer, codes) : paymentRefusal(answer, codes);
   }
   const ids = [...endToEnd, ...clientRequestId];
   if (payment === 'FAILED' || (ids.length === 0 && providerTxid !== null)) {
-    throw paymentRefusal(answer);
+    throw paymentRefusal(answer, codes);
   }
   if (ids.length === 0 || reportsFailure(places) || ids.some((id) => readId(id) === null)) {
     throw unreadable(answer);
@@ -75,19 +79,6 @@ function unreadable({ status, code }: PaymentAnswer): ProviderError {
   });
 }
 
-/** A receipt of this payment that reports its failure: the failure counts with a listed code. */
-function failedReceipt({ status, code }: PaymentAnswer): ProviderError {
-  if (!isRefusalCode(code)) return paymentRefusal({ status, code });
-  return new ProviderError({
-    outcome: 'rejected',
-    code: refusalCodes[code]?.error ?? 'PROVIDER_REJECTED',
-    statusClass: '2xx',
-    httpStatus: status,
-    refusalCode: code,
-    reason: code,
-  });
-}
-
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 
 /**
@@ -107,9 +98,29 @@ function receiptStatus(places: readonly Fields[]): PixStatus {
   return status && isCertain ? status : 'PROCESSING';
 }
 
-function readStatus(word: unknown): PixStatus | 'ACCEPTED' | null {
-  const isSuccess = typeof word === 'string' && word.trim().toUpperCase() === 'SUCCESS';
-  return isSuccess ? 'ACCEPTED' : readStatusWord(word);
+/**
+ * The status words of an answer. An unlisted word decides nothing, and numbers are unlisted, because
+ * providers give them different meanings.
+ */
+const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
+  ['PROCESSING', 'PROCESSING'],
+  ['PENDING', 'PROCESSING'],
+  ['CREATED', 'PROCESSING'],
+  ['INITIATED', 'PROCESSING'],
+  ['APPROVED', 'PROCESSING'],
+  ['CONFIRMED', 'COMPLETED'],
+  ['COMPLETED', 'COMPLETED'],
+  ['SETTLED', 'COMPLETED'],
+  ['PAID', 'COMPLETED'],
+  ['SUCCESS', 'ACCEPTED'],
+  ['ERROR', 'FAILED'],
+  ['FAILED', 'FAILED'],
+  ['REJECTED', 'FAILED'],
+  ['CANCELLED', 'FAILED'],
+]);
+
+function readStatus(value: unknown): PixStatus | 'ACCEPTED' | null {
+  return statusWords.get(readWord(value) ?? '') ?? null;
 }
 
 function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {

@@ -26,18 +26,6 @@ export type SendRequest = <Id extends OperationId>(
   call: ProviderRequest,
 ) => Promise<unknown>;
 
-/**
- * Sends a request as {@link SendRequest} does.
- *
- * @returns every complete response, whatever its status.
- * @throws ProviderError when there is no complete response.
- */
-export type Exchange = <Id extends OperationId>(
-  id: Id,
-  input: Omit<WireInput<Id>, 'kind'>,
-  call: ProviderRequest,
-) => Promise<HttpResponse>;
-
 /** Creates the function that sends requests with a client and reads the responses. */
 export function createSendRequest(client: HttpClient): SendRequest {
   const exchange = createExchange(client);
@@ -45,22 +33,22 @@ export function createSendRequest(client: HttpClient): SendRequest {
     readResponse(await exchange(id, input, call), kind);
 }
 
-/** Creates the function that sends requests with a client. */
-export function createExchange(client: HttpClient): Exchange {
-  return (id, { path, query, body, upload }, call) => {
-    const { session, signal, requestId, trace } = call;
+/**
+ * Creates the function that sends requests with a client and returns every complete response,
+ * whatever its status. It throws a ProviderError when there is none.
+ */
+export function createExchange(client: HttpClient) {
+  return <Id extends OperationId>(
+    id: Id,
+    { path, query, body, upload }: Omit<WireInput<Id>, 'kind'>,
+    { session, signal, requestId, trace }: ProviderRequest,
+  ): Promise<HttpResponse> => {
     const { method, path: template } = routes[id];
     const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-    return client.send({
-      method,
-      path: fillTemplate(template, path) + search,
-      body,
-      ...(upload && { upload }),
-      ...(session && { token: session.token }),
-      ...(signal && { signal }),
-      ...(requestId !== undefined && { requestId }),
-      ...(trace && { headers: traceHeaders(trace) }),
-    });
+    const target = fillTemplate(template, path) + search;
+    const headers = trace && traceHeaders(trace);
+    const token = session?.token;
+    return client.send({ method, path: target, body, upload, token, signal, requestId, headers });
   };
 }
 

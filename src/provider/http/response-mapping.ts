@@ -2,7 +2,13 @@
  * Maps the provider's statuses to outcomes, for every method but the payment, whose responses
  * `payment-response.ts` reads. A status that proves nothing is `unknown`.
  */
-import { notUnderstood, ProviderError, timedOut, WRONG_VALIDATION_CODE } from '../errors.ts';
+import {
+  notUnderstood,
+  ProviderError,
+  timedOut,
+  WRONG_VALIDATION_CODE,
+  type ProviderErrorOptions,
+} from '../errors.ts';
 import {
   readFields,
   firstRead,
@@ -38,15 +44,42 @@ export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown 
     if (answer.json === undefined) throw notUnderstood(new Error('a response that is not JSON'));
     return answer.json;
   }
-  const reason = readRefusalReason(answer.json);
-  if (status === 401 && !withoutToken.has(kind)) throw tokenRefused(reason);
-  if (status >= 500) throw unavailable(answer, reason);
+  throw failure(answer, kind);
+}
+
+function failure(answer: HttpResponse, kind: ResponseKind): ProviderError {
+  const { status, retryAfterMs, json } = answer;
+  const error = (options: ProviderErrorOptions): ProviderError =>
+    new ProviderError({ reason: readRefusalReason(json), ...options });
+  if (status === 401 && !withoutToken.has(kind)) {
+    return error({ outcome: 'not_sent', code: 'TOKEN_REFUSED', statusClass: '401' });
+  }
+  if (status >= 500) {
+    const saysUnavailable = status === 503;
+    const again = { retryable: true, retryAfterMs, saysUnavailable };
+    return error({
+      outcome: 'unknown',
+      code: 'PROVIDER_UNAVAILABLE',
+      statusClass: '5xx',
+      ...again,
+    });
+  }
   // The server closed an idle connection while the request was in transit.
-  if (status === 408) throw timedOut('unknown', new Error('status 408'));
-  if (refusals.has(status)) throw refused(answer, reason, kind);
-  if (status >= 400 && status < 500) throw doubtful(reason);
+  if (status === 408) return timedOut('unknown', new Error('status 408'));
   // Redirects are not followed: the provider's API does not send them.
-  throw notUnderstood(new Error(`status ${status}`));
+  if (status < 400) return notUnderstood(new Error(`status ${status}`));
+  const refusal = { code: 'PROVIDER_REJECTED', statusClass: '4xx' } as const;
+  if (!refusals.has(status)) return error({ ...refusal, outcome: 'unknown' });
+  const outcome = 'rejected';
+  if (status === 429) {
+    return error({ outcome, code: 'PROVIDER_RATE_LIMITED', statusClass: '429', retryAfterMs });
+  }
+  if (status === 404) {
+    const code = kind === 'key' ? 'PIX_KEY_NOT_FOUND' : 'PROVIDER_REJECTED';
+    return error({ outcome, code, statusClass: '404' });
+  }
+  const isWrong = kind === 'code' && isWrongCode(answer);
+  return error({ ...refusal, outcome, ...(isWrong && { reason: WRONG_VALIDATION_CODE }) });
 }
 
 /**
@@ -58,60 +91,6 @@ const refusals: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 416, 417, 421, 422, 423, 426,
   428, 429, 431, 451,
 ]);
-
-function tokenRefused(reason: string | null): ProviderError {
-  return new ProviderError({
-    outcome: 'not_sent',
-    code: 'TOKEN_REFUSED',
-    statusClass: '401',
-    ...withReason(reason),
-  });
-}
-
-function unavailable(answer: HttpResponse, reason: string | null): ProviderError {
-  const { status, retryAfterMs } = answer;
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_UNAVAILABLE',
-    statusClass: '5xx',
-    retryable: true,
-    saysUnavailable: status === 503,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...withReason(reason),
-  });
-}
-
-/** A refusal that does not prove that nothing was done. */
-function doubtful(reason: string | null): ProviderError {
-  return new ProviderError({
-    outcome: 'unknown',
-    code: 'PROVIDER_REJECTED',
-    statusClass: '4xx',
-    ...withReason(reason),
-  });
-}
-
-function refused(answer: HttpResponse, reason: string | null, kind: ResponseKind): ProviderError {
-  const { status, retryAfterMs } = answer;
-  const refusal = { outcome: 'rejected', ...withReason(reason) } as const;
-  if (status === 429) {
-    return new ProviderError({
-      ...refusal,
-      code: 'PROVIDER_RATE_LIMITED',
-      statusClass: '429',
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    });
-  }
-  if (status === 404 && kind === 'key') {
-    return new ProviderError({ ...refusal, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' });
-  }
-  return new ProviderError({
-    ...refusal,
-    code: 'PROVIDER_REJECTED',
-    statusClass: status === 404 ? '404' : '4xx',
-    ...(kind === 'code' && isWrongCode(answer) && { reason: WRONG_VALIDATION_CODE }),
-  });
-}
 
 /** The statuses of a well-formed request with invalid content. */
 const contentErrorStatuses: ReadonlySet<number> = new Set([400, 409, 422]);
@@ -139,10 +118,6 @@ function isWrongCode({ status, json }: HttpResponse): boolean {
 /** Longer texts are truncated before the pattern is applied. */
 const longestSentence = 1_000;
 
-function withReason(reason: string | null): { readonly reason?: string } {
-  return reason === null ? {} : { reason };
-}
-
 /** Reads the provider's own code of a refusal, from all known fields. */
 function readRefusalReason(json: unknown): string | null {
   const codes = findValues([...codeNames, 'title'], errorPlaces(json));
@@ -155,7 +130,7 @@ const sentenceNames = ['title', 'detail', 'message', 'description'];
 
 function errorPlaces(json: unknown): readonly Fields[] {
   const fields = readFields(json);
-  const list = fields.get('errors');
+  const [list] = fields.get('errors') ?? [];
   const listed: readonly unknown[] = Array.isArray(list) ? list.slice(0, 10) : [];
   return [fields, readInner(fields, 'error'), ...listed.map(readFields)];
 }

@@ -129,10 +129,10 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
     <Request extends ProviderRequest, Answer>(
       method: ProviderMethod,
       call: ProviderCall<Request, Answer>,
-      special: SpecialCase<Request> = {},
+      extraMs: (request: Request) => number = () => 0,
     ): ProviderCall<Request, Answer> =>
     (request) =>
-      new ResilientCall({ method, call, request, special }, shared).run();
+      new ResilientCall({ method, call, request, extraMs: extraMs(request) }, shared).run();
   return {
     provider: {
       ...wrapProvider(provider, resilient),
@@ -145,7 +145,7 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
           streamDocument(request.document, (document) =>
             provider.submitDocument({ ...request, document }),
           ),
-        { extraMs: ({ document }) => Math.ceil(document.sizeBytes / SLOWEST_BYTES_PER_MS) },
+        ({ document }) => Math.ceil(document.sizeBytes / SLOWEST_BYTES_PER_MS),
       ),
     },
     breakerState: (lane) => guards[lane].breakerState(),
@@ -159,16 +159,12 @@ interface Shared {
   readonly budget: RetryBudget;
 }
 
-interface SpecialCase<Request> {
-  /** The extension of the time-out, in milliseconds. */
-  extraMs?(request: Request): number;
-}
-
 interface CallParts<Request extends ProviderRequest, Answer> {
   readonly method: ProviderMethod;
   readonly call: ProviderCall<Request, Answer>;
   readonly request: Request;
-  readonly special: SpecialCase<Request>;
+  /** The extension of the time-out, in milliseconds. */
+  readonly extraMs: number;
 }
 
 /**
@@ -205,12 +201,12 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   #defect: unknown = null;
 
   constructor(parts: CallParts<Request, Answer>, shared: Shared) {
-    const { method, request, special } = parts;
+    const { method, request, extraMs } = parts;
     this.#parts = parts;
     this.#shared = shared;
     this.#options = shared.options;
     this.#policy = callPolicy(method, request.isBackground);
-    this.#timeoutMs = shared.options.timeoutMs + (special.extraMs?.(request) ?? 0);
+    this.#timeoutMs = shared.options.timeoutMs + extraMs;
     this.#caller = this.#policy.abortable ? request.signal : undefined;
     this.#startedAt = this.#now();
   }

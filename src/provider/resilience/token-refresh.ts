@@ -11,7 +11,7 @@
  */
 import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, type ProviderErrorOptions } from '../errors.ts';
 import type { Provider, ProviderMethod, ProviderRequest, ProviderSession } from '../provider.ts';
 import { callPolicy, type ProviderCall, wrapProvider } from './call-policy.ts';
 
@@ -72,7 +72,11 @@ class TokenRefresh {
     const { session } = refused;
     const token = await this.#currentToken(session, refusal);
     if (token === null) throw refusal;
-    if (token === session.token && !(await this.#wait(refused))) throw notRepeated(refusal);
+    if (token === session.token && !(await this.#wait(refused))) {
+      // One refusal does not end the session, and the app may retry.
+      const code = 'PROVIDER_UNAVAILABLE';
+      throw changed(refusal, { code, retryable: true, cause: refusal });
+    }
     const current = withToken(session, token);
     const request = { ...refused.request, ...afterRefusal(refused.request, refusal) };
     try {
@@ -87,7 +91,8 @@ class TokenRefresh {
     try {
       return await this.#reads.run(sessionKey(session), () => session.currentToken());
     } catch (cause) {
-      throw refusalWithCause(cause, refusal);
+      // A failing database must not log users out.
+      throw changed(refusal, { cause });
     }
   }
 
@@ -95,7 +100,7 @@ class TokenRefresh {
     try {
       await this.#endings.run(sessionKey(session), () => session.expire(session.token));
     } catch (cause) {
-      throw refusalWithCause(cause, refusal);
+      throw changed(refusal, { cause });
     }
     throw refusal;
   }
@@ -139,18 +144,13 @@ function afterBoth(refusal: ProviderError, error: ProviderError): ProviderError 
   return Object.assign(end, { attempts, lastAttempt: error.lastAttempt ?? refusal.lastAttempt });
 }
 
-/** One refusal does not end the session, and the app may retry. */
-function notRepeated(refusal: ProviderError): ProviderError {
-  const { outcome, statusClass, attempts, lastAttempt } = refusal;
-  const code = 'PROVIDER_UNAVAILABLE';
-  const error = new ProviderError({ outcome, code, statusClass, retryable: true, cause: refusal });
-  return Object.assign(error, { attempts, lastAttempt });
-}
-
-/** The session could not be read or marked: a failing database must not log users out. */
-function refusalWithCause(cause: unknown, refusal: ProviderError): ProviderError {
-  const { outcome, statusClass, attempts, lastAttempt } = refusal;
-  const error = new ProviderError({ outcome, code: 'TOKEN_REFUSED', statusClass, cause });
+/** The refusal with another code or cause, after the same attempts. */
+function changed(
+  refusal: ProviderError,
+  changes: Partial<Pick<ProviderErrorOptions, 'code' | 'retryable' | 'cause'>>,
+): ProviderError {
+  const { outcome, code, statusClass, attempts, lastAttempt } = refusal;
+  const error = new ProviderError({ outcome, code, statusClass, ...changes });
   return Object.assign(error, { attempts, lastAttempt });
 }
 

@@ -2,8 +2,7 @@
 import { notUnderstood, ProviderError, timedOut, type ProviderErrorOptions } from '../errors.ts';
 import type { CallOptions, Provider, ProviderLogin, ProviderOnboarding } from '../provider.ts';
 import type { BankLogin } from './accounts.ts';
-import { paymentRefusal } from '../payment-refusal.ts';
-import { restrictCode } from '../refusal-codes.ts';
+import { paymentRefusal, restrictCode, type RefusalCodes } from '../refusals.ts';
 import type { Dialects } from '../dialect/dialects.ts';
 import {
   refusalStatuses,
@@ -71,7 +70,11 @@ export function createStubProvider(bank: Bank, dialects: Dialects): Provider {
       return send(request, () => bank.lookUpKey(session.token, { payerId, key }));
     },
     pay: (request) =>
-      send(request, () => bank.pay(request.session.token, request.order), paymentError),
+      send(
+        request,
+        () => bank.pay(request.session.token, request.order),
+        (refusal) => paymentError(refusal, dialects.refusals),
+      ),
     createDynamicCharge: (request) =>
       send(request, () => bank.createCharge(request.session.token, 'dynamic', request.order)),
     createStaticCharge: (request) =>
@@ -172,12 +175,9 @@ function refusalError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
   });
 }
 
-function paymentError({ kind, reason, retryAfterMs }: Refusal): ProviderError {
-  return paymentRefusal({
-    status: refusalStatuses[kind],
-    code: restrictCode(reason),
-    retryAfterMs,
-  });
+function paymentError({ kind, reason, retryAfterMs }: Refusal, codes: RefusalCodes): ProviderError {
+  const answer = { status: refusalStatuses[kind], code: restrictCode(reason), retryAfterMs };
+  return paymentRefusal(answer, codes);
 }
 
 /** The tokens of the simulated bank do not expire by time. */

@@ -1,7 +1,9 @@
 /** Answers that no listed code explains: who waits for them, and how they end without a loop. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
@@ -10,8 +12,17 @@ import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
 
+/** A dialect that has nothing but the code of a bank. */
+const ownCodes = join(mkdtempSync(join(tmpdir(), 'ponte-codes-')), 'own.yaml');
+writeFileSync(ownCodes, 'source: bulletin 9\nnot_executed: {E9: bulletin 9}\n');
+
 const bank = await startScriptedBank();
-const environment = { ...bank.environment, PROVIDER_RETRIES: '1' };
+const environment = {
+  ...bank.environment,
+  PROVIDER_RETRIES: '1',
+  PROVIDER_DIALECTS: 'ponte,bacen',
+  PROVIDER_DIALECT_FILES: ownCodes,
+};
 const app = await startPixApp({ bank: {} as never, environment });
 
 const minuteMs = 60_000;
@@ -171,6 +182,17 @@ describe('a failure of a payment that was repeated in doubt', () => {
     amount: 10,
     error: { code: 'AC03' },
   };
+
+  it('counts the codes of an active dialect, in answers and in events', async () => {
+    const user = await givenCustomer(app);
+    bank.onPayment = () => refused('E9');
+    const body = { pix_key: 'ana@example.com', amount: 10 };
+    const { status, headers } = await app.throughTime(app.send(user, body));
+    assert.deepEqual([status, headers.get('pix-outcome')], [502, 'rejected']);
+    const { id, end_to_end: endToEnd } = await send(user, refused('E42'));
+    await post({ ...failure, error: { code: 'E9' }, endToEnd });
+    assert.equal((await app.settled(id)).status, 'FAILED');
+  });
 
   const doubted: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
     // Only a refusal proves something: the first attempt may have been executed.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.ts';
-import { paymentRefusal } from '../../../src/provider/payment-refusal.ts';
+import { paymentRefusal } from '../../../src/provider/refusals.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { givenCustomer } from '../../support/factories.ts';
@@ -17,7 +17,7 @@ const environment = {
 const app = await startSettlingApp({ environment });
 const { email, id } = app.customer;
 const pending = await app.givenSend();
-const unlisted = paymentRefusal({ status: 422, code: 'E42' });
+const unlisted = paymentRefusal({ status: 422, code: 'E42' }, new Map());
 const refusing = mock.method(app.context.provider, 'pay', () => Promise.reject(unlisted));
 const other = await givenCustomer(app);
 await app.send(other, { pix_key: 'ana@example.com', amount: 10 });

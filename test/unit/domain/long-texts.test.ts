@@ -8,7 +8,6 @@ import { isEmail, toE164 } from '../../../src/domain/contact.ts';
 import { passwordError, readAddress, readPerson } from '../../../src/domain/person.ts';
 import { normalisePixKey } from '../../../src/domain/pix-key.ts';
 import { parsePixCursor } from '../../../src/domain/pix-cursor.ts';
-import { readStatusWord } from '../../../src/domain/pix.ts';
 import { taxIdKind } from '../../../src/domain/tax-id.ts';
 import { isUuid, normalised } from '../../../src/domain/text.ts';
 import { continueTrace } from '../../../src/domain/trace-context.ts';
@@ -57,7 +56,6 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   toState,
   parsePixCursor,
   passwordError,
-  readStatusWord,
   readPerson: (text) => readPerson(person(text)),
   readAddress: (text) => readAddress(address(text)),
   dayRange: (text) => dayRange(text, text, new Date(0)),

@@ -1,8 +1,8 @@
 /** What is refused when dialects are loaded: whatever could be read in two ways, or in none. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { DialectError, loadDialects } from '../../../../src/provider/dialect/load.ts';
-import { readDialect, openDialects } from '../../../../src/provider/dialect/open.ts';
+import { DialectError, loadDialects, openDialects } from '../../../../src/provider/dialect/load.ts';
 import { dialectNames } from '../../../../src/config/formats.ts';
 
 const payment = `
@@ -41,6 +41,7 @@ const refused: readonly (readonly [what: string, text: string, fault: RegExp])[]
   ['text that is no YAML', 'shapes: [', /^bank: /],
   ['a key that is written twice', `${head}${payment}source: other\n`, /unique/],
   ['an unknown key of the file', `${head}${payment}colour: red\n`, /unknown key colour/],
+  ['a file without shapes and codes', 'source: a page', /neither shapes nor not_executed/],
   ['a file without a source', `shapes:${payment}`, /required property 'source'/],
   [
     'an unknown key of a shape',
@@ -191,11 +192,12 @@ describe('the samples of a dialect', () => {
   });
 
   it('of others fail when it changes their reading', () => {
-    const names = dialectNames.map((name) =>
-      readDialect(
-        new URL(`../../../../contract/provider/dialects/${name}.yaml`, import.meta.url).pathname,
-      ),
-    );
+    const folder = 'contract/provider/dialects/';
+    const names = dialectNames.map((name) => ({
+      name,
+      text: readFileSync(`${folder}${name}.yaml`, 'utf8'),
+      samples: readFileSync(`${folder}${name}.samples.json`, 'utf8'),
+    }));
     const text = `${head}${payment}`.replace(
       'markers: [kind_of]',
       'markers: [kind_of]\nguards: [createdAt]',
@@ -205,6 +207,54 @@ describe('the samples of a dialect', () => {
       () => loadDialects([...names, own]),
       /ponte: the sample payment reads as .*undeclared_field/,
     );
+  });
+});
+
+describe('codes that mean not executed', () => {
+  const withCodes = (codes: string) =>
+    loadDialects(
+      [{ name: 'bank', text: `not_executed: ${codes}\n${head}${payment}`, samples: null }],
+      {
+        runSamples: false,
+      },
+    ).refusals;
+
+  it('are those of the common table and of each dialect, in upper case', () => {
+    const codes = withCodes(
+      '{e42: bulletin 12, 1E5: x, N1: {source: y, meaning: none, error: INSUFFICIENT_FUNDS}}',
+    );
+    assert.deepEqual(codes.get('E42')?.source, 'bulletin 12');
+    assert.ok(codes.has('1E5'));
+    assert.equal(codes.get('N1')?.error, 'INSUFFICIENT_FUNDS');
+    assert.match(codes.get('AC03')?.source ?? '', /ISO 20022/);
+    assert.equal(codes.has('AM05'), false);
+  });
+
+  it('may be all that a file has', () => {
+    const text = 'source: bulletin 12\nnot_executed: {E42: bulletin 12}';
+    assert.ok(loadDialects([{ name: 'bank', text, samples: null }]).refusals.has('E42'));
+  });
+
+  it('keep the common meaning', () => {
+    assert.equal(
+      withCodes('{NOT_ENOUGH_BALANCE: x}').get('NOT_ENOUGH_BALANCE')?.error,
+      'INSUFFICIENT_FUNDS',
+    );
+  });
+
+  it('have a source, a form, a known error, and are listed once', () => {
+    const faulty =
+      "{E1: '', 'Maria da Silva': x, E2: {source: x, error: NO}, E3: {source: x, y: z}, e2: x}";
+    assert.throws(() => withCodes(faulty), {
+      name: 'DialectError',
+      faults: [
+        'bank: not_executed: code 1 has no source',
+        'bank: not_executed: code 2 is not 1 to 32 letters, digits, or _.-',
+        'bank: not_executed: code 3 has an error that is not in the catalogue',
+        'bank: not_executed: code 4 has an unknown key y',
+        'bank: not_executed: code 5 is listed twice',
+      ],
+    });
   });
 });
 

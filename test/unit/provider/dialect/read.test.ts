@@ -164,7 +164,7 @@ describe('what no shape reads', () => {
   it('is read by no shape where two match, which loading prevents', () => {
     const [shape] = dialects.shapes;
     assert.ok(shape);
-    const twice = new Dialects([shape, { ...shape, name: 'other/payment' }], []);
+    const twice = new Dialects([shape, { ...shape, name: 'other/payment' }], [], new Map());
     assert.equal(twice.readEvents(flat())[0]?.ignoredBecause, 'ambiguous_shape');
   });
 });

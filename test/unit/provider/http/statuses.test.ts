@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { paymentRefusalStatuses } from '../../../../src/provider/payment-refusal.ts';
-import { refusalCodes } from '../../../../src/provider/refusal-codes.ts';
+import { paymentRefusalStatuses } from '../../../../src/provider/refusals.ts';
+import { dialects } from '../../../support/dialects.ts';
 import type { ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { chargeOrder, failure, payer } from '../stub/open-bank.ts';
@@ -78,11 +78,11 @@ function cases(call: keyof typeof calls, table: readonly Case[]): void {
 describe('a payment is refused by a listed code in an object, with a status of refusals:', () => {
   const listed = (code: string): Expected => ({
     ...REJECTED,
-    code: refusalCodes[code]?.error ?? 'PROVIDER_REJECTED',
+    code: dialects.refusals.get(code)?.error ?? 'PROVIDER_REJECTED',
     reason: code,
   });
   cases('pay', [
-    ...Object.keys(refusalCodes).map((code) => ({
+    ...[...dialects.refusals.keys()].map((code) => ({
       status: 422,
       body: { code },
       expected: listed(code),

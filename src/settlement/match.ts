@@ -3,54 +3,25 @@
  * id matches and the amount, if present, matches too. The client's request id or the provider's own
  * id matches only together with the amount, and with no other id of the provider.
  */
-import { centsFromDecimal } from './money.ts';
-import type { PixType } from './pix.ts';
-
-/** The status of a stored event; `received`: not processed yet. */
-export type WebhookEventStatus =
-  'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+import { centsFromDecimal } from '../domain/money.ts';
+import { namesCharge } from '../domain/pix.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
+import { mostCandidates, type CandidateRow } from './transaction-repository.ts';
 
 /** The fields of an item that identify its transaction. */
-export interface SettlementItem {
-  readonly kind: 'payment' | 'received' | 'expired' | 'refund' | 'ignored';
-  readonly ids: {
-    readonly endToEnd: string | null;
-    readonly clientRequestId: string | null;
-    readonly transactionIdentification: string | null;
-    readonly providerTxid: string | null;
-  };
-  readonly amountCents: number | null;
-}
+type NamingItem = Pick<WebhookItem, 'kind' | 'ids' | 'amountCents'>;
 
-/** A stored transaction that shares an id with the item. */
-export interface SettlementCandidate {
-  readonly id: string;
-  readonly operation: PixType;
-  readonly status: string;
-  readonly amount: string;
-  readonly idempotency_key: string | null;
-  readonly end_to_end: string | null;
-  readonly transaction_identification: string | null;
-  readonly provider_txid: string | null;
-}
-
-/**
- * The largest number of candidates that is read. When the limit is reached there may be more, so a
- * single match among them is not necessarily unique.
- */
-export const mostCandidates = 20;
-
-export type Match<Candidate> =
-  | { readonly kind: 'transaction'; readonly transaction: Candidate }
+export type Match =
+  | { readonly kind: 'transaction'; readonly transaction: CandidateRow }
   /**
    * The charge was completed by an event without an end-to-end id. The first payment that names the
    * charge supplies the id, so that further payments can be distinguished from it.
    */
-  | { readonly kind: 'identifies'; readonly transaction: Candidate; readonly endToEnd: string }
+  | { readonly kind: 'identifies'; readonly transaction: CandidateRow; readonly endToEnd: string }
   /** An id matches but another field contradicts it: a person must decide. */
   | {
       readonly kind: 'contradiction';
-      readonly transaction: Candidate;
+      readonly transaction: CandidateRow;
       readonly reason:
         | 'amount_mismatch'
         | 'ids_disagree'
@@ -59,7 +30,7 @@ export type Match<Candidate> =
         | 'payee_disagrees';
     }
   /** A received PIX that has already completed a charge: no further money was received. */
-  | { readonly kind: 'paid_before'; readonly transaction: Candidate }
+  | { readonly kind: 'paid_before'; readonly transaction: CandidateRow }
   | { readonly kind: 'none' };
 
 /**
@@ -67,10 +38,7 @@ export type Match<Candidate> =
  * @param candidates the stored transactions that share an id with the item.
  * @returns the transaction, or why none is changed.
  */
-export function findMeant<Candidate extends SettlementCandidate>(
-  item: SettlementItem,
-  candidates: readonly Candidate[],
-): Match<Candidate> {
+export function findMeant(item: NamingItem, candidates: readonly CandidateRow[]): Match {
   const meant =
     item.kind === 'received' ? meantCharge(item, candidates) : meantSend(item, candidates);
   if (!meant) {
@@ -103,7 +71,7 @@ export function findMeant<Candidate extends SettlementCandidate>(
  * Whether an item matches a transaction by the client's request id alone or by the provider's own
  * id alone: another payment may have it.
  */
-function isByWeakId({ ids }: SettlementItem, meant: SettlementCandidate): boolean {
+function isByWeakId({ ids }: NamingItem, meant: CandidateRow): boolean {
   const isByTxid = meant.operation === 'CHARGE' && ids.transactionIdentification !== null;
   const isByBoth =
     isSame(meant.idempotency_key, ids.clientRequestId) &&
@@ -115,7 +83,7 @@ function isByWeakId({ ids }: SettlementItem, meant: SettlementCandidate): boolea
  * Whether an item names a transaction, but by an id that other payments may have, and has another
  * id of the provider: it is about one of them.
  */
-export function isOfOtherPayment(item: SettlementItem, named: SettlementCandidate): boolean {
+export function isOfOtherPayment(item: NamingItem, named: CandidateRow): boolean {
   return isByWeakId(item, named) && differs(item.ids.providerTxid, named.provider_txid);
 }
 
@@ -123,10 +91,10 @@ export function isOfOtherPayment(item: SettlementItem, named: SettlementCandidat
  * Finds the received PIX of an item, if it was recorded without a charge. One that was recorded
  * without an end-to-end id is found by the provider's own id.
  */
-export function recordOf<Candidate extends SettlementCandidate>(
-  { ids }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function recordOf(
+  { ids }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   const records = candidates.filter(({ operation }) => operation === 'RECEIVED');
   return (
     records.find((one) => isSame(one.end_to_end, ids.endToEnd)) ??
@@ -134,7 +102,7 @@ export function recordOf<Candidate extends SettlementCandidate>(
   );
 }
 
-function isUnidentified({ kind }: SettlementItem, meant: SettlementCandidate): boolean {
+function isUnidentified({ kind }: NamingItem, meant: CandidateRow): boolean {
   return kind === 'received' && meant.status === 'COMPLETED' && meant.end_to_end === null;
 }
 
@@ -144,10 +112,10 @@ function isUnidentified({ kind }: SettlementItem, meant: SettlementCandidate): b
  * only one send with the same amount. Sends that failed before they were sent count too, because an
  * incorrect event may refer to one.
  */
-function meantSend<Candidate extends SettlementCandidate>(
-  { ids, amountCents }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+function meantSend(
+  { ids, amountCents }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
   const byOwnId =
     sends.find((send) => ids.endToEnd !== null && send.end_to_end === ids.endToEnd) ??
@@ -168,10 +136,10 @@ function meantSend<Candidate extends SettlementCandidate>(
  * id. Either another user with the same key has paid, or this send was paid under an id whose
  * record was lost, perhaps to another customer of this service: a person must decide.
  */
-function sendOfOtherPayment<Candidate extends SettlementCandidate>(
-  { ids, amountCents }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+function sendOfOtherPayment(
+  { ids, amountCents }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   const { endToEnd, clientRequestId } = ids;
   if (endToEnd === null || amountCents === null) return undefined;
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
@@ -186,7 +154,7 @@ function sendOfOtherPayment<Candidate extends SettlementCandidate>(
 }
 
 /** @returns the only candidate; undefined if several match, because the id is then ambiguous. */
-function onlyOne<Candidate>(candidates: readonly Candidate[]): Candidate | undefined {
+function onlyOne(candidates: readonly CandidateRow[]): CandidateRow | undefined {
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
@@ -199,10 +167,10 @@ function isSame(stored: string | null, reported: string | null): boolean {
  * end-to-end id: a reusable code may be paid many times, and each further payment is recorded
  * separately.
  */
-function meantCharge<Candidate extends SettlementCandidate>(
-  { ids }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+function meantCharge(
+  { ids }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   return candidates.find(
     (charge) => isNamed(charge, ids) && !differs(ids.endToEnd, charge.end_to_end),
   );
@@ -212,10 +180,10 @@ function meantCharge<Candidate extends SettlementCandidate>(
  * Finds the charge that a received PIX names, paid or not: its owner received the money.
  * @returns undefined when it names none of the candidates.
  */
-export function chargeNamed<Candidate extends SettlementCandidate>(
-  { ids }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function chargeNamed(
+  { ids }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   return candidates.find((candidate) => isNamed(candidate, ids));
 }
 
@@ -223,10 +191,10 @@ export function chargeNamed<Candidate extends SettlementCandidate>(
  * Finds the charge that an item pays if the item does not state the direction of the payment. Both
  * the identification and the amount must match.
  */
-export function chargePaid<Candidate extends SettlementCandidate>(
-  { kind, ids, amountCents }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function chargePaid(
+  { kind, ids, amountCents }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   if (kind !== 'payment' || ids.transactionIdentification === null) return undefined;
   const charge = chargeNamed({ kind, ids, amountCents }, candidates);
   return charge && amountCents === centsFromDecimal(charge.amount) ? charge : undefined;
@@ -236,10 +204,10 @@ export function chargePaid<Candidate extends SettlementCandidate>(
  * Finds the open transaction of an item that could not be read. Since the item changes nothing, one
  * matching id is sufficient.
  */
-export function openNamed<Candidate extends SettlementCandidate>(
-  item: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function openNamed(
+  item: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   const { endToEnd, clientRequestId, providerTxid } = item.ids;
   const open = candidates.filter(({ status }) => status === 'PROCESSING');
   const byOwnId =
@@ -249,11 +217,8 @@ export function openNamed<Candidate extends SettlementCandidate>(
   return byOwnId ?? onlyOne(open.filter((one) => isSame(one.idempotency_key, clientRequestId)));
 }
 
-/** A static BR Code has room for the first 25 of the 26 characters. */
-export const staticTxidLength = 25;
-
 /** Matches by identification, or by the provider's own id if the item has no identification. */
-function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boolean {
+function isNamed(charge: CandidateRow, ids: NamingItem['ids']): boolean {
   const { operation, transaction_identification: stored, provider_txid: providerTxid } = charge;
   if (operation !== 'CHARGE' || stored === null) return false;
   const reported = ids.transactionIdentification;
@@ -261,16 +226,11 @@ function isNamed(charge: SettlementCandidate, ids: SettlementItem['ids']): boole
   return namesCharge(reported, stored);
 }
 
-/** Whether a reported identification is that of a charge; its code may have it cut. */
-export function namesCharge(reported: string | null, stored: string): boolean {
-  return reported === stored || reported === stored.slice(0, staticTxidLength);
-}
-
 /** Finds the charge that this payment has completed, even if the item does not name it. */
-function paidCharge<Candidate extends SettlementCandidate>(
-  { ids }: SettlementItem,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+function paidCharge(
+  { ids }: NamingItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
   return candidates.find(
     ({ operation, end_to_end: endToEnd }) =>
       operation === 'CHARGE' && ids.endToEnd !== null && endToEnd === ids.endToEnd,
@@ -278,7 +238,7 @@ function paidCharge<Candidate extends SettlementCandidate>(
 }
 
 /** Whether the ids of an item belong to different payments. */
-function disagree({ ids, kind }: SettlementItem, meant: SettlementCandidate): boolean {
+function disagree({ ids, kind }: NamingItem, meant: CandidateRow): boolean {
   if (kind === 'received') return false;
   return (
     differs(ids.endToEnd, meant.end_to_end) || differs(ids.clientRequestId, meant.idempotency_key)

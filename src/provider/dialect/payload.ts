@@ -1,5 +1,5 @@
 /** Parses the payload of a webhook, and remembers which of its objects contradict themselves. */
-import { findContradictions, repeatsMembers, type JsonPath } from '../domain/json-members.ts';
+import { findContradictions, repeatsMembers, type JsonPath } from '../../domain/json-members.ts';
 
 /** Marks an object that has two members with one name and different values. */
 const contradictory = Symbol('contradictory');

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
+import { findMeant } from '../../../src/settlement/match.ts';
 import {
-  findMeant,
   mostCandidates,
-  type SettlementCandidate,
-  type SettlementItem,
-} from '../../../src/domain/settlement.ts';
+  type CandidateRow,
+} from '../../../src/settlement/transaction-repository.ts';
+
+type Item = Pick<WebhookItem, 'kind' | 'ids' | 'amountCents'>;
 
 const noIds = {
   endToEnd: null,
@@ -16,18 +18,18 @@ const noIds = {
 
 function itemOf(
   kind: 'payment' | 'received',
-  ids: Partial<SettlementItem['ids']>,
+  ids: Partial<Item['ids']>,
   amountCents: number | null = 1050,
-): SettlementItem {
+): Item {
   return { kind, ids: { ...noIds, ...ids }, amountCents };
 }
 
-const payment = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
+const payment = (ids: Partial<Item['ids']>, amountCents?: number | null) =>
   itemOf('payment', ids, amountCents);
-const receipt = (ids: Partial<SettlementItem['ids']>, amountCents?: number | null) =>
+const receipt = (ids: Partial<Item['ids']>, amountCents?: number | null) =>
   itemOf('received', ids, amountCents);
 
-function stored(changes: Partial<SettlementCandidate>): SettlementCandidate {
+function stored(changes: Partial<CandidateRow>): CandidateRow {
   return {
     id: 'transaction',
     operation: 'SEND',
@@ -37,12 +39,23 @@ function stored(changes: Partial<SettlementCandidate>): SettlementCandidate {
     end_to_end: 'E1',
     transaction_identification: null,
     provider_txid: 'P1',
+    user_id: 1,
+    phase: 'ACCEPTED',
+    outcome: 'accepted',
+    qr_code: null,
+    copy_paste: null,
+    pix_key: null,
+    repeated: false,
+    created_at: new Date(0),
+    expires_at: null,
+    owner: null,
+    paid_by: null,
     ...changes,
   };
 }
 
-const send = (changes: Partial<SettlementCandidate> = {}) => stored(changes);
-const charge = (changes: Partial<SettlementCandidate> = {}) =>
+const send = (changes: Partial<CandidateRow> = {}) => stored(changes);
+const charge = (changes: Partial<CandidateRow> = {}) =>
   stored({
     operation: 'CHARGE',
     end_to_end: null,
@@ -50,10 +63,10 @@ const charge = (changes: Partial<SettlementCandidate> = {}) =>
     provider_txid: 'C1',
     ...changes,
   });
-const received = (changes: Partial<SettlementCandidate> = {}) =>
+const received = (changes: Partial<CandidateRow> = {}) =>
   stored({ operation: 'RECEIVED', status: 'COMPLETED', idempotency_key: null, ...changes });
 
-function meant(item: SettlementItem, ...candidates: SettlementCandidate[]): string {
+function meant(item: Item, ...candidates: CandidateRow[]): string {
   const match = findMeant(item, candidates);
   switch (match.kind) {
     case 'none':
@@ -96,7 +109,7 @@ describe('an item about a payment', () => {
 
   test('contradicts a send with another id of the provider, unless the end-to-end id is its own', () => {
     const other = { clientRequestId: 'key', providerTxid: 'P2' };
-    for (const status of ['PROCESSING', 'COMPLETED', 'FAILED']) {
+    for (const status of ['PROCESSING', 'COMPLETED', 'FAILED'] as const) {
       assert.equal(meant(payment(other), send({ status })), 'transaction: other_provider_id');
     }
     assert.equal(meant(payment(other), send({ provider_txid: null })), 'transaction');
