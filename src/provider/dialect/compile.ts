@@ -41,7 +41,7 @@ export function compileShapes(
   return files.flatMap((one) => {
     const codes = new Map([...one.codes, ...common]);
     const compiler = new ShapeCompiler(one, { guards, codes, report });
-    return one.file.shapes.map((shape) => withoutMarkers(compiler.compile(shape), markers));
+    return (one.file.shapes ?? []).map((shape) => withoutMarkers(compiler.compile(shape), markers));
   });
 }
 
@@ -75,7 +75,7 @@ export function impliedConditions({ when }: Pick<Shape, 'when'>): readonly Condi
 
 function guardedNames(files: readonly NamedFile[]): ReadonlySet<string> {
   const declared = files.flatMap(({ file }) => listOf(file.guards).map(parsePath));
-  const read = files.flatMap(({ file }) => file.shapes.flatMap(decisivePaths));
+  const read = files.flatMap(({ file: { shapes = [] } }) => shapes.flatMap(decisivePaths));
   const names = [...declared, ...read].flat();
   return new Set(names.filter((name) => name !== '^' && name !== '@'));
 }

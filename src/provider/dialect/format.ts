@@ -98,7 +98,8 @@ export interface DialectFile {
   readonly tables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Codes, as {@link readRefusalCodes} reads them. */
   readonly not_executed?: Readonly<Record<string, unknown>>;
-  readonly shapes: readonly ShapeFile[];
+  /** Absent in a file that has codes only. */
+  readonly shapes?: readonly ShapeFile[];
 }
 
 const text = { type: 'string', minLength: 1, maxLength: 200 } as const;

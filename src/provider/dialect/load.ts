@@ -96,9 +96,8 @@ function parseFile(name: string, text: string): NamedFile {
   const content = parseYaml(name, text);
   const structure = structureFaults(content).map((fault) => `${name}: ${fault}`);
   if (structure.length > 0) throw new DialectError(structure);
-  // A file may have codes only.
-  const file: DialectFile = { shapes: [], ...(content as Partial<DialectFile>) };
-  if (file.shapes.length === 0 && file.not_executed === undefined) {
+  const file = content as DialectFile;
+  if (!file.shapes && !file.not_executed) {
     throw new DialectError([`${name}: it has neither shapes nor not_executed`]);
   }
   return { name, file, codes: codesOf(name, file.not_executed) };
