@@ -22,7 +22,11 @@ export class DatabaseFault extends Error {
 
   /** @param code an SQLSTATE or a network error code; undefined: the error has only a message. */
   constructor(code: string | undefined, message = `simulated: ${code}`) {
+    // Nobody reads the stack of a fault that the simulation has made, and capturing it takes time.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'DatabaseFault';
     this.code = code;
   }

@@ -49,11 +49,7 @@ function lookUp(
 }
 
 /** The fewest rows that contain all those that meet the conditions, in the order of the table. */
-export function leastOf(
-  rows: Rows,
-  lookUps: readonly LookUp[],
-  frame: Frame,
-): readonly Version[] {
+export function leastOf(rows: Rows, lookUps: readonly LookUp[], frame: Frame): readonly Version[] {
   let least = rows.versions;
   for (const { place, values } of lookUps) {
     if (least.length === 0) return least;

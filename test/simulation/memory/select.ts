@@ -220,7 +220,7 @@ export function bound(node: Tree.Node | undefined, scope: Scope): Expr | null {
   return node ? coerced(scope, compile(node, scope), 'int8') : null;
 }
 
-function tupleOf({ targets }: Plan, frame: Frame): Tuple {
+function shownTuple({ targets }: Plan, frame: Frame): Tuple {
   const tuple = Array<unknown>(targets.length);
   for (let place = 0; place < targets.length; place += 1) {
     tuple[place] = targets[place]?.expr.run(frame) ?? null;
@@ -232,7 +232,7 @@ function tupleOf({ targets }: Plan, frame: Frame): Tuple {
 function tuplesOf(plan: Plan, frame: Frame): Tuple[] {
   const tuples: Tuple[] = [];
   plan.walk(frame, () => {
-    tuples.push(tupleOf(plan, frame));
+    tuples.push(shownTuple(plan, frame));
     return false;
   });
   return tuples;
@@ -241,7 +241,7 @@ function tuplesOf(plan: Plan, frame: Frame): Tuple[] {
 function show(plan: Plan, frame: Frame): Found {
   const { order, locked } = plan;
   return {
-    tuple: tupleOf(plan, frame),
+    tuple: shownTuple(plan, frame),
     keys: order.map(({ expr }) => expr.run(frame)),
     versions: locked.map((source) => frame.versions[source] ?? null),
   };
