@@ -7,9 +7,13 @@ import type { FaultProfile } from './fault-profile.ts';
 
 const writing = /\b(?:insert into|update \w|delete from|for (?:no key )?update|for share)\b/i;
 
+const writers = new Map<string, boolean>();
+
 /** Whether a read-only server refuses the statement: it writes, or it locks rows. */
 export function writes(text: string): boolean {
-  return writing.test(text);
+  const isWriter = writers.get(text) ?? writing.test(text);
+  writers.set(text, isWriter);
+  return isWriter;
 }
 
 /** The error that a process gets instead of an answer, in the driver's words. */
@@ -18,7 +22,11 @@ export class DatabaseFault extends Error {
 
   /** @param code an SQLSTATE or a network error code; undefined: the error has only a message. */
   constructor(code: string | undefined, message = `simulated: ${code}`) {
+    // Nobody reads the stack of a fault that the simulation has made, and capturing it takes time.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'DatabaseFault';
     this.code = code;
   }

@@ -235,12 +235,32 @@ export class Scheduler {
   }
 }
 
+/** How many callbacks wait for a turn of the event loop. */
+let waitingForTurn = 0;
+
+const setMachineImmediate = globalThis.setImmediate;
+
+function setCountedImmediate(work: (...values: unknown[]) => void, ...values: unknown[]) {
+  waitingForTurn += 1;
+  return setMachineImmediate(() => {
+    waitingForTurn -= 1;
+    work(...values);
+  });
+}
+
+globalThis.setImmediate = Object.assign(setCountedImmediate, setMachineImmediate);
+
 /**
  * The service waits only for steps and turns of the event loop: the batcher waits for one turn
- * before it sends a batch, and for another after its result.
+ * before it sends a batch, and for another after its result. Most steps lead to no such wait, and
+ * empty turns would take a tenth of the run's time.
  */
 async function waitUntilIdle(): Promise<void> {
-  for (let turn = 0; turn < turnsOfBatching; turn += 1) await nextTurn();
+  let turns = 0;
+  do {
+    await nextTurn();
+    turns += 1;
+  } while (waitingForTurn > 0 && turns < turnsOfBatching);
 }
 
 const turnsOfBatching = 3;

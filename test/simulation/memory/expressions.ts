@@ -296,7 +296,8 @@ function quantified(
   let current: Value = null;
   const element = computed(elementOf(list.type), [], () => current);
   const { run } = compare(operator, [known, element], scope);
-  return computed('bool', [known, list], (frame) => {
+  const isAmong = operator === '=' && !isAll && known.type === element.type;
+  const holdsFor: Run = (frame) => {
     const values = list.run(frame) as readonly Value[] | null;
     if (values === null) return null;
     let result: Value = isAll;
@@ -307,5 +308,7 @@ function quantified(
       if (holds === null) result = null;
     }
     return result;
-  });
+  };
+  const found = computed('bool', [known, list], holdsFor);
+  return isAmong ? { ...found, among: [known, list] } : found;
 }

@@ -2,6 +2,7 @@
 import type * as Tree from 'libpg-query';
 import { NotModelled, refusal } from './errors.ts';
 import { all, condition } from './expressions.ts';
+import { leastOf, lookUpsOf, type LookUp } from './look-ups.ts';
 import { compare } from './operators.ts';
 import type { Tuple } from './rows.ts';
 import { Scope, settled, type Expr, type Frame, type Source, type Visible } from './scope.ts';
@@ -17,6 +18,8 @@ export type Walk = (frame: Frame, next: () => boolean) => boolean;
 interface Step {
   readonly walk: Walk;
   readonly sources: readonly number[];
+  /** Present if it iterates over a table, whose rows its conditions may look up. */
+  readonly table?: Table;
 }
 
 /** The steps of a FROM list, and the conditions of its rows. */
@@ -38,7 +41,11 @@ export class From {
     const first = ready();
     const steps = this.steps.map((step) => {
       for (const source of step.sources) bound.add(source);
-      return filtered(step.walk, ready());
+      const conditions = ready();
+      const [source] = step.sources;
+      if (!step.table || source === undefined) return filtered(step.walk, conditions);
+      const lookUps = lookUpsOf(conditions, source);
+      return filtered(walkTable(source, step.table, lookUps), conditions);
     });
     if (waiting.length > 0) throw new NotModelled('a condition on tables that are not there');
     return filtered(sequence(steps), [], first);
@@ -122,7 +129,10 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
   }
   const table = tableOf(relname, place.scope);
   const columns = renamed(table.columns, alias);
-  return addSource({ alias: name, columns }, place, (number) => walkTable(number, table));
+  const visible = addSource({ alias: name, columns }, place, (number) => walkTable(number, table));
+  const { steps } = place.from;
+  steps.push({ ...(steps.pop() ?? missing()), table });
+  return visible;
 }
 
 /** @returns a table of the schema. */
@@ -132,10 +142,10 @@ export function tableOf(name: string, scope: Scope): Table {
   return table;
 }
 
-/** Iterates over the rows that are visible to a command. */
-export function walkTable(number: number, { rows }: Table): Walk {
+/** Iterates over the rows that are visible to a command: all, or those that look-ups find. */
+export function walkTable(number: number, { rows }: Table, lookUps: readonly LookUp[] = []): Walk {
   return (frame, next) => {
-    const { versions } = rows;
+    const versions = leastOf(rows, lookUps, frame);
     const { command } = frame;
     const { length } = versions;
     for (let index = 0; index < length; index += 1) {

@@ -154,7 +154,7 @@ function compileChange(body: Change, scope: Scope, compile: CompileChange): Modi
   const inner = new Scope(scope.statement, scope);
   const [table, source] = addTarget(body.relation, inner);
   const from = compileFrom(body.tables, inner);
-  from.steps.push({ walk: walkTable(source, table), sources: [source] });
+  from.steps.push({ walk: walkTable(source, table), sources: [source], table });
   const change = compile(table, source, inner);
   from.conditions.push(...conjuncts(body.whereClause, inner));
   const returning = returningOf(body.returningClause, inner);

@@ -49,10 +49,14 @@ export function not(expr: Expr): Expr {
   });
 }
 
+/** Whether equal values of a type are identical in JavaScript. */
+export function isPlain(type: Type): boolean {
+  return !type.endsWith('[]') && !['numeric', 'jsonb', 'interval'].includes(type);
+}
+
 /** Whether two values of a type are equal, neither of them NULL. */
 export function equality(type: Type): (one: Value, other: Value) => boolean {
-  const isPlain = !type.endsWith('[]') && !['numeric', 'jsonb', 'interval'].includes(type);
-  if (isPlain) return (one, other) => one === other;
+  if (isPlain(type)) return (one, other) => one === other;
   const order = comparison(type);
   return (one, other) => order(one, other) === 0;
 }

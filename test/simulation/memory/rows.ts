@@ -17,12 +17,21 @@ export interface Version {
   deletedBy: number;
   /** The keys of the row in the unique indexes of its table, computed on demand. */
   readonly keys: (string | null)[];
+  /** Grows with each version: the order of the versions of a table. */
+  readonly serial: number;
 }
+
+/** The versions of a table by the value of one column, each list in the order of the table. */
+type Index = Map<Value, Version[]>;
+
+let versionsMade = 0;
 
 /** The rows of a table, and the changes of the running statement. */
 export class Rows {
   #versions: Version[] = [];
   #isShared = false;
+  /** By the place of the column, made at the first look-up. */
+  readonly #indexes = new Map<number, Index>();
   #made: Version[] = [];
   #deleted: Version[] = [];
 
@@ -35,13 +44,49 @@ export class Rows {
     return this.#made.length > 0 || this.#deleted.length > 0;
   }
 
+  /** The versions, including dead ones, that have one of some values in a column. */
+  having(place: number, wanted: readonly Value[]): readonly Version[] {
+    const index = this.#indexes.get(place) ?? this.#indexOn(place);
+    if (wanted.length === 1) return index.get(wanted[0]) ?? [];
+    const found = [...new Set(wanted)].flatMap((value) => index.get(value) ?? []);
+    return found.toSorted((one, other) => one.serial - other.serial);
+  }
+
+  #indexOn(place: number): Index {
+    const index = Map.groupBy(this.#versions, ({ values }) => values[place]);
+    this.#indexes.set(place, index);
+    return index;
+  }
+
+  #removeFromIndexes(gone: readonly Version[]): void {
+    for (const [place, index] of this.#indexes) {
+      for (const version of gone) {
+        const value = version.values[place];
+        const others = index.get(value)?.filter((one) => one !== version);
+        index.set(value, others ?? []);
+      }
+    }
+  }
+
   insert(values: Tuple, command: number): Version {
     if (this.#isShared) {
       this.#versions = [...this.#versions];
       this.#isShared = false;
     }
-    const version = { values, madeBy: command, deletedBy: Infinity, keys: [] };
+    versionsMade += 1;
+    const version: Version = {
+      values,
+      madeBy: command,
+      deletedBy: Infinity,
+      keys: [],
+      serial: versionsMade,
+    };
     this.#versions.push(version);
+    for (const [place, index] of this.#indexes) {
+      const same = index.get(values[place]);
+      if (same) same.push(version);
+      else index.set(values[place], [version]);
+    }
     this.#made.push(version);
     return version;
   }
@@ -53,10 +98,12 @@ export class Rows {
 
   /** Keeps the changes of the statement. */
   commit(): void {
+    if (!this.isChanged) return;
     for (const version of this.#made) version.madeBy = 0;
     if (this.#deleted.length > 0) {
       this.#versions = this.#versions.filter(({ deletedBy }) => deletedBy === Infinity);
       this.#isShared = false;
+      this.#removeFromIndexes(this.#deleted);
       for (const version of this.#deleted) version.deletedBy = Infinity;
     }
     this.#made = [];
@@ -65,9 +112,11 @@ export class Rows {
 
   /** Undoes the changes of the failed statement. */
   rollBack(): void {
+    if (!this.isChanged) return;
     if (this.#made.length > 0) {
       this.#versions = this.#versions.filter(({ madeBy }) => madeBy === 0);
       this.#isShared = false;
+      this.#removeFromIndexes(this.#made);
     }
     for (const version of this.#deleted) version.deletedBy = Infinity;
     this.#made = [];
@@ -81,6 +130,7 @@ export class Rows {
   }
 
   restore(versions: readonly Version[]): void {
+    if (versions !== this.#versions) this.#indexes.clear();
     this.#versions = versions as Version[];
     this.#isShared = true;
   }

@@ -115,15 +115,12 @@ function ofRows(scope: Scope, run: Run): OfRows {
       throw new NotModelled('a sequence in a constraint');
     },
   });
-  return (...rows) =>
-    run({
-      session,
-      command: 0,
-      parameters: [],
-      versions: [],
-      kept: [],
-      tuples: rows.map((row) => row ?? []),
-    });
+  const tuples: Tuple[] = [];
+  const frame = { session, command: 0, parameters: [], versions: [], kept: [], tuples };
+  return (...rows) => {
+    for (const [place, row] of rows.entries()) tuples[place] = row ?? [];
+    return run(frame);
+  };
 }
 
 /** A scope with the columns of a table. */

@@ -35,6 +35,8 @@ export interface Expr {
   readonly fields?: readonly Expr[];
   /** Present if the expression is true only when these two are equal. */
   readonly equal?: readonly [Expr, Expr];
+  /** Present if the expression is true only when the first is an element of the second. */
+  readonly among?: readonly [Expr, Expr];
   /** Present if the expression is a column: its source and index. */
   readonly column?: Reference;
 }

@@ -72,7 +72,10 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
         target.type = type;
       }
     },
-    rows: (frame) => finished(plan, frame, isGrouped ? grouped(plan, frame) : each(plan, frame)),
+    rows(frame) {
+      if (isPlain && order.length === 0) return tuplesOf(plan, frame);
+      return finished(plan, frame, isGrouped ? grouped(plan, frame) : each(plan, frame));
+    },
     exists(frame) {
       return isPlain ? plan.walk(frame, () => true) : this.rows(frame).length > 0;
     },
@@ -217,13 +220,28 @@ export function bound(node: Tree.Node | undefined, scope: Scope): Expr | null {
   return node ? coerced(scope, compile(node, scope), 'int8') : null;
 }
 
-function show({ targets, order, locked }: Plan, frame: Frame): Found {
+function shownTuple({ targets }: Plan, frame: Frame): Tuple {
   const tuple = Array<unknown>(targets.length);
   for (let place = 0; place < targets.length; place += 1) {
     tuple[place] = targets[place]?.expr.run(frame) ?? null;
   }
+  return tuple;
+}
+
+/** The rows of a query that neither groups, sorts nor limits them. */
+function tuplesOf(plan: Plan, frame: Frame): Tuple[] {
+  const tuples: Tuple[] = [];
+  plan.walk(frame, () => {
+    tuples.push(shownTuple(plan, frame));
+    return false;
+  });
+  return tuples;
+}
+
+function show(plan: Plan, frame: Frame): Found {
+  const { order, locked } = plan;
   return {
-    tuple,
+    tuple: shownTuple(plan, frame),
     keys: order.map(({ expr }) => expr.run(frame)),
     versions: locked.map((source) => frame.versions[source] ?? null),
   };
