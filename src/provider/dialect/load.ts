@@ -87,7 +87,7 @@ export function loadDialects(
   const shapes = compileShapes(files, common, report);
   checkShapes(shapes, report);
   if (faults.length > 0) throw new DialectError(faults);
-  const refusals = new Map([...files.flatMap(({ codes }) => [...codes]), ...common]);
+  const refusals = new Map([...files.flatMap(({ codes }) => Array.from(codes)), ...common]);
   const dialects = new Dialects(shapes, markers, refusals);
   if (runSamples) for (const one of texts) faults.push(...sampleFaults(dialects, one));
   if (faults.length > 0) throw new DialectError(faults);
