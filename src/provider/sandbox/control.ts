@@ -2,8 +2,8 @@
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import { centsFromDecimal } from '../../domain/money.ts';
-import type { Bank } from '../stub/bank.ts';
-import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
+import type { Bank } from './bank/bank.ts';
+import { answerOf, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
@@ -116,7 +116,7 @@ const controls: readonly Control[] = [
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/pay',
     async run({ bank }, { transactionIdentification = '' }) {
-      const answer = toAnswer(await bank.payCharge(transactionIdentification));
+      const answer = answerOf(await bank.payCharge(transactionIdentification));
       return answer === 'hang' ? problem(500) : answer;
     },
   },
@@ -124,7 +124,7 @@ const controls: readonly Control[] = [
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/expire',
     async run({ bank }, { transactionIdentification = '' }) {
-      const answer = toAnswer(await bank.expireCharge(transactionIdentification));
+      const answer = answerOf(await bank.expireCharge(transactionIdentification));
       return answer === 'hang' ? problem(500) : answer;
     },
   },
@@ -137,7 +137,7 @@ const controls: readonly Control[] = [
     },
     async run({ bank }, { endToEnd = '', amount }) {
       const cents = amount === undefined ? undefined : (centsFromDecimal(amount) ?? 0);
-      const answer = toAnswer(await bank.refund(endToEnd, cents));
+      const answer = answerOf(await bank.refund(endToEnd, cents));
       return answer === 'hang' ? problem(500) : answer;
     },
   },

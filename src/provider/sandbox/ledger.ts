@@ -1,7 +1,7 @@
 /** What the bank executed and refused: read from its state, so lost answers do not matter. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
-import { kycDecision, submittedDocuments } from '../stub/onboarding.ts';
+import { kycDecision, submittedDocuments } from './bank/onboarding.ts';
 import type {
   Charge,
   ChargeKind,
@@ -10,9 +10,9 @@ import type {
   Person,
   PersonStep,
   Receipt,
-} from '../stub/rows.ts';
-import type { KycScript } from '../stub/scenarios.ts';
-import type { State } from '../stub/state.ts';
+} from './bank/rows.ts';
+import type { KycScript } from './bank/scenarios.ts';
+import type { State } from './bank/state.ts';
 
 /** A payment as the control path shows it; the amount is in reais. */
 export interface LedgerPayment {

@@ -1,11 +1,11 @@
 /** The sandbox with its parts: the bank, its state file, the delivery of its webhooks. */
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { createHttpClient } from '../http/client.ts';
-import { type Bank, createBank } from '../stub/bank.ts';
-import { type Scenario, scenarios } from '../stub/scenarios.ts';
-import { openStateFile } from '../stub/state-file.ts';
-import type { Notify } from '../stub/webhooks.ts';
+import { createPooledClient } from '../http/pool.ts';
+import { type Bank, createBank } from './bank/bank.ts';
+import { type Scenario, scenarios } from './bank/scenarios.ts';
+import { openStateFile } from './bank/state-file.ts';
+import type { Notify } from './bank/webhooks.ts';
 import { ledgerView } from './ledger.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
 
@@ -80,7 +80,7 @@ const TIMEOUT_MS = 10_000;
 /** Creates the client of a receiver of webhooks. */
 function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): WebhookPost {
   const { origin, pathname, search } = new URL(url);
-  const client = createHttpClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
+  const client = createPooledClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
   const closing = new AbortController();
   return {
     async notify(payload) {

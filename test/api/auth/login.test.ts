@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../../src/provider/errors.ts';
-import { done, faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
-import type { BankLogin } from '../../../src/provider/stub/accounts.ts';
+import { done, faulty, refused, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
+import type { BankLogin } from '../../../src/provider/sandbox/bank/accounts.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -5,10 +5,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { BankOptions } from '../../../../src/provider/stub/bank.ts';
-import type { Row } from '../../../../src/provider/stub/rows.ts';
-import { openStateFile, type StateFile } from '../../../../src/provider/stub/state-file.ts';
-import { type ManualClock, manualClock } from '../../../support/clock.ts';
+import type { BankOptions } from '../../../../../src/provider/sandbox/bank/bank.ts';
+import type { Row } from '../../../../../src/provider/sandbox/bank/rows.ts';
+import {
+  openStateFile,
+  type StateFile,
+} from '../../../../../src/provider/sandbox/bank/state-file.ts';
+import { type ManualClock, manualClock } from '../../../../support/clock.ts';
 import {
   chargeOrder,
   doubted,

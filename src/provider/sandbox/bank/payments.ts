@@ -1,9 +1,9 @@
 /** The payments of the bank: look-ups in the directory of keys, payments, and their settlement. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { newEndToEndId } from '../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
-import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../provider.ts';
+import type { Clock } from '../../../clock.ts';
+import { newEndToEndId } from '../../../domain/pix.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../../provider.ts';
 import {
   type BankAnswer,
   brokenRule,

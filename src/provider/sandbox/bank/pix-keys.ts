@@ -1,8 +1,8 @@
 /** The bank's part of the directory of keys (DICT): the keys of its own customers. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { PixKeyType } from '../../domain/pix-key.ts';
-import type { AccountRef, NewPixKey, ProviderPayload } from '../provider.ts';
+import type { Clock } from '../../../clock.ts';
+import type { PixKeyType } from '../../../domain/pix-key.ts';
+import type { AccountRef, NewPixKey, ProviderPayload } from '../../provider.ts';
 import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
 import type { PixKey } from './rows.ts';
 import type { State } from './state.ts';

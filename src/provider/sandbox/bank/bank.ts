@@ -5,9 +5,9 @@
  * Each method decides and saves in one turn of the event loop, so concurrent calls run one after
  * another, and each answer follows the saved row.
  */
-import type { Clock } from '../../clock.ts';
-import { dayRange } from '../../domain/calendar.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
+import type { Clock } from '../../../clock.ts';
+import { dayRange } from '../../../domain/calendar.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
 import type {
   AccountRef,
   ChargeCode,
@@ -21,7 +21,7 @@ import type {
   PaymentOrder,
   PaymentReceipt,
   ProviderPayload,
-} from '../provider.ts';
+} from '../../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, type Faulty, type Refused } from './answer.ts';
 import { type ChargePayment, Charges } from './charges.ts';

@@ -1,12 +1,12 @@
 /** The charges of the bank: their BR Codes, the images of these, and their payment. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../clock.ts';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
-import { newEndToEndId, newTransactionIdentification } from '../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
-import { isCnpj, isCpf } from '../../domain/tax-id.ts';
-import type { ChargeCode, ChargeOrder } from '../provider.ts';
-import { qrCodePng } from '../qr-code.ts';
+import { newEndToEndId, newTransactionIdentification } from '../../../domain/pix.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
+import type { ChargeCode, ChargeOrder } from '../../provider.ts';
+import { qrCodePng } from '../../qr-code.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
 import type { Charge, ChargeKind, Receipt } from './rows.ts';

@@ -1,7 +1,7 @@
 /** The refunds of the bank: money that goes back to the payer of a transfer, whole or in part. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { newReturnId } from '../../domain/pix.ts';
+import type { Clock } from '../../../clock.ts';
+import { newReturnId } from '../../../domain/pix.ts';
 import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
 import type { Transfer } from './rows.ts';
 import type { State } from './state.ts';
