@@ -84,8 +84,8 @@ export function refusalOf(error: unknown): SandboxAnswer {
   return problem(error.status, { code: 'InvalidRequest', detail: error.message });
 }
 
-function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {
+function notAllowed(others: readonly ProviderOperation[]): SandboxAnswer {
   const answer = problem(405, { code: 'MethodNotAllowed' });
-  const allow = operations.map(({ contract }) => contract.method).join(', ');
+  const allow = others.map(({ contract }) => contract.method).join(', ');
   return { ...answer, headers: { ...answer.headers, allow } };
 }

@@ -45,9 +45,9 @@ export async function deliver(
     case 'huge':
       return writeHuge(response, delivery.bytes);
     case 'whole':
-      return write(response, encodeAnswer(delivery.answer));
+      return void write(response, encodeAnswer(delivery.answer));
     case 'truncated':
-      return write(response, encodeAnswer(delivery.answer, firstHalf));
+      return void write(response, encodeAnswer(delivery.answer, firstHalf));
     case 'reset-amid': {
       const { status, headers, bytes } = encodeAnswer(delivery.answer);
       response.writeHead(status, headers);

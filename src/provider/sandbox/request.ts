@@ -116,12 +116,12 @@ async function readForm({ headers, body }: ApiRequest): Promise<Record<string, s
     file.catch(() => undefined);
     fields.push([name, file]);
   });
-  let cause: unknown = null;
+  let cause: Error | null = null;
   const source = async function* () {
     try {
       yield* Buffer.isBuffer(body) ? [body] : (body ?? []);
     } catch (error) {
-      cause = error;
+      cause = error as Error;
       throw error;
     }
   };

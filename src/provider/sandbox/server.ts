@@ -19,12 +19,10 @@ import {
 } from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
-import type { LedgerView } from './ledger.ts';
+import type { Bank } from './bank/bank.ts';
 import { type ApiRequest, readBody, readJson } from './request.ts';
 
-export interface SandboxOptions extends ApiOptions {
-  /** The bank's ledger, for the control path. */
-  readonly ledger: () => LedgerView;
+export interface ServerOptions extends ApiOptions {
   readonly clock: Clock;
   readonly host: string;
   /** 0 takes any free port. */
@@ -38,11 +36,10 @@ export interface SandboxOptions extends ApiOptions {
 }
 
 export interface Sandbox {
-  /** Where it listens, such as `http://127.0.0.1:9090`; known once {@link listen} has resolved. */
+  readonly bank: Bank;
+  /** Where it listens, such as `http://127.0.0.1:9090`. */
   readonly url: string;
   readonly calls: Calls;
-  /** @throws Error when the port is taken. */
-  listen(): Promise<void>;
   /** Queues faults for the next calls. @throws BadRequest for invalid rules. */
   queueFaults(faults: string): void;
   /** Stops at once; open connections are closed. */
@@ -50,29 +47,24 @@ export interface Sandbox {
 }
 
 /**
- * Creates the sandbox; {@link Sandbox.listen} starts it.
+ * Serves a bank.
  *
- * @throws FaultSyntaxError for invalid fault rules.
+ * @throws FaultSyntaxError for invalid fault rules, Error when the port is taken.
  */
-export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '');
-  const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
+export async function serveBank(options: ServerOptions): Promise<Sandbox> {
+  const { bank, faults = '', seed = '1', keepAliveMs } = options;
+  const plan = new FaultPlan({ rules: parseFaults(faults), seed });
   const calls = new Calls();
   const closing = new AbortController();
   const api = new Api(options);
   const handler = new RequestHandler({ ...options, plan, calls, api, closing: closing.signal });
   const server = createServer((request, response) => void handler.handle(request, response));
-  if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
-  let url = '';
+  if (keepAliveMs !== undefined) server.keepAliveTimeout = keepAliveMs;
   return {
-    get url() {
-      return url;
-    },
+    bank,
+    url: await listening(server, options),
     calls,
-    async listen() {
-      url = await listening(server, options);
-    },
-    queueFaults: (faults) => plan.enqueue(readFaults(faults)),
+    queueFaults: (rules) => plan.enqueue(readFaults(rules)),
     async close() {
       closing.abort();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -82,7 +74,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-async function listening(server: Server, { host, port }: SandboxOptions): Promise<string> {
+async function listening(server: Server, { host, port }: ServerOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -95,7 +87,7 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
 }
 
 type HandlerOptions = Controlled &
-  Pick<SandboxOptions, 'clock' | 'onFault'> & {
+  Pick<ServerOptions, 'clock' | 'onFault'> & {
     readonly api: Api;
     readonly closing: AbortSignal;
   };

@@ -83,20 +83,15 @@ export class Bank {
     const accounts = new Accounts(state);
     const webhooks = new Webhooks({ state, clock, notify, onFault });
     this.state = state;
-    this.onboarding = new Onboarding({ state, accounts, clock });
     this.#clock = clock;
     this.#accounts = accounts;
-    this.#refunds = new Refunds({ state, webhooks, clock, ispb });
-    this.#payments = new Payments({
-      state,
-      webhooks,
-      clock,
-      ispb,
-      settleMs,
-      refunds: this.#refunds,
-    });
-    this.#charges = new Charges({ state, accounts, webhooks, clock, settleMs });
-    this.#pixKeys = new PixKeys({ state, clock, ispb });
+    const parts = { state, accounts, webhooks, clock, ispb, settleMs };
+    const refunds = new Refunds(parts);
+    this.#refunds = refunds;
+    this.#payments = new Payments({ ...parts, refunds });
+    this.#charges = new Charges(parts);
+    this.#pixKeys = new PixKeys(parts);
+    this.onboarding = new Onboarding(parts);
     this.#webhooks = webhooks;
     this.#payments.resume();
     this.#charges.resume();

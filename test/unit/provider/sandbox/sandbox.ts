@@ -5,7 +5,7 @@ import type { Provider } from '../../../../src/provider/provider.ts';
 import type { LedgerView } from '../../../../src/provider/sandbox/ledger.ts';
 import {
   openSandbox,
-  type OpenSandbox,
+  type Sandbox,
   type OpenSandboxOptions,
 } from '../../../../src/provider/sandbox/open.ts';
 import { type ManualClock, manualClock } from '../../../support/clock.ts';
@@ -21,7 +21,7 @@ export interface TestAnswer {
   readonly body: any;
 }
 
-export interface TestSandbox extends OpenSandbox {
+export interface TestSandbox extends Sandbox {
   readonly clock: ManualClock;
   readonly provider: Provider;
   /** Calls any path, with JSON. */
