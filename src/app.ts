@@ -13,7 +13,7 @@ import { operations } from './http/operations.ts';
 import type { DefectKind } from './metrics.ts';
 import type { DevUser } from './operator/ensure-dev-user.ts';
 import type { OtherSide } from './pages/other-side.ts';
-import type { Bank } from './provider/stub/bank.ts';
+import type { Bank } from './provider/sandbox/bank/bank.ts';
 import { findPrincipal } from './auth/banking-sessions.ts';
 import { finishSends } from './pix/payment-outcome.ts';
 import { countAddress } from './auth/throttle.ts';
@@ -179,7 +179,7 @@ async function developmentParts(context: Context, bank: Bank | null) {
   const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
     import('./operator/ensure-dev-user.ts'),
     import('./pages/index.ts'),
-    import('./provider/stub/scenarios.ts'),
+    import('./provider/sandbox/bank/scenarios.ts'),
   ]);
   const { config } = context;
   const devUser = await ensureDevUser(context, config.provider);

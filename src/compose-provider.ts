@@ -5,6 +5,8 @@ import type { Config } from './config/config.ts';
 import type { Log } from './log.ts';
 import { breakerStates, type Metrics } from './metrics.ts';
 import type { Dialects } from './provider/dialect/dialects.ts';
+import { createHttpClient, type HttpClient } from './provider/http/client.ts';
+import { createHttpProvider } from './provider/http/index.ts';
 import type { Provider } from './provider/provider.ts';
 import { mostAttemptsAtOnce, providerLanes } from './provider/resilience/call-policy.ts';
 import {
@@ -12,9 +14,7 @@ import {
   type ProviderObservation,
 } from './provider/resilience/resilient-provider.ts';
 import { withTokenRefresh } from './provider/resilience/token-refresh.ts';
-import { createBank, type Bank } from './provider/stub/bank.ts';
-import { createStubProvider } from './provider/stub/index.ts';
-import { openStateFile } from './provider/stub/state-file.ts';
+import type { Bank } from './provider/sandbox/bank/bank.ts';
 
 export interface ProviderOptions {
   readonly config: Config;
@@ -34,51 +34,59 @@ export interface ComposedProvider {
   close(): Promise<void>;
 }
 
-/** Creates the provider: the simulated bank in stub mode, otherwise an HTTP client. */
+/** Creates the provider: the HTTP client, over connections or to the bank in this process. */
 export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
-  const { stub, baseUrl } = options.config.provider;
-  if (stub) return composeStub(options);
+  const { config, clock, dialects } = options;
+  const { stub, ispb, statementSettledOnly } = config.provider;
+  const { client, bank } = await (stub ? openStub(options) : openConnections(options));
+  const http = createHttpProvider({ client, clock, ispb, dialects, statementSettledOnly });
+  return {
+    provider: wrapped(http, options),
+    bank,
+    async close() {
+      await client.close();
+      await bank?.close();
+    },
+  };
+}
+
+interface Transport {
+  readonly client: HttpClient;
+  readonly bank: Bank | null;
+}
+
+async function openConnections({ config, clock }: ProviderOptions): Promise<Transport> {
+  const { baseUrl, timeoutMs, tls, apiKey } = config.provider;
   if (baseUrl === undefined) throw new Error('PROVIDER_BASE_URL is not set');
-  return composeHttp(options, baseUrl);
-}
-
-function composeStub(options: ProviderOptions): ComposedProvider {
-  const bank = openBank(options);
-  const provider = wrapped(createStubProvider(bank, options.dialects), options);
-  return { provider, bank, close: () => bank.close() };
-}
-
-async function composeHttp(options: ProviderOptions, baseUrl: string): Promise<ComposedProvider> {
-  const { config, clock } = options;
-  // Loaded on demand: the HTTP client is large, and stub mode does not need it.
-  const [{ createHttpClient }, { createHttpProvider }] = await Promise.all([
-    import('./provider/http/client.ts'),
-    import('./provider/http/index.ts'),
-  ]);
-  const { timeoutMs, tls, apiKey, ispb, statementSettledOnly } = config.provider;
+  // Loaded on demand: undici is large, and stub mode does not need it.
+  const { createPooledClient } = await import('./provider/http/pool.ts');
   const connections = mostAttemptsAtOnce;
-  const client = createHttpClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
-  const http = createHttpProvider({
-    client,
-    clock,
-    ispb,
-    dialects: options.dialects,
-    statementSettledOnly,
-  });
-  return { provider: wrapped(http, options), bank: null, close: () => client.close() };
+  const client = createPooledClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
+  return { client, bank: null };
 }
 
 /** Opens the simulated bank; its file preserves its state across restarts, as at a real bank. */
-function openBank({ config, clock, log, deliver }: ProviderOptions): Bank {
+async function openStub({ config, clock, log, deliver }: ProviderOptions): Promise<Transport> {
+  const [{ createBank }, { openStateFile }, { Api }, { createDispatcher }] = await Promise.all([
+    import('./provider/sandbox/bank/bank.ts'),
+    import('./provider/sandbox/bank/state-file.ts'),
+    import('./provider/sandbox/api.ts'),
+    import('./provider/sandbox/dispatcher.ts'),
+  ]);
+  const { ispb, timeoutMs } = config.provider;
   const path = join(config.dataDir, 'simulated-bank.jsonl');
-  return createBank({
+  const onFault = (error: unknown): void => log.error({ error }, 'the simulated bank has failed');
+  const bank = createBank({
     clock,
-    ispb: config.provider.ispb,
+    ispb,
     settleMs: config.stubSettleMs,
     notify: deliver,
     ...(config.stubJournal && { file: openStateFile(path) }),
-    onFault: (error) => log.error({ error }, 'the simulated bank has failed'),
+    onFault,
   });
+  const dispatcher = createDispatcher(new Api({ bank, onFault }));
+  const baseUrl = 'http://simulated-bank.invalid';
+  return { client: createHttpClient({ baseUrl, timeoutMs, clock, dispatcher }), bank };
 }
 
 function wrapped(provider: Provider, options: ProviderOptions): Provider {

@@ -9,7 +9,7 @@ import { openScan } from './document-scanner.ts';
 import { createAccessTokens } from './auth/access-tokens.ts';
 import { openLocal } from './local.ts';
 import type { Log } from './log.ts';
-import type { Bank } from './provider/stub/bank.ts';
+import type { Bank } from './provider/sandbox/bank/bank.ts';
 import { createMetrics } from './metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from './pix/sweep-repository.ts';

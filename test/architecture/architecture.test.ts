@@ -94,7 +94,7 @@ describe('single doors', () => {
     keeps(clockDoor);
   });
 
-  it('only src/provider/http/client.ts calls the provider', () => {
+  it('only src/provider/http/pool.ts connects to the provider', () => {
     keeps(providerDoor);
   });
 

@@ -60,11 +60,13 @@ export const providerDoor: Door = {
   uses: /^(?:fetch|WebSocket|EventSource|node:https?#(?:request|get))$/,
   modules: /^(?:undici|(?:node:)?(?:https|http2|tls))$/,
   keepers: new Map([
-    ['src/provider/http/client.ts', { because: 'it is the door' }],
+    ['src/provider/http/pool.ts', { because: 'it is the door' }],
+    ['src/provider/http/client.ts', { because: 'it names the type of the pool', only: /^undici$/ }],
     ['src/app-events/deliver.ts', { because: "it calls the app's backend", only: /^undici$/ }],
     ['src/provider/http/reachability.ts', { because: 'it asks for nothing, without credentials' }],
   ]),
-  instead: 'Only src/provider/http/client.ts calls the provider: use the port, context.provider.',
+  instead:
+    'Only src/provider/http/pool.ts connects to the provider: use the port, context.provider.',
 };
 
 export interface Trespass extends Place {

@@ -54,7 +54,7 @@ const members = {
   'provider/dialect/load.ts': /^src\/provider\/dialect\/load\.ts$/,
   'provider words': /^src\/provider\/(?:wire-reading|qr-code|dialect\/[a-z-]+)\.ts$/,
   'provider/http': /^src\/provider\/http\//,
-  'provider/stub': /^src\/provider\/stub\//,
+  'simulated bank': /^src\/provider\/sandbox\/bank\//,
   'provider/sandbox': /^src\/provider\/sandbox\//,
   'provider wraps': /^src\/provider\/resilience\//,
   'jobs/queue.ts': /^src\/jobs\/(?:queue|job-repository)\.ts$/,
@@ -175,16 +175,16 @@ const rules: Readonly<Record<Part, Rule>> = {
     ],
     instead: 'The client implements the port alone: take the rest as an option.',
   },
-  'provider/stub': {
+  'simulated bank': {
     may: ['the port', 'provider words', 'domain', 'errors', 'clock'],
-    instead: 'The simulated bank is behind the port: take the rest as an option.',
+    instead: 'The bank knows no transport: take the rest as an option.',
   },
   'provider/sandbox': {
     may: [
-      ...(['provider/stub', 'provider/http', 'the port', 'contract reader'] as const),
+      ...(['simulated bank', 'provider/http', 'the port', 'contract reader'] as const),
       ...(['contract/provider-types.ts', 'domain', 'errors', 'clock'] as const),
     ],
-    instead: "It is the simulated bank over HTTP, and knows nothing of Ponte's inside.",
+    instead: "It is the simulated bank's API, and knows nothing of Ponte's inside.",
   },
   'jobs/queue.ts': {
     may: ['db', 'domain', 'context', 'errors', 'clock'],
@@ -250,7 +250,7 @@ const rules: Readonly<Record<Part, Rule>> = {
       ...capabilities,
       ...(['http', 'http/operation.ts', 'http/operations.ts', 'jobs', 'operator'] as const),
       ...(['pages', 'operations', 'contract/types.ts', 'provider wraps'] as const),
-      ...(['provider/http', 'provider/stub', 'provider/sandbox'] as const),
+      ...(['provider/http', 'simulated bank', 'provider/sandbox'] as const),
       'provider/dialect/load.ts',
     ],
     instead: 'It puts the parts together for bin/, which it does not know.',

@@ -6,7 +6,7 @@ import {
   rejected,
   sessionWith,
   assertAllRefused,
-} from '../unit/provider/stub/open-bank.ts';
+} from '../unit/provider/sandbox/bank/open-bank.ts';
 import {
   customer,
   debited,

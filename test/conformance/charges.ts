@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chargeOrder, failure, rejected } from '../unit/provider/stub/open-bank.ts';
+import { chargeOrder, failure, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { customer, type Open } from './target.ts';
 
 /** Charges, dynamic and static. */

@@ -11,7 +11,7 @@ import {
   proposal,
   stepsOf,
 } from '../unit/provider/applicant.ts';
-import { failure, logIn, rejected } from '../unit/provider/stub/open-bank.ts';
+import { failure, logIn, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { type Open, opened, TIMED_OUT } from './target.ts';
 
 const NO_ACCOUNT = { clientToken: null, agency: null, accountNumber: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PaymentOrder } from '../../src/provider/provider.ts';
-import { doubted, failure, orderFor, rejected } from '../unit/provider/stub/open-bank.ts';
+import { doubted, failure, orderFor, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { customer, debited, lookUp, type Open, ordered, today } from './target.ts';
 
 /** Look-ups and payments. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failure, payer, rejected } from '../unit/provider/stub/open-bank.ts';
+import { failure, payer, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { customer, KEY_NOT_FOUND, type Open } from './target.ts';
 
 /** The keys of an account. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scenarios } from '../../src/provider/stub/scenarios.ts';
+import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { applied } from '../unit/provider/applicant.ts';
 import {
   chargeOrder,
@@ -11,7 +11,7 @@ import {
   rejected,
   TOKEN_REFUSED,
   UNAVAILABLE,
-} from '../unit/provider/stub/open-bank.ts';
+} from '../unit/provider/sandbox/bank/open-bank.ts';
 import {
   customer,
   debited,

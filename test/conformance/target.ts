@@ -1,7 +1,7 @@
 /** What the parts of the suite share: a provider with its bank, and what is done with it first. */
 import type { Provider, ProviderSession } from '../../src/provider/provider.ts';
-import type { Bank } from '../../src/provider/stub/bank.ts';
-import type { Notify } from '../../src/provider/stub/webhooks.ts';
+import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
+import type { Notify } from '../../src/provider/sandbox/bank/webhooks.ts';
 import type { ManualClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { afterFile } from '../support/suite.ts';
@@ -12,7 +12,7 @@ import {
   type Notice,
   orderFor,
   payer,
-} from '../unit/provider/stub/open-bank.ts';
+} from '../unit/provider/sandbox/bank/open-bank.ts';
 
 /** A provider, and the bank that it asks. */
 export interface Target {

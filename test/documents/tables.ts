@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/report.ts';
-import { scenarios } from '../../src/provider/stub/scenarios.ts';
+import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { root } from '../system/service-process.ts';
 
 interface CodeTable {

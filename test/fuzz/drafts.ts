@@ -1,6 +1,6 @@
 /** Draft requests: a legal one for each operation, from the contract's examples. */
 import type { OperationContract } from '../../src/contract/contract.ts';
-import { encodeStaticBrCode } from '../../src/provider/stub/br-code.ts';
+import { encodeStaticBrCode } from '../../src/provider/sandbox/bank/br-code.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openSandbox } from '../../src/provider/sandbox/open.ts';
-import type { Bank } from '../../src/provider/stub/bank.ts';
+import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import { createBenchDatabase } from '../bench/databases.ts';
 import { startServer, type Server } from '../bench/processes.ts';
 import { serverEnvironment } from '../bench/settings.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { startApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
-import type { Bank } from '../../src/provider/stub/bank.ts';
+import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import { cheapHash } from './cheap-hash.ts';
 import { manualClock, type ManualClock } from './clock.ts';
 import { createTestDatabase, onServer, type TestDatabase } from './db.ts';

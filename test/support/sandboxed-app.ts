@@ -1,12 +1,12 @@
 /** The service with a provider over HTTP: the sandbox, which uses the same clock. */
-import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
+import { openSandbox, type Sandbox } from '../../src/provider/sandbox/open.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { manualClock } from './clock.ts';
 import { unhurriedTimeoutMs } from './passing-time.ts';
 import { afterFile } from './suite.ts';
 
 export interface SandboxedApp extends TestApp {
-  readonly sandbox: OpenSandbox;
+  readonly sandbox: Sandbox;
 }
 
 /** Starts the service and the sandbox for a test file, and stops them after its tests. */

@@ -11,7 +11,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { openSandbox, type OpenSandbox } from '../../src/provider/sandbox/open.ts';
+import { openSandbox, type Sandbox } from '../../src/provider/sandbox/open.ts';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
 import { crashPoints, type CrashPoint } from './crash-points.ts';
 import {
@@ -39,7 +39,7 @@ const left: Readonly<Record<CrashPoint, { executed: 0 | 1; afterRepeat: 0 | 1 }>
 };
 
 interface World {
-  readonly sandbox: OpenSandbox;
+  readonly sandbox: Sandbox;
   start(environment?: Environment): Promise<ServiceProcess>;
 }
 
@@ -104,7 +104,7 @@ interface LedgerPayment {
   readonly amount: number;
 }
 
-async function executed(sandbox: OpenSandbox): Promise<readonly LedgerPayment[]> {
+async function executed(sandbox: Sandbox): Promise<readonly LedgerPayment[]> {
   const answer = await fetch(`${sandbox.url}/sandbox/ledger`);
   const ledger = (await answer.json()) as { payments: readonly LedgerPayment[] };
   return ledger.payments;
@@ -164,7 +164,7 @@ describe('a process that is killed', options, () => {
 /** The service cannot know whether the payment was sent: it neither fails it nor sends it again. */
 async function assertNeverSent(
   service: ServiceProcess,
-  sandbox: OpenSandbox,
+  sandbox: Sandbox,
   token: string,
 ): Promise<void> {
   const answer = await send(service, token);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { scenarios } from '../../src/provider/stub/scenarios.ts';
+import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { codeIn } from '../documents/document.ts';
 import { code, table, under } from '../documents/project-documents.ts';
 import { shownScripts, walkthroughs } from '../documents/tables.ts';

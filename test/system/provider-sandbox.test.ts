@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { createHttpClient } from '../../src/provider/http/client.ts';
+import { createPooledClient } from '../../src/provider/http/pool.ts';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import { afterFile } from '../support/suite.ts';
-import { logIn, orderFor } from '../unit/provider/stub/open-bank.ts';
+import { logIn, orderFor } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { dialects } from '../support/dialects.ts';
 
 const ponte = join(import.meta.dirname, '..', '..', 'bin', 'ponte.ts');
@@ -105,7 +105,7 @@ describe('ponte provider-sandbox', () => {
       const options = ['--settle-ms', '1', '--webhook-url', `http://127.0.0.1:${port}`];
       const { banner } = await started(options, { [setting]: value });
       const [, baseUrl = ''] = /PROVIDER_BASE_URL=(\S+)/.exec(banner.join('\n')) ?? [];
-      const client = createHttpClient({ baseUrl, timeoutMs: 10_000 });
+      const client = createPooledClient({ baseUrl, timeoutMs: 10_000 });
       t.after(() => client.close());
       const provider = createHttpProvider({
         client,

@@ -1,10 +1,11 @@
 /**
- * The HTTP client of the provider, and the only code that opens a socket to it. It returns the
- * status and the JSON of a complete response; everything else is a {@link ProviderError} that
- * states whether the request may have been executed.
+ * The HTTP client of the provider. It returns the status and the JSON of a complete response;
+ * everything else is a {@link ProviderError} that states whether the request may have been
+ * executed. Its dispatcher carries the requests: `pool.ts` over sockets, `sandbox/dispatcher.ts` to
+ * the simulated bank in the same process.
  */
 import type { Readable } from 'node:stream';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import { systemClock, type Clock } from '../../clock.ts';
 import { closed, DispatchHandler, type HttpResponse } from './dispatch-handler.ts';
 
@@ -49,27 +50,19 @@ export interface HttpClientOptions {
    * take over the work of a suspended one.
    */
   readonly timeoutMs: number;
-  /** PEMs: the authorities to trust instead of Node's, and the client certificate with its key. */
-  readonly tls?: {
-    readonly ca?: string | undefined;
-    readonly cert?: string | undefined;
-    readonly key?: string | undefined;
-  };
   /** Sent with every request. */
   readonly apiKey?: { readonly header: string; readonly value: string } | null;
-  /** The largest number of connections, one for each attempt in flight; 64 by default. */
-  readonly connections?: number;
   readonly clock?: Clock;
-  /** Replaces the connection pool. */
-  readonly dispatcher?: Pick<Pool, 'dispatch' | 'destroy'>;
+  readonly dispatcher: HttpDispatcher;
 }
 
-/** Creates a client, which owns a connection pool. */
+/** Carries requests, as undici's connection pool does. */
+export type HttpDispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
+
+/** Creates a client, which owns its dispatcher. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { clock = systemClock, timeoutMs } = options;
-  const { origin, pathname } = new URL(options.baseUrl);
-  const basePath = pathname.replace(/\/+$/, '');
-  const pool = options.dispatcher ?? createPool(origin, options);
+  const { clock = systemClock, timeoutMs, dispatcher } = options;
+  const basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
   const inFlight = new Set<Promise<HttpResponse>>();
   let isClosed = false;
   return {
@@ -81,42 +74,16 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const answer = exchange.answer.finally(() => inFlight.delete(answer));
       inFlight.add(answer);
       exchange.begin(() =>
-        pool.dispatch(dispatchOptions(basePath, withApiKey(request, options)), exchange),
+        dispatcher.dispatch(dispatchOptions(basePath, withApiKey(request, options)), exchange),
       );
       return answer;
     },
     async close() {
       isClosed = true;
       await Promise.allSettled(inFlight);
-      await pool.destroy();
+      await dispatcher.destroy();
     },
   };
-}
-
-function createPool(
-  origin: string,
-  { timeoutMs, connections = 64, tls: { ca, cert, key } = {} }: HttpClientOptions,
-): Pool {
-  return new Pool(origin, {
-    connections,
-    // HTTP/1.1 with one request per connection at a time: a broken connection concerns exactly one
-    // request, and undici does not resend any.
-    allowH2: false,
-    pipelining: 1,
-    connect: {
-      // Shorter than the attempt, so that an unreachable host fails as `not_sent`.
-      timeout: Math.max(1, Math.floor(timeoutMs / 2)),
-      // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
-      rejectUnauthorized: true,
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && key !== undefined && { cert, key }),
-    },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    // With the default of two seconds, a provider that keeps connections alive for two seconds or
-    // less would need a new connection for each request.
-    keepAliveTimeoutThreshold: 100,
-  });
 }
 
 function withApiKey(request: HttpRequest, { apiKey }: HttpClientOptions): HttpRequest {

@@ -1,6 +1,6 @@
 /** The sandbox's answers as values, before they are written. */
 import { STATUS_CODES } from 'node:http';
-import { refusalStatuses, type BankAnswer } from '../stub/answer.ts';
+import { refusalStatuses, type BankAnswer } from './bank/answer.ts';
 
 /** An answer before it is written. */
 export interface SandboxAnswer {
@@ -20,7 +20,7 @@ export const htmlPage: SandboxAnswer = {
 };
 
 /** Converts the bank's answer to one on the wire, or to silence. */
-export function toAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
+export function answerOf(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
   if (answer.outcome === 'done') return { status: 200, body: answer.value };
   if (answer.outcome === 'refused') {
     const { kind, reason, retryAfterMs } = answer.refusal;
@@ -60,4 +60,23 @@ export function problem(status: number, details: ProblemDetails = {}): SandboxAn
     ...(detail && { detail }),
   };
   return { status, headers, body };
+}
+
+/** An answer as it is written. */
+export interface EncodedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+/** @param cut shortens the body; Content-Length is that of the rest, which so seems complete. */
+export function encodeAnswer(
+  { status, headers, body }: SandboxAnswer,
+  cut: (bytes: Buffer) => Buffer = (bytes) => bytes,
+): EncodedAnswer {
+  const isText = typeof body === 'string';
+  const bytes = cut(Buffer.from(isText ? body : JSON.stringify(body), 'utf8'));
+  const type = isText ? 'text/html; charset=utf-8' : 'application/json';
+  const length = String(bytes.length);
+  return { status, headers: { 'content-type': type, 'content-length': length, ...headers }, bytes };
 }

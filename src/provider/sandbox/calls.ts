@@ -20,24 +20,22 @@ export interface RecordedCall {
 }
 
 /** A call in progress. */
-export interface OpenCall {
-  ids: Readonly<Record<string, string>>;
-  status: number | null;
-}
+export type OpenCall = { -readonly [Part in 'ids' | 'status']: RecordedCall[Part] };
 
 /** The oldest calls are dropped first. */
 const MAX_CALLS = 1_000;
 
 /** The record of the calls. */
 export class Calls {
-  #calls: (Omit<RecordedCall, keyof OpenCall> & OpenCall)[] = [];
+  #calls: RecordedCall[] = [];
   #count = 0;
 
   /** Records a call. @returns the record, which the caller completes. */
   begin(call: Omit<RecordedCall, 'nth' | keyof OpenCall>): OpenCall {
     this.#count += 1;
     const recorded = { nth: this.#count, ...call, ids: {}, status: null };
-    this.#calls = [...this.#calls.slice(1 - MAX_CALLS), recorded];
+    this.#calls.push(recorded);
+    if (this.#calls.length > MAX_CALLS) this.#calls.shift();
     return recorded;
   }
 

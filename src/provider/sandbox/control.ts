@@ -2,12 +2,13 @@
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import { centsFromDecimal } from '../../domain/money.ts';
-import type { Bank } from '../stub/bank.ts';
-import { toAnswer, problem, type SandboxAnswer } from './answers.ts';
+import type { BankAnswer } from './bank/answer.ts';
+import type { Bank } from './bank/bank.ts';
+import { answerOf, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
-import type { LedgerView } from './ledger.ts';
+import { ledgerView } from './ledger.ts';
 import { BadRequest, check } from './request.ts';
 
 /** The parts that the control path reads and changes. */
@@ -15,8 +16,6 @@ export interface Controlled {
   readonly bank: Bank;
   readonly calls: Calls;
   readonly plan: FaultPlan;
-  /** The ledger as it is now. */
-  readonly ledger: () => LedgerView;
 }
 
 interface ControlRequest {
@@ -60,7 +59,7 @@ const controls: readonly Control[] = [
     path: '/sandbox',
     run: () => ok({ control: listControls(), faults: faultHints() }),
   },
-  { method: 'GET', path: '/sandbox/ledger', run: ({ ledger }) => ok(ledger()) },
+  { method: 'GET', path: '/sandbox/ledger', run: ({ bank }) => ok(ledgerView(bank.state)) },
   { method: 'GET', path: '/sandbox/calls', run: ({ calls }) => ok({ calls: calls.list() }) },
   {
     method: 'DELETE',
@@ -115,18 +114,14 @@ const controls: readonly Control[] = [
   {
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/pay',
-    async run({ bank }, { transactionIdentification = '' }) {
-      const answer = toAnswer(await bank.payCharge(transactionIdentification));
-      return answer === 'hang' ? problem(500) : answer;
-    },
+    run: ({ bank }, { transactionIdentification = '' }) =>
+      written(bank.payCharge(transactionIdentification)),
   },
   {
     method: 'POST',
     path: '/sandbox/charges/{transactionIdentification}/expire',
-    async run({ bank }, { transactionIdentification = '' }) {
-      const answer = toAnswer(await bank.expireCharge(transactionIdentification));
-      return answer === 'hang' ? problem(500) : answer;
-    },
+    run: ({ bank }, { transactionIdentification = '' }) =>
+      written(bank.expireCharge(transactionIdentification)),
   },
   {
     method: 'POST',
@@ -135,10 +130,9 @@ const controls: readonly Control[] = [
       example: { amount: 'in reais, such as 5.00; by default, everything that is left' },
       validate: fields({ amount: TEXT }),
     },
-    async run({ bank }, { endToEnd = '', amount }) {
+    run({ bank }, { endToEnd = '', amount }) {
       const cents = amount === undefined ? undefined : (centsFromDecimal(amount) ?? 0);
-      const answer = toAnswer(await bank.refund(endToEnd, cents));
-      return answer === 'hang' ? problem(500) : answer;
+      return written(bank.refund(endToEnd, cents));
     },
   },
 ];
@@ -189,14 +183,20 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
   }
 }
 
+/** A request of these never hangs. */
+async function written(answering: Promise<BankAnswer<unknown>>): Promise<SandboxAnswer> {
+  const answer = answerOf(await answering);
+  return answer === 'hang' ? problem(500) : answer;
+}
+
 type Outcome = 'COMPLETED' | 'FAILED' | undefined;
 
 /** Settles one payment, or all in progress, and posts the webhooks. */
 async function settle(
-  { bank, ledger }: Controlled,
+  { bank }: Controlled,
   { endToEnd: named, outcome }: Readonly<Record<string, string | undefined>>,
 ): Promise<SandboxAnswer> {
-  const { payments } = ledger();
+  const { payments } = ledgerView(bank.state);
   const chosen = payments.filter(({ endToEnd, status }) =>
     named === undefined ? status === 'PROCESSING' : endToEnd === named,
   );

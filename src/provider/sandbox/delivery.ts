@@ -3,7 +3,14 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import { htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import {
+  encodeAnswer,
+  type EncodedAnswer,
+  htmlPage,
+  problem,
+  type SandboxAnswer,
+  type Silence,
+} from './answers.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
 
 /** What is written, and how. */
@@ -37,19 +44,13 @@ export async function deliver(
       return;
     case 'huge':
       return writeHuge(response, delivery.bytes);
-    case 'whole': {
-      const bytes = encodeBody(delivery.answer);
-      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
-      return;
-    }
-    case 'truncated': {
-      const bytes = firstHalf(encodeBody(delivery.answer));
-      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes)).end(bytes);
-      return;
-    }
+    case 'whole':
+      return void write(response, encodeAnswer(delivery.answer));
+    case 'truncated':
+      return void write(response, encodeAnswer(delivery.answer, firstHalf));
     case 'reset-amid': {
-      const bytes = encodeBody(delivery.answer);
-      response.writeHead(delivery.answer.status, buildHeaders(delivery.answer, bytes));
+      const { status, headers, bytes } = encodeAnswer(delivery.answer);
+      response.writeHead(status, headers);
       response.write(firstHalf(bytes), () => response.socket?.resetAndDestroy());
       return;
     }
@@ -58,17 +59,12 @@ export async function deliver(
   }
 }
 
-function encodeBody({ body }: SandboxAnswer): Buffer {
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8');
+function write(response: ServerResponse, { status, headers, bytes }: EncodedAnswer): void {
+  response.writeHead(status, headers).end(bytes);
 }
 
 function firstHalf(bytes: Buffer): Buffer {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
-}
-
-function buildHeaders({ body, headers }: SandboxAnswer, bytes: Buffer): Record<string, string> {
-  const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
-  return { 'content-type': type, 'content-length': String(bytes.length), ...headers };
 }
 
 async function drip(
@@ -78,8 +74,8 @@ async function drip(
 ): Promise<void> {
   const closed = new AbortController();
   response.once('close', () => closed.abort());
-  const bytes = encodeBody(answer);
-  response.writeHead(answer.status, buildHeaders(answer, bytes));
+  const { status, headers, bytes } = encodeAnswer(answer);
+  response.writeHead(status, headers);
   for (let at = 0; at < bytes.length && !closed.signal.aborted; at += 1) {
     response.write(bytes.subarray(at, at + 1));
     await pause(clock, everyMs, closed.signal);

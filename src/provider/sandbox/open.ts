@@ -1,15 +1,16 @@
 /** The sandbox with its parts: the bank, its state file, the delivery of its webhooks. */
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { createHttpClient } from '../http/client.ts';
-import { type Bank, createBank } from '../stub/bank.ts';
-import { type Scenario, scenarios } from '../stub/scenarios.ts';
-import { openStateFile } from '../stub/state-file.ts';
-import type { Notify } from '../stub/webhooks.ts';
-import { ledgerView } from './ledger.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
+import { createPooledClient } from '../http/pool.ts';
+import { type Bank, createBank } from './bank/bank.ts';
+import { type Scenario, scenarios } from './bank/scenarios.ts';
+import { openStateFile } from './bank/state-file.ts';
+import type { Notify } from './bank/webhooks.ts';
+import { type Sandbox, serveBank, type ServerOptions } from './server.ts';
 
-export interface OpenSandboxOptions extends Omit<SandboxOptions, 'bank' | 'ledger'> {
+export type { Sandbox } from './server.ts';
+
+export interface OpenSandboxOptions extends Omit<ServerOptions, 'bank'> {
   /** The bank's identifier: its end-to-end ids begin with it. */
   readonly ispb: string;
   /** Milliseconds from a payment to its webhook; 0: never by itself. */
@@ -21,29 +22,21 @@ export interface OpenSandboxOptions extends Omit<SandboxOptions, 'bank' | 'ledge
   readonly openingBalanceCents?: number;
 }
 
-/** A sandbox that listens; closing it closes the bank too. */
-export interface OpenSandbox extends Omit<Sandbox, 'listen'> {
-  readonly bank: Bank;
-}
-
 /**
- * Opens a bank and serves it.
+ * Opens a bank and serves it; closing the sandbox closes the bank too.
  *
  * @throws FaultSyntaxError for invalid fault rules, Error when it cannot listen or the folder holds
  *   an unreadable state; everything is closed then.
  */
-export async function openSandbox(options: OpenSandboxOptions): Promise<OpenSandbox> {
+export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox> {
   await using parts = new AsyncDisposableStack();
   const { clock, webhook } = options;
   const post = webhook === undefined ? noPost : createWebhookPost(webhook, clock);
   parts.defer(() => post.close());
   const bank = parts.adopt(openBank(options, post), (opened) => opened.close());
-  const sandbox = createSandbox({ ...options, bank, ledger: () => ledgerView(bank.state) });
-  parts.defer(() => sandbox.close());
-  await sandbox.listen();
+  const sandbox = parts.adopt(await serveBank({ ...options, bank }), (served) => served.close());
   const open = parts.move();
-  const { url, calls, queueFaults } = sandbox;
-  return { url, calls, queueFaults, bank, close: () => open.disposeAsync() };
+  return { ...sandbox, close: () => open.disposeAsync() };
 }
 
 function openBank(options: OpenSandboxOptions, post: WebhookPost): Bank {
@@ -80,7 +73,7 @@ const TIMEOUT_MS = 10_000;
 /** Creates the client of a receiver of webhooks. */
 function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): WebhookPost {
   const { origin, pathname, search } = new URL(url);
-  const client = createHttpClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
+  const client = createPooledClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
   const closing = new AbortController();
   return {
     async notify(payload) {

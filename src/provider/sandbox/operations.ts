@@ -9,114 +9,92 @@ import type {
   PaymentOrder,
   PaymentReceipt,
 } from '../provider.ts';
-import type { BankLogin } from '../stub/accounts.ts';
-import { type BankAnswer, done } from '../stub/answer.ts';
-import type { Bank } from '../stub/bank.ts';
-import { digestContent } from '../stub/onboarding.ts';
-import type { ProviderOperation } from './contract.ts';
-import {
-  BadRequest,
-  checkRequest,
-  type ProviderRequest,
-  type UncheckedRequest,
-} from './request.ts';
+import type { BankLogin } from './bank/accounts.ts';
+import { type BankAnswer, done } from './bank/answer.ts';
+import type { Bank } from './bank/bank.ts';
+import type { ProviderRequest } from './request.ts';
 
 /** The body of a successful answer. */
 type Reply<Id extends OperationId> = Operations[Id]['replies'][200];
 
-type Operation<Id extends OperationId> = (
+export type Operation<Id extends OperationId> = (
   bank: Bank,
   request: ProviderRequest<Id>,
-) => Promise<BankAnswer<Reply<Id>>>;
+) => BankAnswer<Reply<Id>> | Promise<BankAnswer<Reply<Id>>>;
 
-/**
- * Executes a request.
- *
- * @returns the bank's answer; the value of a successful one is the body.
- * @throws BadRequest when the request breaks the contract.
- */
-export async function serve(
-  bank: Bank,
-  { id, contract }: ProviderOperation,
-  request: UncheckedRequest,
-): Promise<BankAnswer<unknown>> {
-  checkRequest(contract, request);
-  const operation = operations[id] as Operation<OperationId>;
-  return operation(bank, request as ProviderRequest<OperationId>);
-}
-
-const operations: { readonly [Id in OperationId]: Operation<Id> } = {
-  login: async (bank, { body }) => mapAnswer(bank.login(body), writeLogin),
-  balance: async (bank, { token }) =>
+/** What the bank does for each operation; the value of a successful answer is the body. */
+export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
+  login: (bank, { body }) => mapAnswer(bank.login(body), writeLogin),
+  balance: (bank, { token }) =>
     mapAnswer(bank.balance(token), (cents) => ({ balance: numberFromCents(cents) })),
-  statement: async (bank, { token, query }) =>
+  statement: (bank, { token, query }) =>
     mapAnswer(
       bank.statement(token, { start: query.startDate, end: query.endDate }),
       ({ items }) => ({
         items: [...items],
       }),
     ),
-  lookUpKey: async (bank, { token, body }) =>
+  lookUpKey: (bank, { token, body }) =>
     mapAnswer(bank.lookUpKey(token, body), ({ endToEnd, name, document, ispb }) => ({
       endToEnd,
       key: body.key,
       account: { participant: ispb ?? undefined },
       owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
-  pay: async (bank, { token, body }) =>
-    mapAnswer(await bank.pay(token, readPayment(body)), writeReceipt),
-  createDynamicCharge: async (bank, { token, body }) => {
+  pay: (bank, { token, body }) => mapAnswer(bank.pay(token, readPayment(body)), writeReceipt),
+  createDynamicCharge: (bank, { token, body }) => {
     const order = readDynamicCharge(body);
-    return mapAnswer(await bank.createCharge(token, 'dynamic', order), (code) => ({
+    return mapAnswer(bank.createCharge(token, 'dynamic', order), (code) => ({
       ...writeCharge(order, code),
       pixCopiaECola: code.copyPaste ?? undefined,
     }));
   },
-  createStaticCharge: async (bank, { token, body }) => {
+  createStaticCharge: (bank, { token, body }) => {
     const order = readStaticCharge(body);
-    return mapAnswer(await bank.createCharge(token, 'static', order), (code) => ({
+    return mapAnswer(bank.createCharge(token, 'static', order), (code) => ({
       ...writeCharge(order, code),
       emv: code.copyPaste ?? undefined,
     }));
   },
-  listKeys: async (bank, { token, body }) => bank.listKeys(token, readAccount(body)),
-  createKey: async (bank, { token, body: { keyType, key = null, ...account } }) =>
+  listKeys: (bank, { token, body }) => bank.listKeys(token, readAccount(body)),
+  createKey: (bank, { token, body: { keyType, key = null, ...account } }) =>
     bank.createKey(token, { keyType, key, account: readAccount(account) }),
-  deleteKey: async (bank, { token, body }) =>
+  deleteKey: (bank, { token, body }) =>
     bank.deleteKey(token, { key: body.key, account: readAccount(body) }),
-  registerPerson: async ({ onboarding }, { body }) =>
+  registerPerson: ({ onboarding }, { body }) =>
     mapAnswer(onboarding.register(body), (person) => ({
       pessoa_fisica_id: person.pessoaFisicaId,
       ...writeAccount(person),
     })),
-  submitAddress: async ({ onboarding }, { path }) =>
+  submitAddress: ({ onboarding }, { path }) =>
     mapAnswer(onboarding.submitAddress(path.id), emptyBody),
-  submitDocument: async ({ onboarding }, { path, body }) =>
-    mapAnswer(onboarding.submitDocument(path.id, await readDocument(body)), emptyBody),
-  submitProposal: async ({ onboarding }, { path }) =>
+  submitDocument: ({ onboarding }, { path, body }) =>
+    mapAnswer(onboarding.submitDocument(path.id, readDocument(body)), emptyBody),
+  submitProposal: ({ onboarding }, { path }) =>
     mapAnswer(onboarding.submitProposal(path.id), emptyBody),
-  requestValidation: async ({ onboarding }, { path }) =>
+  requestValidation: ({ onboarding }, { path }) =>
     mapAnswer(onboarding.requestValidation(path.id), emptyBody),
-  confirmValidation: async ({ onboarding }, { path, body }) =>
+  confirmValidation: ({ onboarding }, { path, body }) =>
     mapAnswer(onboarding.confirmValidation(path.id, body.codigo), emptyBody),
-  startLivenessCheck: async ({ onboarding }, { path }) =>
+  startLivenessCheck: ({ onboarding }, { path }) =>
     mapAnswer(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
       session_id: sessionId,
       url_iframe: urlIframe,
     })),
-  kyc: async ({ onboarding }, { path }) =>
+  kyc: ({ onboarding }, { path }) =>
     mapAnswer(onboarding.kyc(path.id), (decision) => ({
       status: decision.status,
       ...writeAccount(decision),
     })),
-  lookUpCep: async ({ onboarding }, { path }) => onboarding.lookUpCep(path.cep),
+  lookUpCep: ({ onboarding }, { path }) => onboarding.lookUpCep(path.cep),
 };
 
 /** Converts the value of a successful answer to its body. */
-function mapAnswer<T, Written>(
-  answer: BankAnswer<T>,
+async function mapAnswer<T, Written>(
+  answering: BankAnswer<T> | Promise<BankAnswer<T>>,
   write: (value: T) => Written,
-): BankAnswer<Written> {
+): Promise<BankAnswer<Written>> {
+  const answer = await answering;
   return answer.outcome === 'done' ? done(write(answer.value)) : answer;
 }
 
@@ -169,7 +147,6 @@ function readDynamicCharge(body: RequestBody<'createDynamicCharge'>): ChargeOrde
     payerName: body.payerName ?? null,
     payerDocument: body.payerCPF ?? body.payerCNPJ ?? null,
     reusable: body.reusable,
-    additionalData: body.additionalData ?? [],
   };
 }
 
@@ -182,14 +159,14 @@ function readStaticCharge(body: RequestBody<'createStaticCharge'>): ChargeOrder 
     payerName: null,
     payerDocument: null,
     reusable: true,
-    additionalData: [],
   };
 }
 
 function readCharge(body: RequestBody<'createDynamicCharge' | 'createStaticCharge'>) {
   const { transactionIdentification, key, receiverName, city } = body;
-  const { zipcode = null, codeCategory: categoryCode = null } = body;
-  return { transactionIdentification, key, receiverName, city, zipcode, categoryCode };
+  const { zipcode = null, codeCategory: categoryCode = null, additionalData = [] } = body;
+  const receiver = { receiverName, city, zipcode, categoryCode };
+  return { transactionIdentification, key, ...receiver, additionalData };
 }
 
 function writeCharge({ transactionIdentification }: ChargeOrder, code: ChargeCode) {
@@ -212,14 +189,9 @@ function readCents(reais: number): number {
   return centsFromNumber(reais) ?? Number.NaN;
 }
 
-const contentTypes: ReadonlySet<string> = new Set(['application/pdf', 'image/jpeg', 'image/png']);
-
-async function readDocument(body: RequestBody<'submitDocument'>) {
-  const { tipo_documento: type, arquivo: file } = body;
-  if (!contentTypes.has(file.type)) {
-    throw new BadRequest('arquivo is neither PDF nor JPEG nor PNG', 415);
-  }
-  return { tipoDocumento: Number(type), ...(await digestContent(file.stream())) };
+function readDocument({ tipo_documento: type, arquivo }: RequestBody<'submitDocument'>) {
+  const { sizeBytes, sha256 } = arquivo;
+  return { tipoDocumento: Number(type), sizeBytes, sha256 };
 }
 
 function writeAccount({ clientToken, agency, accountNumber }: Omit<KycDecision, 'status'>) {

@@ -2,17 +2,35 @@
  * Reads a request and validates it against the contract. The check is strict, because the sandbox
  * exists to find a client that writes other names or types than the contract has.
  */
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import busboy from 'busboy';
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
 import { MAX_BODY_BYTES } from '../../contract/body-limit.ts';
 import type { BodyContract, OperationContract } from '../../contract/contract.ts';
 import { ValidationErrors } from '../../contract/validation-errors.ts';
 import type { ValidateFunction } from '../../contract/schemas.ts';
+import { digestContent, type ContentDigest } from './bank/onboarding.ts';
+
+/** A request as its transport received it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** The path and the query. */
+  readonly url: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer | AsyncIterable<Uint8Array> | null;
+}
+
+/** The file of a form, whose content is not kept. */
+interface FormFile extends ContentDigest {
+  readonly type: string;
+}
 
 /** The body of an operation; a form has its file. */
 type Body<Id extends OperationId> = Id extends 'submitDocument'
-  ? Operations[Id]['body'] & { readonly arquivo: File }
+  ? Operations[Id]['body'] & { readonly arquivo: FormFile }
   : Operations[Id]['body'];
 
 /** A request that conforms to the contract. */
@@ -25,7 +43,7 @@ export interface ProviderRequest<Id extends OperationId> {
 }
 
 /** A request as it was read. */
-export interface UncheckedRequest {
+interface UncheckedRequest {
   readonly token: string;
   readonly path: unknown;
   readonly query: unknown;
@@ -50,10 +68,7 @@ export class BadRequest extends Error {
  * @returns the JSON; of a form its fields, each a text or a file; undefined without a body.
  * @throws BadRequest when it is too long, of another media type, or cut.
  */
-export async function readBody(
-  request: IncomingMessage,
-  body: BodyContract | null,
-): Promise<unknown> {
+export async function readBody(request: ApiRequest, body: BodyContract | null): Promise<unknown> {
   if (body?.media === 'multipart') return readForm(request);
   const json = await readJson(request, body?.maxBytes);
   return body === null ? undefined : json;
@@ -66,13 +81,15 @@ export async function readBody(
  * @throws BadRequest when it is too long, of another media type, or no JSON.
  */
 export async function readJson(
-  request: IncomingMessage,
+  request: ApiRequest,
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<unknown> {
-  const bytes = await buffer(request);
+  const { body, headers } = request;
+  if (body === null) return undefined;
+  const bytes = Buffer.isBuffer(body) ? body : await buffer(body);
   if (bytes.length === 0) return undefined;
   if (bytes.length > maxBytes) throw new BadRequest(`the body has over ${maxBytes} bytes`, 413);
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+  if (!/^application\/json\b/i.test(String(headers['content-type']))) {
     throw new BadRequest('the content type is not application/json', 415);
   }
   try {
@@ -82,20 +99,43 @@ export async function readJson(
   }
 }
 
-async function readForm(request: IncomingMessage): Promise<Record<string, string | File>> {
-  const bytes = await buffer(request);
-  const type = request.headers['content-type'] ?? '';
+const fileTypes: ReadonlySet<string> = new Set(['application/pdf', 'image/jpeg', 'image/png']);
+
+/** Reads a form as it arrives: of its files, only the length and the hash are kept. */
+async function readForm({ headers, body }: ApiRequest): Promise<Record<string, string | FormFile>> {
+  const type = String(headers['content-type']);
   if (!/^multipart\/form-data\b.*;\s*boundary=/i.test(type)) {
     throw new BadRequest('the content type is not multipart/form-data with its boundary', 415);
   }
-  try {
-    // It holds the whole form, which is one document of a client under test.
-    // oxlint-disable-next-line typescript/no-deprecated
-    const form = await new Response(bytes, { headers: { 'content-type': type } }).formData();
-    return Object.fromEntries(form);
-  } catch {
-    throw new BadRequest('the body is no whole form');
-  }
+  const fields: [string, string | Promise<FormFile>][] = [];
+  const parser = busboy({ headers: { 'content-type': type } });
+  parser.on('field', (name, value) => fields.push([name, value]));
+  parser.on('file', (name, content, { mimeType }) => {
+    const file = readFile(content, mimeType);
+    // A cut form ends its file with an error too; the one of the form is reported.
+    file.catch(() => undefined);
+    fields.push([name, file]);
+  });
+  let cause: Error | null = null;
+  const source = async function* () {
+    try {
+      yield* Buffer.isBuffer(body) ? [body] : (body ?? []);
+    } catch (error) {
+      cause = error as Error;
+      throw error;
+    }
+  };
+  await pipeline(source, parser).catch(() => {
+    throw cause ?? new BadRequest('the body is no whole form');
+  });
+  const read = fields.map(async ([name, value]) => [name, await value] as const);
+  return Object.fromEntries(await Promise.all(read));
+}
+
+async function readFile(content: Readable, type: string): Promise<FormFile> {
+  const digest = await digestContent(content);
+  if (fileTypes.has(type)) return { ...digest, type };
+  throw new BadRequest('arquivo is neither PDF nor JPEG nor PNG', 415);
 }
 
 /**
@@ -117,11 +157,13 @@ export function checkRequest(
 /** The fields as the contract describes them: a file only, and always, in the file field. */
 function fieldsIn({ form }: BodyContract, value: unknown): unknown {
   if (form === null || value === undefined) return value;
-  const fields = Object.entries(value as Record<string, string | File>).flatMap(([name, field]) => {
-    const isFile = typeof field !== 'string';
-    if (isFile !== (name === form.file)) return [];
-    return [[name, isFile ? '' : field]];
-  });
+  const fields = Object.entries(value as Record<string, string | FormFile>).flatMap(
+    ([name, field]) => {
+      const isFile = typeof field !== 'string';
+      if (isFile !== (name === form.file)) return [];
+      return [[name, isFile ? '' : field]];
+    },
+  );
   return Object.fromEntries(fields) as unknown;
 }
 

@@ -5,10 +5,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
-import type { Bank } from '../stub/bank.ts';
-import { toAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import type { SandboxAnswer } from './answers.ts';
+import { Api, type ApiOptions, type Call, refusalOf } from './api.ts';
 import { Calls, readIds, type OpenCall } from './calls.ts';
-import { createRouter, type ProviderOperation } from './contract.ts';
 import { control, type Controlled, formatEffect, readFaults } from './control.ts';
 import {
   deliver,
@@ -20,14 +19,10 @@ import {
 } from './delivery.ts';
 import { type Effect, parseFaults } from './fault-language.ts';
 import { FaultPlan } from './fault-plan.ts';
-import type { LedgerView } from './ledger.ts';
-import { serve } from './operations.ts';
-import { BadRequest, readBody, readJson } from './request.ts';
+import type { Bank } from './bank/bank.ts';
+import { type ApiRequest, readBody, readJson } from './request.ts';
 
-export interface SandboxOptions {
-  readonly bank: Bank;
-  /** The bank's ledger, for the control path. */
-  readonly ledger: () => LedgerView;
+export interface ServerOptions extends ApiOptions {
   readonly clock: Clock;
   readonly host: string;
   /** 0 takes any free port. */
@@ -36,20 +31,15 @@ export interface SandboxOptions {
   readonly faults?: string;
   /** The random seed: the same seed produces the same faults. */
   readonly seed?: string;
-  /** Whether it serves the onboarding paths, which tested hosts do not; true by default. */
-  readonly hasOnboarding?: boolean;
   /** How long a connection may be idle, in milliseconds; 5,000 by default. */
   readonly keepAliveMs?: number;
-  /** Receives the errors of the sandbox itself. */
-  readonly onFault?: (fault: unknown) => void;
 }
 
 export interface Sandbox {
-  /** Where it listens, such as `http://127.0.0.1:9090`; known once {@link listen} has resolved. */
+  readonly bank: Bank;
+  /** Where it listens, such as `http://127.0.0.1:9090`. */
   readonly url: string;
   readonly calls: Calls;
-  /** @throws Error when the port is taken. */
-  listen(): Promise<void>;
   /** Queues faults for the next calls. @throws BadRequest for invalid rules. */
   queueFaults(faults: string): void;
   /** Stops at once; open connections are closed. */
@@ -57,29 +47,24 @@ export interface Sandbox {
 }
 
 /**
- * Creates the sandbox; {@link Sandbox.listen} starts it.
+ * Serves a bank.
  *
- * @throws FaultSyntaxError for invalid fault rules.
+ * @throws FaultSyntaxError for invalid fault rules, Error when the port is taken.
  */
-export function createSandbox(options: SandboxOptions): Sandbox {
-  const rules = parseFaults(options.faults ?? '');
-  const plan = new FaultPlan({ rules, seed: options.seed ?? '1' });
+export async function serveBank(options: ServerOptions): Promise<Sandbox> {
+  const { bank, faults = '', seed = '1', keepAliveMs } = options;
+  const plan = new FaultPlan({ rules: parseFaults(faults), seed });
   const calls = new Calls();
   const closing = new AbortController();
-  const router = createRouter(options.hasOnboarding ?? true);
-  const handler = new RequestHandler({ ...options, plan, calls, router, closing: closing.signal });
+  const api = new Api(options);
+  const handler = new RequestHandler({ ...options, plan, calls, api, closing: closing.signal });
   const server = createServer((request, response) => void handler.handle(request, response));
-  if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
-  let url = '';
+  if (keepAliveMs !== undefined) server.keepAliveTimeout = keepAliveMs;
   return {
-    get url() {
-      return url;
-    },
+    bank,
+    url: await listening(server, options),
     calls,
-    async listen() {
-      url = await listening(server, options);
-    },
-    queueFaults: (faults) => plan.enqueue(readFaults(faults)),
+    queueFaults: (rules) => plan.enqueue(readFaults(rules)),
     async close() {
       closing.abort();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -89,7 +74,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-async function listening(server: Server, { host, port }: SandboxOptions): Promise<string> {
+async function listening(server: Server, { host, port }: ServerOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -102,8 +87,8 @@ async function listening(server: Server, { host, port }: SandboxOptions): Promis
 }
 
 type HandlerOptions = Controlled &
-  Pick<SandboxOptions, 'clock' | 'onFault'> & {
-    readonly router: ReturnType<typeof createRouter>;
+  Pick<ServerOptions, 'clock' | 'onFault'> & {
+    readonly api: Api;
     readonly closing: AbortSignal;
   };
 
@@ -116,107 +101,71 @@ class RequestHandler {
   }
 
   /** Answers a request, unless its fault is the lack of an answer. It never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/', headers } = incoming;
     try {
-      const delivery = await this.#answer(request);
+      const delivery = await this.#answer({ method, url, headers, body: incoming });
+      // The body of a request that has no operation is dropped.
+      incoming.resume();
       await deliver(response, delivery, this.#options.clock);
     } catch (fault) {
       // A client that closes its connection early is no error of the sandbox.
-      if (request.socket.destroyed) return;
+      if (incoming.socket.destroyed) return;
       this.#options.onFault?.(fault);
       response.destroy();
     }
   }
 
-  async #answer(request: IncomingMessage): Promise<Delivery> {
-    const { url = '/', method = 'GET' } = request;
-    if (/^\/sandbox(?:[/?]|$)/.test(url)) {
-      const answer = await orProblem(async () =>
-        control(this.#options, { method, url, body: await readJson(request) }),
-      );
-      return { kind: 'whole', answer };
+  async #answer(request: ApiRequest): Promise<Delivery> {
+    const { api, calls, clock, plan } = this.#options;
+    if (/^\/sandbox(?:[/?]|$)/.test(request.url)) {
+      return { kind: 'whole', answer: await this.#control(request) };
     }
-    const found = this.#options.router.find(url);
-    if (typeof found === 'string') return refused(request, problem(404, { code: 'NotFound' }));
-    const operation = found.entry.find(({ contract }) => contract.method === method);
-    if (operation === undefined) return refused(request, notAllowed(found.entry));
-    return this.#call({ operation, request, path: found.params, query: found.query });
-  }
-
-  async #call(incoming: Incoming): Promise<Delivery> {
-    const { calls, clock, plan } = this.#options;
-    const { operation, request } = incoming;
-    const effects = plan.next(operation.name);
+    const found = api.find(request);
+    if ('status' in found) return { kind: 'whole', answer: found };
+    const { contract, name } = found.operation;
+    const effects = plan.next(name);
     const call = calls.begin({
       at: clock.now().toISOString(),
-      method: operation.contract.method,
-      path: operation.name,
+      method: contract.method,
+      path: name,
       requestId: getHeader(request, 'x-request-id'),
       traceparent: getHeader(request, 'traceparent'),
       tracestate: getHeader(request, 'tracestate'),
       faults: effects.map(formatEffect),
     });
-    const delivery = await this.#execute(incoming, effects, call);
+    const delivery = await this.#execute(found, effects, call);
     call.status = deliveryStatus(delivery);
     return delivery;
   }
 
-  async #execute(
-    { operation, request, path, query }: Incoming,
-    effects: readonly Effect[],
-    call: OpenCall,
-  ): Promise<Delivery> {
-    const { bank, clock, closing } = this.#options;
+  async #control(request: ApiRequest): Promise<SandboxAnswer> {
+    try {
+      const { method, url } = request;
+      return await control(this.#options, { method, url, body: await readJson(request) });
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  async #execute(call: Call, effects: readonly Effect[], recorded: OpenCall): Promise<Delivery> {
+    const { api, clock, closing } = this.#options;
     const latencyMs = sumLatencyMs(effects);
-    const answer = await orProblem(async (): Promise<SandboxAnswer | Silence | Delivery> => {
-      const body = await readBody(request, operation.contract.body);
-      call.ids = readIds(body);
+    try {
+      const body = await readBody(call.request, call.operation.contract.body);
+      recorded.ids = readIds(body);
       // A delayed call is executed even if the client no longer waits for its answer.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
-      if (closing.aborted) return 'hang';
+      if (closing.aborted) return { kind: 'none' };
       const fault = applyFaultBefore(effects);
-      if (fault !== null) return fault;
-      const token = /^Bearer (.+)$/i.exec(getHeader(request, 'authorization') ?? '')?.[1] ?? '';
-      const queried = Object.fromEntries(new URLSearchParams(query));
-      return toAnswer(await serve(bank, operation, { token, path, query: queried, body }));
-    });
-    if (typeof answer === 'object' && 'kind' in answer) return answer;
-    return applyFaultAfter(effects, answer);
+      return fault ?? applyFaultAfter(effects, await api.execute(call, body));
+    } catch (error) {
+      return applyFaultAfter(effects, refusalOf(error));
+    }
   }
 }
 
-/** A request, and its operation. */
-interface Incoming {
-  readonly operation: ProviderOperation;
-  readonly request: IncomingMessage;
-  /** The path's parameters. */
-  readonly path: Readonly<Record<string, string | undefined>>;
-  /** Still encoded. */
-  readonly query: string;
-}
-
-async function orProblem<T>(work: () => Promise<T>): Promise<T | SandboxAnswer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof BadRequest)) throw error;
-    return problem(error.status, { code: 'InvalidRequest', detail: error.message });
-  }
-}
-
-/** The body is dropped. */
-function refused(request: IncomingMessage, answer: SandboxAnswer): Delivery {
-  request.resume();
-  return { kind: 'whole', answer };
-}
-
-function notAllowed(operations: readonly ProviderOperation[]): SandboxAnswer {
-  const answer = problem(405, { code: 'MethodNotAllowed' });
-  const allow = operations.map(({ contract }) => contract.method).join(', ');
-  return { ...answer, headers: { ...answer.headers, allow } };
-}
-
-function getHeader(request: IncomingMessage, name: string): string | null {
-  const header = request.headers[name];
+function getHeader({ headers }: ApiRequest, name: string): string | null {
+  const header = headers[name];
   return typeof header === 'string' ? header : null;
 }

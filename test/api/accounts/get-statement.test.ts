@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { BankStatement } from '../../../src/provider/stub/statement.ts';
-import { faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
+import type { BankStatement } from '../../../src/provider/sandbox/bank/statement.ts';
+import { faulty, refused, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';

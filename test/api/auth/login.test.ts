@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../../src/provider/errors.ts';
-import { done, faulty, refused, type BankAnswer } from '../../../src/provider/stub/answer.ts';
-import type { BankLogin } from '../../../src/provider/stub/accounts.ts';
+import {
+  done,
+  faulty,
+  refused,
+  type BankAnswer,
+} from '../../../src/provider/sandbox/bank/answer.ts';
+import type { BankLogin } from '../../../src/provider/sandbox/bank/accounts.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -349,7 +354,7 @@ function answersAccount(changes: Record<string, string | null>) {
 test('a later login stores what is new of the account and keeps the rest', async (t) => {
   const { id, email } = await givenCustomer(app);
   const before = await accountOf(id);
-  const news = { agency: '0002', accountNumber: null, document: null, clientToken: null };
+  const news = { agency: '0002', accountNumber: '', document: null, clientToken: null };
   t.mock.method(app.bank, 'login', answersAccount(news));
   await logIn(app, email);
   assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });
@@ -357,8 +362,11 @@ test('a later login stores what is new of the account and keeps the rest', async
 
 test('a login without account details stores none', async (t) => {
   const { id, email } = await givenUser(app);
-  const nothing = ['agency', 'accountNumber', 'document', 'companyId', 'clientToken'];
-  const changes = Object.fromEntries(nothing.map((part) => [part, null]));
+  const nothing = ['agency', 'document', 'companyId', 'clientToken'];
+  const changes = {
+    ...Object.fromEntries(nothing.map((part) => [part, null])),
+    accountNumber: '',
+  };
   t.mock.method(app.bank, 'login', answersAccount(changes));
   await logIn(app, email);
   assert.equal(await accountOf(id), undefined);

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { Context } from '../../../src/context.ts';
 import { stepNames } from '../../../src/domain/onboarding.ts';
 import { onboardingStep } from '../../../src/jobs/onboarding-step.ts';
-import { done, faulty } from '../../../src/provider/stub/answer.ts';
+import { done, faulty } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { done } from '../../../src/provider/stub/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/answer.ts';
 import { givenCustomer, givenUser, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 

@@ -1,7 +1,7 @@
 /** How often a code may be requested: for an application, for a phone and from an address. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { refused } from '../../../src/provider/stub/answer.ts';
+import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
 import { give, newPerson, register, settled, step, type Shown } from './applicants.ts';
 

@@ -4,7 +4,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { accountCheckDigit } from '../../../src/domain/account.ts';
-import { done } from '../../../src/provider/stub/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';
 import { giveAll, kycOf, newPerson, register, shown, step, type PersonBody } from './applicants.ts';

@@ -1,7 +1,7 @@
 /** Looking up a CEP: from what is known here, or at the provider. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faulty, refused } from '../../../src/provider/stub/answer.ts';
+import { faulty, refused } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp } from '../../support/app.ts';
 import { addressBody, give, newPerson, register } from './applicants.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findPayees } from '../../../src/settlement/transaction-repository.ts';
-import { done } from '../../../src/provider/stub/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/answer.ts';
 import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../../support/factories.ts';
 import { startSandboxedApp } from '../../support/sandboxed-app.ts';
 

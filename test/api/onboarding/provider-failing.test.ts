@@ -1,7 +1,7 @@
 /** Onboarding at a provider that fails: every step says why, and sync tries what is not done. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { faulty, refused } from '../../../src/provider/stub/answer.ts';
+import { faulty, refused } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import {
   addressBody,

@@ -1,7 +1,7 @@
 /** Onboarding at the provider: each step is a job, and the simulated bank opens the account. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { done, faulty, type BankAnswer } from '../../../src/provider/stub/answer.ts';
+import { done, faulty, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
 import type { KycDecision } from '../../../src/provider/provider.ts';
 import { startTestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';

@@ -1,7 +1,7 @@
 /** Codes that were typed for the provider, and are still here when onboarding becomes local. */
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
-import { faulty } from '../../../src/provider/stub/answer.ts';
+import { faulty } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { addressBody, give, register, settled, shown, step, type Shown } from './applicants.ts';

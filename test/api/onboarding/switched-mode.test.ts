@@ -1,7 +1,7 @@
 /** Applications that were begun with the provider and go on without it, and the other way round. */
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
-import { refused } from '../../../src/provider/stub/answer.ts';
+import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
-import { scenarios } from '../../../src/provider/stub/scenarios.ts';
+import { scenarios } from '../../../src/provider/sandbox/bank/scenarios.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';

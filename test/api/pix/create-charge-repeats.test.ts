@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChargeCode } from '../../../src/provider/provider.ts';
-import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
-import { brokenRule } from '../../../src/provider/stub/answer.ts';
+import type { BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
+import { brokenRule } from '../../../src/provider/sandbox/bank/answer.ts';
 import { decodeBrCode } from '../../../src/domain/br-code.ts';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc16Ccitt } from '../../../src/domain/br-code.ts';
-import { encodeDynamicBrCode, encodeStaticBrCode } from '../../../src/provider/stub/br-code.ts';
+import {
+  encodeDynamicBrCode,
+  encodeStaticBrCode,
+} from '../../../src/provider/sandbox/bank/br-code.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
-import { refused } from '../../../src/provider/stub/answer.ts';
+import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { eventually, startPixApp } from './pix-app.ts';
 

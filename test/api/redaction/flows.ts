@@ -1,7 +1,7 @@
 /** What an app and a provider do, well and badly, always with values that must not come out. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { scenarios } from '../../../src/provider/stub/scenarios.ts';
+import { scenarios } from '../../../src/provider/sandbox/bank/scenarios.ts';
 import type { TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenUser } from '../../support/factories.ts';

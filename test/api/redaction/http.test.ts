@@ -1,6 +1,5 @@
 /** The same with a provider over HTTP, which fails in each of its ways, and its onboarding. */
 import { describe } from 'node:test';
-import { createStubProvider } from '../../../src/provider/stub/index.ts';
 import { faultFlows } from './fault-flows.ts';
 import { allFlows, lastFlows } from './flows.ts';
 import { onboardingFlows } from './onboarding-flows.ts';
@@ -12,7 +11,7 @@ import { startSandboxedApp } from '../../support/sandboxed-app.ts';
 const app = await startSandboxedApp({ ...watchedEnvironment, ONBOARDING_LOCAL_ONLY: 'false' });
 
 // The bank knows the person, or it refuses the login: another document is another holder.
-await createStubProvider(app.sandbox.bank, app.context.dialects).registerPerson(person);
+app.sandbox.bank.onboarding.register(person);
 
 const world = worldOf(app);
 

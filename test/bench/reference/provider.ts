@@ -3,8 +3,8 @@
  * and without latency, so that its cost is the same for both.
  */
 import { systemClock } from '../../../src/clock.ts';
-import type { BankAnswer } from '../../../src/provider/stub/answer.ts';
-import { createBank, type Bank } from '../../../src/provider/stub/bank.ts';
+import type { BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
+import { createBank, type Bank } from '../../../src/provider/sandbox/bank/bank.ts';
 
 export type { Bank };
 

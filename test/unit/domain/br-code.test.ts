@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { hasError, isStaticPix, parsePix } from 'pix-utils';
-import { encodeStaticBrCode } from '../../../src/provider/stub/br-code.ts';
+import { encodeStaticBrCode } from '../../../src/provider/sandbox/bank/br-code.ts';
 import { BrCodeFault, brCodeError, crc16Ccitt, decodeBrCode } from '../../../src/domain/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';

@@ -1,7 +1,7 @@
 /** No function of the domain that reads what a person types is slow on a text of any length. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeStaticBrCode } from '../../../src/provider/stub/br-code.ts';
+import { encodeStaticBrCode } from '../../../src/provider/sandbox/bank/br-code.ts';
 import { dayRange } from '../../../src/domain/calendar.ts';
 import { normaliseCep, toState } from '../../../src/domain/cep.ts';
 import { isEmail, toE164 } from '../../../src/domain/contact.ts';

@@ -1,7 +1,7 @@
 /** Sending a Pix at the console: what is typed, how it ends, and what is said to do next. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeStaticBrCode } from '../../../../src/provider/stub/br-code.ts';
+import { encodeStaticBrCode } from '../../../../src/provider/sandbox/bank/br-code.ts';
 import { startTestApp } from '../../../support/app.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { givenUser } from '../../../support/factories.ts';

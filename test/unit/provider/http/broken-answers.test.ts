@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { chargeOrder, failure, payer } from '../stub/open-bank.ts';
+import { chargeOrder, failure, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
 import { clientOf, NOT_UNDERSTOOD, providerAt, RESET, TIMED_OUT } from './over-http.ts';
 import { answering, httpAnswer, rawServer } from './raw-server.ts';

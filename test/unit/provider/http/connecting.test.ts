@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
 import { manualClock } from '../../../support/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { failure } from '../stub/open-bank.ts';
+import { failure } from '../sandbox/bank/open-bank.ts';
 import { selfSigned } from './certificate.ts';
 import { clientOf, NOT_CONNECTED, NOT_SENT_IN_TIME, RESET } from './over-http.ts';
 import { answering, httpAnswer, listening, rawServer } from './raw-server.ts';

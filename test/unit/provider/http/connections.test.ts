@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { HttpClient } from '../../../../src/provider/http/client.ts';
 import { ProviderError } from '../../../../src/provider/errors.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { failure } from '../stub/open-bank.ts';
+import { failure } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
 import { clientOf, NOT_CONNECTED, providerAt, RESET } from './over-http.ts';
 import { answering, httpAnswer, rawServer } from './raw-server.ts';

@@ -5,8 +5,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, describe, it } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { createHttpClient, type HttpClientOptions } from '../../../../src/provider/http/client.ts';
-import { failure } from '../stub/open-bank.ts';
+import {
+  createPooledClient,
+  type PooledClientOptions,
+} from '../../../../src/provider/http/pool.ts';
+import { failure } from '../sandbox/bank/open-bank.ts';
 import { selfSigned } from './certificate.ts';
 import { NOT_CONNECTED } from './over-http.ts';
 
@@ -26,8 +29,8 @@ await once(server, 'listening');
 after(() => server.close());
 const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-async function ask(options: Partial<HttpClientOptions>) {
-  const client = createHttpClient({ baseUrl, timeoutMs: 5_000, ...options });
+async function ask(options: Partial<PooledClientOptions>) {
+  const client = createPooledClient({ baseUrl, timeoutMs: 5_000, ...options });
   try {
     return (await client.send({ method: 'GET', path: '/' })).json;
   } finally {

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { address, applicant, documentOf, proposal, stepsOf } from '../applicant.ts';
-import { failure, rejected, UNAVAILABLE } from '../stub/open-bank.ts';
+import { failure, rejected, UNAVAILABLE } from '../sandbox/bank/open-bank.ts';
 import { NOT_UNDERSTOOD, providerAt, TIMED_OUT } from './over-http.ts';
 import { answering } from './raw-server.ts';
 import { reads, understandsNone, type Row } from './reads.ts';

@@ -1,5 +1,6 @@
 /** The real client for a test, and its most frequent calls. */
-import { createHttpClient, type HttpClient } from '../../../../src/provider/http/client.ts';
+import type { HttpClient } from '../../../../src/provider/http/client.ts';
+import { createPooledClient } from '../../../../src/provider/http/pool.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { manualClock } from '../../../support/clock.ts';
@@ -8,7 +9,7 @@ import { dialects } from '../../../support/dialects.ts';
 
 /** A client that is closed after the file's tests. Its own time-outs are longer than any test. */
 export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
-  const client = createHttpClient({ baseUrl, timeoutMs });
+  const client = createPooledClient({ baseUrl, timeoutMs });
   afterFile(() => client.close());
   return client;
 }

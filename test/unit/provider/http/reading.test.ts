@@ -1,5 +1,5 @@
 import { qrCodePng } from '../../../../src/provider/qr-code.ts';
-import { chargeOrder, payer } from '../stub/open-bank.ts';
+import { chargeOrder, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
 import { reads, type Row } from './reads.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Provider } from '../../../../src/provider/provider.ts';
-import { failure } from '../stub/open-bank.ts';
+import { failure } from '../sandbox/bank/open-bank.ts';
 import { NOT_UNDERSTOOD, providerAt } from './over-http.ts';
 import { answering } from './raw-server.ts';
 

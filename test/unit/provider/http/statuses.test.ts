@@ -6,7 +6,7 @@ import { paymentRefusalStatuses } from '../../../../src/provider/refusals.ts';
 import { dialects } from '../../../support/dialects.ts';
 import type { ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
-import { chargeOrder, failure, payer } from '../stub/open-bank.ts';
+import { chargeOrder, failure, payer } from '../sandbox/bank/open-bank.ts';
 import { order, session } from '../scripted-provider.ts';
 import { NOT_UNDERSTOOD, providerAt, TIMED_OUT } from './over-http.ts';
 import { answering } from './raw-server.ts';

@@ -9,7 +9,7 @@ import { ProviderError } from '../../../../src/provider/errors.ts';
 import type { PersonDocument } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { documentOf } from '../applicant.ts';
-import { failure } from '../stub/open-bank.ts';
+import { failure } from '../sandbox/bank/open-bank.ts';
 import { clientOf, providerAt, RESET, TIMED_OUT } from './over-http.ts';
 import { httpAnswer, listening, rawServer } from './raw-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Provider } from '../../../../src/provider/provider.ts';
-import { chargeOrder } from '../stub/open-bank.ts';
+import { chargeOrder } from '../sandbox/bank/open-bank.ts';
 import { order, session } from '../scripted-provider.ts';
 import { wireText, written } from './written.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applicant, applied } from '../applicant.ts';
-import { chargeOrder, failure, logIn, orderFor, TOKEN_REFUSED } from '../stub/open-bank.ts';
+import { chargeOrder, failure, logIn, orderFor, TOKEN_REFUSED } from './bank/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 async function withPayments(...names: string[]) {

@@ -13,7 +13,7 @@ import {
   orderFor,
   TOKEN_REFUSED,
   UNAVAILABLE,
-} from '../stub/open-bank.ts';
+} from './bank/open-bank.ts';
 import { type TestSandbox, testSandbox } from './sandbox.ts';
 
 const OPENING_BALANCE_CENTS = 1_000_000;

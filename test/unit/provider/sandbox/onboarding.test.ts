@@ -8,7 +8,7 @@ import { withResilience } from '../../../../src/provider/resilience/resilient-pr
 import { eventually } from '../../../support/eventually.ts';
 import { address, applicant, applied, documentOf, stepsOf } from '../applicant.ts';
 import { NOT_UNDERSTOOD, RESET } from '../http/over-http.ts';
-import { failure, logIn, UNAVAILABLE } from '../stub/open-bank.ts';
+import { failure, logIn, UNAVAILABLE } from './bank/open-bank.ts';
 import { testSandbox, type TestSandbox } from './sandbox.ts';
 
 const base = '/core/v2/onboarding';

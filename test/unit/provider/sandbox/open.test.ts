@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { openSandbox } from '../../../../src/provider/sandbox/open.ts';
 import { manualClock } from '../../../support/clock.ts';
 import { afterFile } from '../../../support/suite.ts';
-import { logIn, orderFor } from '../stub/open-bank.ts';
+import { logIn, orderFor } from './bank/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 async function folder(): Promise<string> {

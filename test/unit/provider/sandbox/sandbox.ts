@@ -1,15 +1,15 @@
 /** A sandbox for a test, with the real client and the control path. */
-import { createHttpClient } from '../../../../src/provider/http/client.ts';
+import { createPooledClient } from '../../../../src/provider/http/pool.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import type { LedgerView } from '../../../../src/provider/sandbox/ledger.ts';
 import {
   openSandbox,
-  type OpenSandbox,
+  type Sandbox,
   type OpenSandboxOptions,
 } from '../../../../src/provider/sandbox/open.ts';
 import { type ManualClock, manualClock } from '../../../support/clock.ts';
-import { SETTLE_MS } from '../stub/open-bank.ts';
+import { SETTLE_MS } from './bank/open-bank.ts';
 import { afterFile } from '../../../support/suite.ts';
 import { dialects } from '../../../support/dialects.ts';
 
@@ -21,7 +21,7 @@ export interface TestAnswer {
   readonly body: any;
 }
 
-export interface TestSandbox extends OpenSandbox {
+export interface TestSandbox extends Sandbox {
   readonly clock: ManualClock;
   readonly provider: Provider;
   /** Calls any path, with JSON. */
@@ -46,7 +46,7 @@ export async function testSandbox(
     ...options,
     clock,
   });
-  const client = createHttpClient({ baseUrl: sandbox.url, timeoutMs: 60_000 });
+  const client = createPooledClient({ baseUrl: sandbox.url, timeoutMs: 60_000 });
   afterFile(async () => {
     await sandbox.close();
     await client.close();

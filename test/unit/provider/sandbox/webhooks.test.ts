@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { eventually } from '../../../support/eventually.ts';
 import { afterFile } from '../../../support/suite.ts';
 import { readEvent } from '../provider-contract.ts';
-import { chargeOrder, logIn, orderFor } from '../stub/open-bank.ts';
+import { chargeOrder, logIn, orderFor } from './bank/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 interface Received {

@@ -1,7 +1,7 @@
 /** The bank gives payments back, and reports charges that have expired. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReturnId } from '../../../../src/domain/pix.ts';
+import { isReturnId } from '../../../../../src/domain/pix.ts';
 import { chargeOrder, logIn, openBank, orderFor, SETTLE_MS } from './open-bank.ts';
 
 const OPENING_BALANCE_CENTS = 1_000_000;

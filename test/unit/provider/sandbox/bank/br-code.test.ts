@@ -6,8 +6,8 @@ import {
   encodeDynamicBrCode,
   encodeStaticBrCode,
   type StaticBrCodeInput,
-} from '../../../../src/provider/stub/br-code.ts';
-import { crc16Ccitt, decodeBrCode } from '../../../../src/domain/br-code.ts';
+} from '../../../../../src/provider/sandbox/bank/br-code.ts';
+import { crc16Ccitt, decodeBrCode } from '../../../../../src/domain/br-code.ts';
 
 const EVP = '123e4567-e12b-12d1-a456-426655440000';
 const ONE_TIME =

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsQRModule from 'jsqr';
 import { PNG } from 'pngjs';
-import type { ChargeCode } from '../../../../src/provider/provider.ts';
-import { decodeBrCode } from '../../../../src/domain/br-code.ts';
+import type { ChargeCode } from '../../../../../src/provider/provider.ts';
+import { decodeBrCode } from '../../../../../src/domain/br-code.ts';
 import { chargeOrder, failure, logIn, openBank, rejected } from './open-bank.ts';
 
 // The package is CommonJS with a `default` of its own, which Node does not unwrap.

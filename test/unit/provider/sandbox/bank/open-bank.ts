@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
-import { type ManualClock, manualClock } from '../../../support/clock.ts';
-import type { Notify } from '../../../../src/provider/stub/webhooks.ts';
-import { type Bank, type BankOptions, createBank } from '../../../../src/provider/stub/bank.ts';
-import { createStubProvider } from '../../../../src/provider/stub/index.ts';
-import { ProviderError, type ProviderErrorOptions } from '../../../../src/provider/errors.ts';
+import { type ManualClock, manualClock } from '../../../../support/clock.ts';
+import type { Notify } from '../../../../../src/provider/sandbox/bank/webhooks.ts';
+import {
+  type Bank,
+  type BankOptions,
+  createBank,
+} from '../../../../../src/provider/sandbox/bank/bank.ts';
+import { Api } from '../../../../../src/provider/sandbox/api.ts';
+import { createDispatcher } from '../../../../../src/provider/sandbox/dispatcher.ts';
+import { createHttpClient, type HttpClient } from '../../../../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../../../../src/provider/http/index.ts';
+import { ProviderError, type ProviderErrorOptions } from '../../../../../src/provider/errors.ts';
 import type {
   AccountRef,
   ChargeOrder,
   PaymentOrder,
   Provider,
   ProviderSession,
-} from '../../../../src/provider/provider.ts';
-import { dialects } from '../../../support/dialects.ts';
+} from '../../../../../src/provider/provider.ts';
+import { dialects } from '../../../../support/dialects.ts';
 
 export const SETTLE_MS = 1_500;
 
@@ -47,11 +54,22 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
   });
   return {
     bank,
-    provider: createStubProvider(bank, dialects),
+    provider: createHttpProvider({
+      client: clientOf(bank, clock),
+      clock,
+      ispb: '11165756',
+      dialects,
+    }),
     clock,
     payloads,
     notices: () => payloads.map((payload) => JSON.parse(payload.toString('utf8')) as Notice),
   };
+}
+
+/** The real client of a bank in the same process. */
+export function clientOf(bank: Bank, clock: ManualClock): HttpClient {
+  const dispatcher = createDispatcher(new Api({ bank }));
+  return createHttpClient({ baseUrl: 'http://bank.test', timeoutMs: 60_000, clock, dispatcher });
 }
 
 export function sessionWith(token: string): ProviderSession {

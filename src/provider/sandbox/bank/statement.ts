@@ -1,6 +1,6 @@
 /** The statement of an account, as a provider of this family writes it. */
-import { numberFromCents } from '../../domain/money.ts';
-import type { ProviderStatement, ProviderStatementItem } from '../provider.ts';
+import { numberFromCents } from '../../../domain/money.ts';
+import type { ProviderStatement, ProviderStatementItem } from '../../provider.ts';
 import type { Payment, Refund, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCpf } from '../../../../src/domain/tax-id.ts';
+import { isCpf } from '../../../../../src/domain/tax-id.ts';
 import {
   assertAllRefused,
   failure,

@@ -2,8 +2,8 @@
  * The rows that the state of the simulated bank consists of. In each row `email` is the customer's
  * login e-mail in lower case, amounts are in centavos, and times in milliseconds since 1970.
  */
-import type { PixKeyType } from '../../domain/pix-key.ts';
-import type { AccountRef, ChargeOrder } from '../provider.ts';
+import type { PixKeyType } from '../../../domain/pix-key.ts';
+import type { AccountRef, ChargeOrder } from '../../provider.ts';
 import type { Refusal } from './answer.ts';
 
 /** An end-to-end id that the directory of keys (DICT) issued for one payment to a key. */

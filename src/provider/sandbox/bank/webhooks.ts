@@ -1,6 +1,6 @@
 /** The webhooks of the bank: their content, and their delivery until they are received. */
-import type { Clock } from '../../clock.ts';
-import { numberFromCents } from '../../domain/money.ts';
+import type { Clock } from '../../../clock.ts';
+import { numberFromCents } from '../../../domain/money.ts';
 import type { Expiry, Payment, Receipt, Refund, Settlement, Transfer } from './rows.ts';
 import { paymentScript } from './scenarios.ts';
 import type { State } from './state.ts';

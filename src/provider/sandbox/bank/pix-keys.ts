@@ -1,11 +1,10 @@
 /** The bank's part of the directory of keys (DICT): the keys of its own customers. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { PixKeyType } from '../../domain/pix-key.ts';
-import type { AccountRef, NewPixKey, ProviderPayload } from '../provider.ts';
+import type { PixKeyType } from '../../../domain/pix-key.ts';
+import type { AccountRef, NewPixKey, ProviderPayload } from '../../provider.ts';
 import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
 import type { PixKey } from './rows.ts';
-import type { State } from './state.ts';
+import type { BankParts } from './parts.ts';
 
 /** BCB, Manual Operacional do DICT: keys of one account of a person, and of a company. */
 const MAX_KEYS = { person: 5, company: 20 } as const;
@@ -21,18 +20,11 @@ const formats: Readonly<Record<PixKeyType, RegExp>> = {
 /** DICT holds no key longer than this; no pattern runs on a longer text. */
 const MAX_KEY_LENGTH = 77;
 
-export interface PixKeysOptions {
-  readonly state: State;
-  readonly clock: Clock;
-  /** The bank's identifier in the directory. */
-  readonly ispb: string;
-}
-
 /** The keys of the customers. */
 export class PixKeys {
-  readonly #options: PixKeysOptions;
+  readonly #options: BankParts;
 
-  constructor(options: PixKeysOptions) {
+  constructor(options: BankParts) {
     this.#options = options;
   }
 

@@ -5,9 +5,9 @@
  * Each method decides and saves in one turn of the event loop, so concurrent calls run one after
  * another, and each answer follows the saved row.
  */
-import type { Clock } from '../../clock.ts';
-import { dayRange } from '../../domain/calendar.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
+import type { Clock } from '../../../clock.ts';
+import { dayRange } from '../../../domain/calendar.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
 import type {
   AccountRef,
   ChargeCode,
@@ -21,7 +21,7 @@ import type {
   PaymentOrder,
   PaymentReceipt,
   ProviderPayload,
-} from '../provider.ts';
+} from '../../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, type Faulty, type Refused } from './answer.ts';
 import { type ChargePayment, Charges } from './charges.ts';
@@ -83,20 +83,15 @@ export class Bank {
     const accounts = new Accounts(state);
     const webhooks = new Webhooks({ state, clock, notify, onFault });
     this.state = state;
-    this.onboarding = new Onboarding({ state, accounts, clock });
     this.#clock = clock;
     this.#accounts = accounts;
-    this.#refunds = new Refunds({ state, webhooks, clock, ispb });
-    this.#payments = new Payments({
-      state,
-      webhooks,
-      clock,
-      ispb,
-      settleMs,
-      refunds: this.#refunds,
-    });
-    this.#charges = new Charges({ state, accounts, webhooks, clock, settleMs });
-    this.#pixKeys = new PixKeys({ state, clock, ispb });
+    const parts = { state, accounts, webhooks, clock, ispb, settleMs };
+    const refunds = new Refunds(parts);
+    this.#refunds = refunds;
+    this.#payments = new Payments({ ...parts, refunds });
+    this.#charges = new Charges(parts);
+    this.#pixKeys = new PixKeys(parts);
+    this.onboarding = new Onboarding(parts);
     this.#webhooks = webhooks;
     this.#payments.resume();
     this.#charges.resume();

@@ -1,19 +1,9 @@
 /** The refunds of the bank: money that goes back to the payer of a transfer, whole or in part. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { newReturnId } from '../../domain/pix.ts';
+import { newReturnId } from '../../../domain/pix.ts';
 import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
 import type { Transfer } from './rows.ts';
-import type { State } from './state.ts';
-import type { Webhooks } from './webhooks.ts';
-
-export interface RefundsOptions {
-  readonly state: State;
-  readonly webhooks: Webhooks;
-  readonly clock: Clock;
-  /** The bank's identifier: the return ids of what its customers give back begin with it. */
-  readonly ispb: string;
-}
+import type { BankParts } from './parts.ts';
 
 /** A refund that was made. */
 export interface RefundMade {
@@ -23,9 +13,9 @@ export interface RefundMade {
 
 /** The payees' bank refunds payments, and customers refund what they received. */
 export class Refunds {
-  readonly #options: RefundsOptions;
+  readonly #options: BankParts;
 
-  constructor(options: RefundsOptions) {
+  constructor(options: BankParts) {
     this.#options = options;
   }
 

@@ -1,6 +1,7 @@
+/** The details of the scenarios; the conformance suite runs each of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { customerScript, scenarios } from '../../../../src/provider/stub/scenarios.ts';
+import { customerScript, scenarios } from '../../../../../src/provider/sandbox/bank/scenarios.ts';
 import {
   failure,
   logIn,
@@ -10,8 +11,7 @@ import {
   TOKEN_REFUSED,
   UNAVAILABLE,
 } from './open-bank.ts';
-import { everyCall, lookUp, OPENING_BALANCE_CENTS, today } from '../../../conformance/target.ts';
-import { judgeSend } from '../../../../src/pix/statement-evidence.ts';
+import { lookUp, OPENING_BALANCE_CENTS } from '../../../../conformance/target.ts';
 
 /** A signal that aborts once what is under way has come to rest. */
 function abortedSoon(): AbortSignal {
@@ -33,46 +33,6 @@ test('the table names each magic value once, with what happens in words', () => 
   const names = scenarios.map(({ input, value }) => `${input} ${value}`);
   assert.equal(new Set(names).size, names.length);
   for (const { effect } of scenarios) assert.match(effect, /\w/);
-});
-
-test('notfound@: the look-up answers 404', async () => {
-  const { provider } = openBank();
-  const session = await logIn(provider);
-  assert.deepEqual(
-    await failure(provider.lookUpKey({ session, ...lookUp('notfound@ponte.test') })),
-    {
-      outcome: 'rejected',
-      code: 'PIX_KEY_NOT_FOUND',
-      statusClass: '404',
-      retryable: false,
-      reason: 'NotFound',
-    },
-  );
-});
-
-test('ratelimited@: the look-up answers 429 and how long to wait', async () => {
-  const { provider } = openBank();
-  const session = await logIn(provider);
-  assert.deepEqual(
-    await failure(provider.lookUpKey({ session, ...lookUp('ratelimited@ponte.test') })),
-    {
-      outcome: 'rejected',
-      code: 'PROVIDER_RATE_LIMITED',
-      statusClass: '429',
-      retryable: false,
-      retryAfterMs: 30_000,
-      reason: 'RateLimited',
-    },
-  );
-});
-
-test('unavailable@: the look-up answers 503 every time', async () => {
-  const { provider } = openBank();
-  const session = await logIn(provider);
-  for (let attempt = 0; attempt < 4; attempt += 1) {
-    const call = provider.lookUpKey({ session, ...lookUp('unavailable@ponte.test') });
-    assert.deepEqual(await failure(call), UNAVAILABLE);
-  }
 });
 
 test('flaky@: the first look-up of each payer answers 503, the next ones are fine', async () => {
@@ -101,81 +61,12 @@ test('reject@: the payment is refused with AC03 and nothing is debited', async (
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
 });
 
-test('timeout@: the payment is executed and answers only when its signal aborts', async () => {
-  const controller = new AbortController();
-  const { provider, session, order, answer, clock, notices } = await paid(
-    'timeout',
-    controller.signal,
-  );
-  let isAnswered = false;
-  const outcome = failure(answer).finally(() => (isAnswered = true));
-  await clock.advance(60_000);
-  assert.equal(isAnswered, false);
-  controller.abort(new Error('time is up'));
-  assert.deepEqual(await outcome, {
-    outcome: 'unknown',
-    code: 'PROVIDER_TIMEOUT',
-    statusClass: 'timeout',
-    retryable: true,
-  });
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-  assert.equal(notices()[0]?.['status'], 'CONFIRMED');
-});
-
 test('timeout@: every attempt hangs, and only one was executed', async () => {
   const { provider, session, order, answer } = await paid('timeout', abortedSoon());
   await failure(answer);
   const again = provider.pay({ session, order, signal: abortedSoon() });
   assert.equal((await failure(again)).code, 'PROVIDER_TIMEOUT');
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-});
-
-test('lost@: the payment is executed and every attempt answers 500', async () => {
-  const { provider, session, order, answer, clock, notices } = await paid('lost');
-  assert.deepEqual(await failure(answer), UNAVAILABLE);
-  assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
-  await clock.advance(60_000);
-  assert.equal(notices().length, 1);
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-});
-
-test('html@: the payment is executed and the answer cannot be read', async () => {
-  const { provider, session, order, answer } = await paid('html');
-  assert.deepEqual(await failure(answer), {
-    outcome: 'unknown',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
-    retryable: false,
-  });
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-});
-
-test('fail@: the payment is accepted, fails with BE17, and is credited back', async () => {
-  const { provider, session, order, answer, clock, notices } = await paid('fail');
-  assert.equal((await answer).status, 'PROCESSING');
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-  await clock.advance(1_500);
-  assert.equal(notices()[0]?.['status'], 'ERROR');
-  assert.deepEqual(notices()[0]?.['error'], { code: 'BE17' });
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
-});
-
-test('slow@: the webhook comes after 30 seconds', async () => {
-  const { answer, clock, notices } = await paid('slow');
-  await answer;
-  await clock.advance(29_999);
-  assert.equal(notices().length, 0);
-  await clock.advance(1);
-  assert.equal(notices()[0]?.['status'], 'CONFIRMED');
-});
-
-test('silent@: no webhook comes, and the statement shows the payment', async () => {
-  const { provider, session, order, answer, clock, notices } = await paid('silent');
-  await answer;
-  await clock.advance(3_600_000);
-  assert.deepEqual(notices(), []);
-  const { lines } = await provider.statement({ session, ...today });
-  assert.equal(judgeSend(lines, order), 'completed');
 });
 
 test('early@: the webhook is received before the payment answers', async () => {
@@ -237,27 +128,6 @@ test('twice@: the same bytes come twice, then a contradiction that moves no mone
   );
   assert.ok(payloads[0]?.equals(payloads[1] ?? Buffer.alloc(0)));
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
-});
-
-test('refused@: the login is refused', async () => {
-  const { provider } = openBank();
-  const call = logIn(provider, 'refused@ponte.test');
-  assert.deepEqual(await failure(call), rejected('InvalidCredentials'));
-});
-
-test('down@: the login answers 503 every time', async () => {
-  const { provider } = openBank();
-  for (let attempt = 0; attempt < 4; attempt += 1) {
-    assert.deepEqual(await failure(logIn(provider, 'down@ponte.test')), UNAVAILABLE);
-  }
-});
-
-test('offline@: the login works and everything after it answers 503', async () => {
-  const { provider } = openBank();
-  const session = await logIn(provider, 'offline@ponte.test');
-  for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
-    assert.deepEqual(failed, UNAVAILABLE);
-  }
 });
 
 test('expired@: the token is good for one call, a new login for one more', async () => {

@@ -3,7 +3,7 @@
  * saves one whole row, first in the state file, then in memory. A start puts the rows of the file
  * back; when an id has several rows, the last one is valid.
  */
-import { entryRow, type StateFile } from './state-file.ts';
+import type { StateFile } from './state-file.ts';
 import type { Charge, Expiry, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
 
 /** The values that are derived from the rows of one customer. */
@@ -48,9 +48,7 @@ export class State {
   constructor({ openingBalanceCents, file }: StateOptions) {
     this.#openingBalanceCents = openingBalanceCents;
     this.#file = file;
-    for (const line of file?.read() ?? []) {
-      this.#put('row' in line ? line : entryRow(this, line));
-    }
+    for (const row of file?.read() ?? []) this.#put(row);
   }
 
   /**

@@ -1,26 +1,15 @@
 /** The charges of the bank: their BR Codes, the images of these, and their payment. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
-import { newEndToEndId, newTransactionIdentification } from '../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
-import { isCnpj, isCpf } from '../../domain/tax-id.ts';
-import type { ChargeCode, ChargeOrder } from '../provider.ts';
-import { qrCodePng } from '../qr-code.ts';
-import type { Accounts } from './accounts.ts';
+import { newEndToEndId, newTransactionIdentification } from '../../../domain/pix.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
+import type { ChargeCode, ChargeOrder } from '../../provider.ts';
+import { qrCodePng } from '../../qr-code.ts';
 import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
 import type { Charge, ChargeKind, Receipt } from './rows.ts';
+import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
-import type { Webhooks } from './webhooks.ts';
-
-export interface ChargesOptions {
-  readonly state: State;
-  readonly accounts: Accounts;
-  readonly webhooks: Webhooks;
-  readonly clock: Clock;
-  /** 0: nothing happens by itself, and no charge is reported as expired. */
-  readonly settleMs: number;
-}
 
 /** A payment to one of the bank's charges. */
 export interface ChargePayment {
@@ -38,10 +27,10 @@ const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
 
 /** The charges of the bank, created by its customers, and paid as by a customer of another bank. */
 export class Charges {
-  readonly #options: ChargesOptions;
+  readonly #options: BankParts;
   readonly #state: State;
 
-  constructor(options: ChargesOptions) {
+  constructor(options: BankParts) {
     this.#options = options;
     this.#state = options.state;
   }

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import fs, { appendFileSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { BankOptions } from '../../../../src/provider/stub/bank.ts';
-import type { Row } from '../../../../src/provider/stub/rows.ts';
-import { openStateFile, type StateFile } from '../../../../src/provider/stub/state-file.ts';
-import { type ManualClock, manualClock } from '../../../support/clock.ts';
+import type { BankOptions } from '../../../../../src/provider/sandbox/bank/bank.ts';
+import type { Row } from '../../../../../src/provider/sandbox/bank/rows.ts';
+import {
+  openStateFile,
+  type StateFile,
+} from '../../../../../src/provider/sandbox/bank/state-file.ts';
+import { type ManualClock, manualClock } from '../../../../support/clock.ts';
 import {
   chargeOrder,
   doubted,
@@ -297,101 +300,5 @@ describe('the state file', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     const content = readFileSync(path, 'utf8');
     assert.ok(!content.includes(session.token) && !content.includes('ponte-dev-password'));
-  });
-});
-
-/** The journal was written by the version before state files: it has each kind of entry. */
-describe('the journal of an earlier version', () => {
-  const clock = () => manualClock(new Date('2026-05-24T12:00:03Z'));
-  const unused = 'E11165756202605241200wfe3LWtNGeC';
-  const executed = {
-    endToEnd: 'E11165756202605241200qnaCyqTbcEA',
-    clientRequestId: 'completed',
-    key: 'maria@example.com',
-    amountCents: 100,
-    description: 'Almoço',
-    txid: null,
-    payer,
-  };
-
-  async function oneJournal(t: TestContext) {
-    const { path, open } = await oneFile(t);
-    openStateFile(path).close();
-    copyFileSync(join(import.meta.dirname, 'earlier-journal.jsonl'), path);
-    return { path, open };
-  }
-
-  it('gives the same balance, statement, keys and persons', async (t) => {
-    const { open } = await oneJournal(t);
-    const { provider, bank } = open(clock());
-    const session = await logIn(provider);
-    assert.equal(
-      await provider.balance({ session }),
-      OPENING_BALANCE_CENTS - 100 - 800 - 1_600 + 2_599,
-    );
-    const { items } = await provider.statement({ session, ...today });
-    assert.deepEqual(
-      items.map(
-        ({ type, amount, status }) => `${String(type)} ${String(amount)} ${String(status)}`,
-      ),
-      [
-        'PIX_PAYMENT_OUT 16 CONFIRMED',
-        'PIX_PAYMENT_OUT 8 CONFIRMED',
-        'PIX_RECEIVED 25.99 CONFIRMED',
-        'PIX_PAYMENT_REVERSAL 2 CONFIRMED',
-        'PIX_PAYMENT_OUT 2 ERROR',
-        'PIX_PAYMENT_OUT 1 CONFIRMED',
-      ],
-    );
-    const { keys } = await provider.listKeys({ session, account: payer });
-    assert.deepEqual(
-      (keys as { key: string }[]).map(({ key }) => key),
-      [payer.document],
-    );
-    const paidAgain = await bank.payCharge(chargeOrder().transactionIdentification);
-    assert.equal(paidAgain.outcome, 'refused');
-    const { sessionId } = await provider.startLivenessCheck({
-      personId: 'e3f6ec54-9356-4523-9c7a-3a052af74b3e',
-    });
-    assert.equal(sessionId, '78e5e2cb-0112-4d65-9823-df76ff5f3ac4');
-  });
-
-  it('executes none of its payments again, before and after rows follow it', async (t) => {
-    const { open } = await oneJournal(t);
-    for (let start = 0; start < 2; start += 1) {
-      const { provider } = open(clock());
-      const session = await logIn(provider);
-      const balance = await provider.balance({ session });
-      const receipt = await provider.pay({ session, order: executed });
-      assert.equal(receipt.providerTxid, '426cb9ba-c660-44c6-87bd-12e723f0975a');
-      assert.equal(await provider.balance({ session }), balance);
-      const order = { ...executed, endToEnd: unused, key: 'ana@example.com' };
-      await provider.pay({ session, order: { ...order, clientRequestId: 'new' } });
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1);
-    }
-  });
-
-  it('is refused where an entry is missing', async (t) => {
-    const { path, open } = await oneJournal(t);
-    const [, ...withoutLookUp] = readFileSync(path, 'utf8').split('\n');
-    writeFileSync(path, withoutLookUp.join('\n'));
-    assert.throws(() => open(clock()), /an entry payment changes a missing row/);
-  });
-
-  it('has its webhooks posted that were not received', async (t) => {
-    const { open } = await oneJournal(t);
-    const later = clock();
-    const { bank, notices } = open(later);
-    await later.advance(1_500);
-    await bank.idle();
-    assert.deepEqual(
-      notices().map(({ clientRequestId, status }) => [clientRequestId, status]),
-      [
-        ['undelivered', 'CONFIRMED'],
-        ['undelivered', 'CONFIRMED'],
-        ['undelivered', 'ERROR'],
-        ['unsettled', 'CONFIRMED'],
-      ],
-    );
   });
 });

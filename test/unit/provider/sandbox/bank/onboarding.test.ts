@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { PersonDocument } from '../../../../src/provider/provider.ts';
-import type { Person } from '../../../../src/provider/stub/rows.ts';
-import { openStateFile } from '../../../../src/provider/stub/state-file.ts';
-import { applicant, applied, documentOf, stepsOf } from '../applicant.ts';
+import type { PersonDocument } from '../../../../../src/provider/provider.ts';
+import type { Person } from '../../../../../src/provider/sandbox/bank/rows.ts';
+import { openStateFile } from '../../../../../src/provider/sandbox/bank/state-file.ts';
+import { applicant, applied, documentOf, stepsOf } from '../../applicant.ts';
 import { openBank } from './open-bank.ts';
 
 /** Opens banks on one file. Each is left as a crash leaves it: none is closed. */

@@ -1,7 +1,7 @@
 import transliterate from '@sindresorhus/transliterate';
-import { crc16Ccitt } from '../../domain/br-code.ts';
-import { decimalFromCents } from '../../domain/money.ts';
-import { foldTypography, stripAccents } from '../../domain/text.ts';
+import { crc16Ccitt } from '../../../domain/br-code.ts';
+import { decimalFromCents } from '../../../domain/money.ts';
+import { foldTypography, stripAccents } from '../../../domain/text.ts';
 
 interface BrCodeInput {
   /** Centavos, 1 to 999 999 999 999; if absent, the payer enters the amount. */

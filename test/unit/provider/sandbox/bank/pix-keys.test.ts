@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewPixKey } from '../../../../src/provider/provider.ts';
+import type { NewPixKey } from '../../../../../src/provider/provider.ts';
 import { failure, logIn, openBank, payer, rejected } from './open-bank.ts';
 
 const EVP = 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';

@@ -1,26 +1,20 @@
 /** The opening of accounts: registration, the steps of an applicant, and the bank's decision. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { isCpf } from '../../domain/tax-id.ts';
-import { WRONG_VALIDATION_CODE } from '../errors.ts';
+import { isCpf } from '../../../domain/tax-id.ts';
+import { WRONG_VALIDATION_CODE } from '../../errors.ts';
 import type {
   CepAddress,
   KycDecision,
   LivenessSession,
   NewPerson,
   RegisteredPerson,
-} from '../provider.ts';
+} from '../../provider.ts';
 import type { Accounts } from './accounts.ts';
 import { type BankAnswer, brokenRule, done, type Refused, refused } from './answer.ts';
 import type { DocumentDigest, Person, PersonStep } from './rows.ts';
 import { type KycScript, kycScript } from './scenarios.ts';
+import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
-
-interface OnboardingOptions {
-  readonly state: State;
-  readonly accounts: Accounts;
-  readonly clock: Clock;
-}
 
 /** The code that the bank sends to each person, as providers do on their test hosts. */
 const VALIDATION_CODE = 'ABC123';
@@ -44,9 +38,9 @@ const noAccount: OwnAccount = { agency: null, accountNumber: null, clientToken: 
 export class Onboarding {
   readonly #state: State;
   readonly #accounts: Accounts;
-  readonly #clock: Clock;
+  readonly #clock: BankParts['clock'];
 
-  constructor({ state, accounts, clock }: OnboardingOptions) {
+  constructor({ state, accounts, clock }: BankParts) {
     this.#state = state;
     this.#accounts = accounts;
     this.#clock = clock;
@@ -163,10 +157,10 @@ export function kycDecision(person: Person): KycScript {
   return isComplete ? kycScript(person.phone) : 'PENDING';
 }
 
+export type ContentDigest = Omit<DocumentDigest, 'tipoDocumento'>;
+
 /** Reads the content of a document to its end, and keeps only its length and its hash. */
-export async function digestContent(
-  content: AsyncIterable<Uint8Array>,
-): Promise<Omit<DocumentDigest, 'tipoDocumento'>> {
+export async function digestContent(content: AsyncIterable<Uint8Array>): Promise<ContentDigest> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of content) {

@@ -1,8 +1,8 @@
 /** The accounts of the bank's customers, their logins and their tokens. */
 import { createHash, randomBytes } from 'node:crypto';
-import { accountCheckDigit } from '../../domain/account.ts';
-import { cpfCheckDigits } from '../../domain/tax-id.ts';
-import type { AccountRef } from '../provider.ts';
+import { accountCheckDigit } from '../../../domain/account.ts';
+import { cpfCheckDigits } from '../../../domain/tax-id.ts';
+import type { AccountRef } from '../../provider.ts';
 import { type BankAnswer, done, faulty, refused } from './answer.ts';
 import { customerScript } from './scenarios.ts';
 import type { State } from './state.ts';

@@ -1,9 +1,8 @@
 /** The payments of the bank: look-ups in the directory of keys, payments, and their settlement. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { newEndToEndId } from '../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../domain/money.ts';
-import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../provider.ts';
+import { newEndToEndId } from '../../../domain/pix.ts';
+import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../../provider.ts';
 import {
   type BankAnswer,
   brokenRule,
@@ -17,19 +16,9 @@ import {
 import type { Payment, Settlement } from './rows.ts';
 import { LATE_WEBHOOK_MS, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
+import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
-import { type Webhooks, webhookTexts } from './webhooks.ts';
-
-export interface PaymentsOptions {
-  readonly state: State;
-  readonly webhooks: Webhooks;
-  readonly clock: Clock;
-  /** The bank's identifier: its end-to-end ids begin with it. */
-  readonly ispb: string;
-  /** Milliseconds from a payment to its webhook; 0: never by itself. */
-  readonly settleMs: number;
-  readonly refunds: Refunds;
-}
+import { webhookTexts } from './webhooks.ts';
 
 /** DICT gives a payer two look-ups back every minute. */
 const LOOK_UP_REFILL_MS = 30_000;
@@ -39,14 +28,14 @@ const keyOwner = { name: 'Recebedor de Teste', document: '12345678909' } as cons
 
 /** Payments: each executed at most once, settled once. */
 export class Payments {
-  readonly #options: PaymentsOptions;
+  readonly #options: BankParts & { readonly refunds: Refunds };
   readonly #state: State;
   /** The payers whose first look-up of `flaky@ponte.test` has already failed. */
   readonly #flaked = new Set<string>();
   /** By end-to-end id, the settlements that are posted before their payment is answered. */
   readonly #earlySettlements = new Map<string, Promise<void>>();
 
-  constructor(options: PaymentsOptions) {
+  constructor(options: BankParts & { readonly refunds: Refunds }) {
     this.#options = options;
     this.#state = options.state;
   }

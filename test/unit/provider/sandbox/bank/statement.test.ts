@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { manualClock } from '../../../support/clock.ts';
+import { manualClock } from '../../../../support/clock.ts';
 import { chargeOrder, failure, logIn, openBank, orderFor, rejected } from './open-bank.ts';
-import { judgeSend } from '../../../../src/pix/statement-evidence.ts';
+import { judgeSend } from '../../../../../src/pix/statement-evidence.ts';
 
 test('the statement shows payments, reversals and what came in, newest first', async () => {
   const { provider, bank, clock } = openBank();
