@@ -124,8 +124,8 @@ export class LookUps {
     const confirmedId = this.#endToEndOf(send.lookUp);
     const isConfirmed = confirmedId === endToEnd;
     const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
-    // An answer on the wire may have carried an id that the bank has not issued: its owner is open.
-    const isKnown = this.#options.ledger.issued.has(confirmedId);
+    // An answer on the wire may carry an id that the bank has not issued: its owner is not known.
+    const isKnown = [confirmedId, endToEnd].every((id) => this.#options.ledger.issued.has(id));
     if (!isConfirmed && isKnown && !isSame(this.#ownerOf(endToEnd), this.#ownerOf(confirmedId))) {
       this.#options.violated(`${name} leaves as ${shown} for another payee than confirmed`);
     }
