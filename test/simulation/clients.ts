@@ -177,7 +177,8 @@ export class Client {
     return sharesKeys ? `key-${count}` : `${customer.name}-${count}`;
   }
 
-  #planPayment(): PlannedPayment {
+  /** @param again the amount of an earlier payment; by default one is drawn. */
+  #planPayment(again?: number): PlannedPayment {
     const { customer, customers, scheduler } = this.#options;
     const { chance } = scheduler;
     // Few amounts, so that payments are sometimes equal; the last one often exceeds the balance.
@@ -187,7 +188,7 @@ export class Client {
     const pixKey = isTransfer
       ? chance.pick([listedKeyOf(other), listedKeyOf(other), other.account.document])
       : chance.pick(keysToPay);
-    return this.#add({ pixKey, amountCents, lookUp: null });
+    return this.#add({ pixKey, amountCents: again ?? amountCents, lookUp: null });
   }
 
   #add(terms: Omit<PlannedPayment, 'key'>): PlannedPayment {
@@ -226,7 +227,7 @@ export class Client {
       }
       const final = answers.find((answer) => answer && finalOf(answer));
       if (final && finalOf(final) === 'FAILED' && chance.happens(0.3)) {
-        return this.#fulfil({ ...this.#planPayment(), amountCents: plan.amountCents });
+        return this.#fulfil(this.#planPayment(plan.amountCents));
       }
       // Some apps repeat the request after a final answer.
       if (final && !chance.happens(0.2)) return;

@@ -85,7 +85,7 @@ export const mutationsOfLookUps: readonly Mutation[] = [
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
     firstSeed: 401,
   },
-  { name: 'a look-up of another user is paid', deviation: openedForAnyone, firstSeed: 1_601 },
+  { name: 'a look-up of another user is paid', deviation: openedForAnyone, firstSeed: 2_101 },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
   { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },
 ];

@@ -59,7 +59,8 @@ export function receipt(policy: Policy, payment: Payment): Answer {
     ...idsOf(policy, payment, payment.bankId),
     ...(receiptStatus !== 'none' && { status }),
   };
-  const proves = { under_way: 'accepted', completed: 'completed', failed: 'refused' } as const;
+  // A receipt that reports a failure has no code here: without a listed one it proves nothing.
+  const proves = { under_way: 'accepted', completed: 'completed', failed: 'nothing' } as const;
   const proof = vocabulary.isKnown ? proves[meaning] : 'accepted';
   if (!namesPayment(policy)) return { ...result(policy, body), summary: 'bare receipt' };
   return {

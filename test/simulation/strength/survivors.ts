@@ -42,6 +42,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves PAYING or UNKNOWN and ACCEPTED',
   ],
   [
+    'not drawn in 900 seeds; tested: connecting.test.ts, what finds no connection was not sent',
+    'a payment that ends in connect is rejected, not not_sent',
+  ],
+  [
     'tested: settle-woken.test.ts, a send is settled as soon as it has the id that is waited for',
     'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
   ],
