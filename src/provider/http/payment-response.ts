@@ -99,7 +99,7 @@ function receiptStatus(places: readonly Fields[]): PixStatus {
 }
 
 /**
- * The status words of an answer. An unlisted word decides nothing, and numbers are unlisted, because
+ * The status words of an answer. An unlisted word decides nothing. Numbers are unlisted because
  * providers give them different meanings.
  */
 const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
