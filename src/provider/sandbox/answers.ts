@@ -62,18 +62,15 @@ export function problem(status: number, details: ProblemDetails = {}): SandboxAn
   return { status, headers, body };
 }
 
-/** An answer as it is written. */
-export interface EncodedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
-}
-
-/** @param cut shortens the body; Content-Length is that of the rest, which so seems complete. */
+/**
+ * The bytes and the headers of an answer.
+ *
+ * @param cut shortens the body; Content-Length is that of the rest, which so seems complete.
+ */
 export function encodeAnswer(
   { status, headers, body }: SandboxAnswer,
   cut: (bytes: Buffer) => Buffer = (bytes) => bytes,
-): EncodedAnswer {
+): { status: number; headers: Record<string, string>; bytes: Buffer } {
   const isText = typeof body === 'string';
   const bytes = cut(Buffer.from(isText ? body : JSON.stringify(body), 'utf8'));
   const type = isText ? 'text/html; charset=utf-8' : 'application/json';

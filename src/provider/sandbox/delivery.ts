@@ -3,14 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import {
-  encodeAnswer,
-  type EncodedAnswer,
-  htmlPage,
-  problem,
-  type SandboxAnswer,
-  type Silence,
-} from './answers.ts';
+import { encodeAnswer, htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
 
 /** What is written, and how. */
@@ -45,9 +38,12 @@ export async function deliver(
     case 'huge':
       return writeHuge(response, delivery.bytes);
     case 'whole':
-      return void write(response, encodeAnswer(delivery.answer));
-    case 'truncated':
-      return void write(response, encodeAnswer(delivery.answer, firstHalf));
+    case 'truncated': {
+      const cut = delivery.kind === 'truncated' ? firstHalf : undefined;
+      const { status, headers, bytes } = encodeAnswer(delivery.answer, cut);
+      response.writeHead(status, headers).end(bytes);
+      return;
+    }
     case 'reset-amid': {
       const { status, headers, bytes } = encodeAnswer(delivery.answer);
       response.writeHead(status, headers);
@@ -57,10 +53,6 @@ export async function deliver(
     case 'drip':
       return drip(response, delivery, clock);
   }
-}
-
-function write(response: ServerResponse, { status, headers, bytes }: EncodedAnswer): void {
-  response.writeHead(status, headers).end(bytes);
 }
 
 function firstHalf(bytes: Buffer): Buffer {

@@ -9,7 +9,7 @@ import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findPrincipal, findTransaction, keepBalance, openPool, type Pool } from './database.ts';
 import { createLogin } from './login.ts';
-import { answerOf, openBank, type Bank } from './provider.ts';
+import { openProvider, sessionOf, type Provider } from './provider.ts';
 import * as schemas from './schemas.ts';
 import { createSealer } from './security.ts';
 import { createSend, type SendRequest, type TransactionRow } from './send.ts';
@@ -58,7 +58,7 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
   const pool = openPool(settings.databaseUrl, settings.poolSize ?? measuredPoolSize);
   const parts = {
     query: pool.query,
-    bank: openBank(),
+    provider: openProvider(),
     sealer: createSealer(settings.encryptionKey),
   };
   await app.register(jwt, {
@@ -94,7 +94,7 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
 
 interface Parts {
   readonly query: Pool['query'];
-  readonly bank: Bank;
+  readonly provider: Provider;
   readonly sealer: ReturnType<typeof createSealer>;
 }
 
@@ -175,7 +175,7 @@ function addPix(app: FastifyInstance, parts: Parts): void {
 }
 
 function addAccess(app: FastifyInstance, parts: Parts): void {
-  const { query, bank, sealer } = parts;
+  const { query, provider, sealer } = parts;
   const login = createLogin({ ...parts, perMinute: { email: 1_000_000, address: 1_000_000 } });
 
   app.post<{ Body: { email: string; password: string } }>(
@@ -202,7 +202,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
       const { account_id: account, balance: kept, sealed_token: sealed } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
       const token = sealer.open(sealed, `user:${principal.user_id}`);
-      const balance = (await answerOf(bank.balance(token))) / 100;
+      const balance = (await provider.balance({ session: sessionOf(token) })) / 100;
       if (kept === null || Number(kept) !== balance) await query(keepBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

@@ -2,12 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from './database.ts';
 import * as statements from './login-statements.ts';
-import { answerOf, type Bank } from './provider.ts';
+import type { Provider } from './provider.ts';
 import { verifyPassword, type Sealer } from './security.ts';
 
 export interface LoginParts {
   readonly query: Query;
-  readonly bank: Bank;
+  readonly provider: Provider;
   readonly sealer: Sealer;
   readonly perMinute: { readonly email: number; readonly address: number };
 }
@@ -30,7 +30,7 @@ interface Credentials {
   readonly address: string;
 }
 
-export function createLogin({ query, bank, sealer, perMinute }: LoginParts) {
+export function createLogin({ query, provider, sealer, perMinute }: LoginParts) {
   async function isUsedUp(key: string): Promise<boolean> {
     const [row] = await query<{ attempts: number }>(statements.readAttempts, [key]);
     return row !== undefined && row.attempts >= perMinute.email;
@@ -48,9 +48,7 @@ export function createLogin({ query, bank, sealer, perMinute }: LoginParts) {
       await query(statements.countAttempt, [keyOf('login-email', email)]);
       return 'refused';
     }
-    const { token, account } = await answerOf(
-      bank.login({ email, password: credentials.password }),
-    );
+    const { token, account } = await provider.login({ email, password: credentials.password });
     const { agency, accountNumber, document } = account;
     await query(statements.keepAccount, [user.id, agency, accountNumber, document]);
     const [session] = await query<{ id: string }>(statements.renewSession, [

@@ -1,25 +1,30 @@
 /**
- * The provider of the reference server: the same simulated bank as that of the service, in process
- * and without latency, so that its cost is the same for both.
+ * The provider of the reference servers: the same simulated bank as that of the service, in
+ * process, without latency and behind the same HTTP client, so that its cost is the same for all.
  */
 import { systemClock } from '../../../src/clock.ts';
-import type { BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
-import { createBank, type Bank } from '../../../src/provider/sandbox/bank/bank.ts';
+import { createHttpClient } from '../../../src/provider/http/client.ts';
+import { createHttpProvider } from '../../../src/provider/http/index.ts';
+import type { Provider, ProviderSession } from '../../../src/provider/provider.ts';
+import { Api } from '../../../src/provider/sandbox/api.ts';
+import { createBank } from '../../../src/provider/sandbox/bank/bank.ts';
+import { createDispatcher } from '../../../src/provider/sandbox/dispatcher.ts';
+import { dialects } from '../../support/dialects.ts';
 
-export type { Bank };
+export type { Provider };
+
+const ispb = '11165756';
 
 /** Opens the bank. It reports no final status of a payment, and its state ends with the process. */
-export function openBank(): Bank {
+export function openProvider(): Provider {
   const notify = (): Promise<void> => Promise.resolve();
-  return createBank({ clock: systemClock, ispb: '11165756', settleMs: 0, notify });
+  const bank = createBank({ clock: systemClock, ispb, settleMs: 0, notify });
+  const dispatcher = createDispatcher(new Api({ bank }));
+  const client = createHttpClient({ baseUrl: 'http://bank.test', timeoutMs: 10_000, dispatcher });
+  return createHttpProvider({ client, clock: systemClock, ispb, dialects });
 }
 
-/**
- * @param answer the answer of the bank.
- * @throws Error when the bank refuses or fails.
- */
-export async function answerOf<T>(answer: BankAnswer<T> | Promise<BankAnswer<T>>): Promise<T> {
-  const said = await answer;
-  if (said.outcome === 'done') return said.value;
-  throw new Error(`the bank answers ${said.outcome}`);
+/** The session of a token, which does not expire. */
+export function sessionOf(token: string): ProviderSession {
+  return { userId: 0, token, currentToken: async () => token, expire: async () => {} };
 }

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
-import { answerOf, type Bank } from './provider.ts';
+import { sessionOf, type Provider } from './provider.ts';
 import type { Sealer } from './security.ts';
 
 export interface TransactionRow {
@@ -44,14 +44,14 @@ export interface Sent {
 
 export interface SendParts {
   readonly query: Query;
-  readonly bank: Bank;
+  readonly provider: Provider;
   readonly sealer: Sealer;
 }
 
 export type SendRefusal = 'no session' | 'no account' | 'key in use';
 
 /** @returns the outcome of the send, or the reason why there is none. */
-export function createSend({ query, bank, sealer }: SendParts) {
+export function createSend({ query, provider, sealer }: SendParts) {
   return async (request: SendRequest): Promise<Sent | SendRefusal> => {
     const { userId, sessionId, key, body } = request;
     const id = randomUUID();
@@ -82,11 +82,11 @@ export function createSend({ query, bank, sealer }: SendParts) {
       return { transaction: known, replayed: true };
     }
     const account = { agency, accountNumber, document };
-    const token = sealer.open(reserved.sealed_token, `user:${userId}`);
+    const session = sessionOf(sealer.open(reserved.sealed_token, `user:${userId}`));
     let endToEnd: string;
     try {
       const lookUp = { payerId: account.document, key: pixKey };
-      ({ endToEnd } = await answerOf(bank.lookUpKey(token, lookUp)));
+      ({ endToEnd } = await provider.lookUpKey({ session, ...lookUp }));
     } catch (error) {
       await query(statements.recordNotSent, [id]);
       throw error;
@@ -94,7 +94,8 @@ export function createSend({ query, bank, sealer }: SendParts) {
     await query(statements.beginPaying, [id, endToEnd]);
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer: account };
     const description = body.description ?? null;
-    const outcome = await answerOf(bank.pay(token, { ...order, description, txid: null }))
+    const outcome = await provider
+      .pay({ session, order: { ...order, description, txid: null } })
       .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);

@@ -1,7 +1,7 @@
 /** Logins and balances at the grouped server. */
 import type { IncomingMessage } from 'node:http';
 import { createLogin } from '../login.ts';
-import { answerOf } from '../provider.ts';
+import { sessionOf } from '../provider.ts';
 import { loginSchema } from '../schemas.ts';
 import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './answer.ts';
 import type { Answer, Parts } from './answer.ts';
@@ -17,7 +17,7 @@ interface PrincipalRow extends OrdinalRow {
 const isLogin = ajv.compile<{ email: string; password: string }>(loginSchema.body);
 
 export function addAccess(parts: Parts) {
-  const { query, bank, sealer, claimsOf, sign } = parts;
+  const { query, provider, sealer, claimsOf, sign } = parts;
   const logIn = createLogin({ ...parts, perMinute: { email: 1_000_000, address: 1_000_000 } });
   const find = grouped<PrincipalRow>(query, findPrincipals);
   const keep = grouped<OrdinalRow>(query, keepBalances);
@@ -30,7 +30,7 @@ export function addAccess(parts: Parts) {
       const { account_id: account, balance: kept, sealed_token: sealed } = row;
       if (account === null) return notFound;
       const token = sealer.open(sealed, `user:${Number(claims.sub)}`);
-      const balance = (await answerOf(bank.balance(token))) / 100;
+      const balance = (await provider.balance({ session: sessionOf(token) })) / 100;
       if (kept === null || Number(kept) !== balance) await keep([account, balance]);
       return { status: 200, body: { balance, source: 'provider' } };
     },

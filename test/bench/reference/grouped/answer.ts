@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import type { Query } from '../database.ts';
-import type { Bank } from '../provider.ts';
+import type { Provider } from '../provider.ts';
 import type { Sealer } from '../security.ts';
 import type { Claims } from './tokens.ts';
 
@@ -16,7 +16,7 @@ export interface Answer {
 
 export interface Parts {
   readonly query: Query;
-  readonly bank: Bank;
+  readonly provider: Provider;
   readonly sealer: Sealer;
   sign(claims: Claims): string;
   /** @returns null without a valid token; the session is checked in the request's statement. */

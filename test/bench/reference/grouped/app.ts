@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { ReferenceSettings } from '../app.ts';
 import { openPool } from '../database.ts';
-import { openBank } from '../provider.ts';
+import { openProvider } from '../provider.ts';
 import { createSealer } from '../security.ts';
 import { addAccess } from './access.ts';
 import { notFound, type Answer } from './answer.ts';
@@ -29,7 +29,7 @@ export function createGrouped(settings: ReferenceSettings) {
   const { verify, sign } = createTokens(settings.privateKeyPem, settings.publicKeyPem);
   const parts = {
     query: pool.query,
-    bank: openBank(),
+    provider: openProvider(),
     sealer: createSealer(settings.encryptionKey),
     sign,
     claimsOf: ({ headers: { authorization = '' } }: IncomingMessage) =>

@@ -1,7 +1,7 @@
 /** A send at the grouped server: each step is durable before the next, and grouped with others. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from '../database.ts';
-import { answerOf } from '../provider.ts';
+import { sessionOf } from '../provider.ts';
 import type { SendParts, SendRefusal, SendRequest, TransactionRow } from '../send.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import * as statements from './statements.ts';
@@ -30,7 +30,7 @@ interface Sent {
 const mostKeys = 10_000;
 
 /** @returns the outcome of the send, or the reason why there is none. */
-export function createGroupedSend({ query, bank, sealer }: SendParts) {
+export function createGroupedSend({ query, provider, sealer }: SendParts) {
   const find = findSend(query);
   const reserve = grouped<ReservedRow>(query, statements.reserve);
   const move = grouped<OrdinalRow & StoredSend>(query, statements.move);
@@ -63,10 +63,10 @@ export function createGroupedSend({ query, bank, sealer }: SendParts) {
     if (!agency || !accountNumber || !document) return 'no account';
     if (!reserved.is_new) return (await replay()) ?? 'key in use';
     const payer = { agency, accountNumber, document };
-    const token = sealer.open(sealed, `user:${userId}`);
+    const session = sessionOf(sealer.open(sealed, `user:${userId}`));
     let endToEnd: string;
     try {
-      ({ endToEnd } = await answerOf(bank.lookUpKey(token, { payerId: document, key: pixKey })));
+      ({ endToEnd } = await provider.lookUpKey({ session, payerId: document, key: pixKey }));
     } catch (error) {
       await move([id, 'RESERVED', 'SETTLED', null, 'not_sent', null]);
       throw error;
@@ -74,7 +74,8 @@ export function createGroupedSend({ query, bank, sealer }: SendParts) {
     const paying = await move([id, 'RESERVED', 'PAYING', endToEnd, null, null]);
     if (!paying) throw new Error('a send was moved by another');
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer };
-    const outcome = await answerOf(bank.pay(token, { ...order, description, txid: null }))
+    const outcome = await provider
+      .pay({ session, order: { ...order, description, txid: null } })
       .then(({ providerTxid }) => ['ACCEPTED', null, 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', null, 'unknown', null]);
     const transaction = await move([id, 'PAYING', ...outcome]);
