@@ -18,7 +18,13 @@ import {
   type WebhookItem,
 } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
-import { contradictedInEvent, type Decision, type EventItem, type FinalItem } from './decision.ts';
+import {
+  contradictedInEvent,
+  endedBy,
+  type Decision,
+  type EventItem,
+  type FinalItem,
+} from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
 import { decideRefund } from './refunds.ts';
 import {
@@ -315,7 +321,7 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
     ...(status === 'FAILED' && { failureCode: failureCodeOf(item) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
-    timeline: [{ phase: 'SETTLED', eventId, note: status }],
+    timeline: [endedBy(eventId, status)],
   };
 }
 

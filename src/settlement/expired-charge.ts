@@ -2,7 +2,7 @@
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeExpired, phasesOpenToSettlement } from '../domain/pix.ts';
 import { chargeNamed } from '../domain/settlement.ts';
-import { contradictedInEvent, type Decision, type EventItem } from './decision.ts';
+import { contradictedInEvent, endedBy, type Decision, type EventItem } from './decision.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**
@@ -37,7 +37,7 @@ export function decideExpired(
       ...(transaction.outcome === null && { outcome: 'accepted' }),
       failureCode: chargeExpired,
       providerTxid: ids.providerTxid,
-      timeline: [{ phase: 'SETTLED', eventId, note: 'FAILED' }],
+      timeline: [endedBy(eventId, 'FAILED')],
     },
   };
 }
