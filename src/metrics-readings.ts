@@ -78,5 +78,10 @@ async function read(parts: Parts): Promise<Backlog> {
     oldestUnknownSeconds: age(backlog.oldestUnknownAt),
     oldestAcceptedSeconds: age(backlog.oldestAcceptedAt),
     overduePayments: backlog.overdue,
+    differences: {
+      new: backlog.differences - backlog.oldDifferences,
+      old: backlog.oldDifferences,
+    },
+    unreadDays: backlog.unreadDays,
   };
 }

@@ -66,7 +66,7 @@ function movementOf(line: ReadLine, byId: StoredById): StoredMovement | undefine
 function compareOpen(line: ReadLine, stored: StoredMovement | undefined): LineDifference | null {
   if (!stored) {
     const isLeaving = line.direction === 'out' && line.status === 'PROCESSING';
-    return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason: 'no_match' }) : null;
+    return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason: 'payment_out' }) : null;
   }
   if (line.status === stored.status) return null;
   const reason = line.status === 'FAILED' ? 'failed_there' : 'open_there';

@@ -18,7 +18,7 @@ import {
 } from './reconciliation-repository.ts';
 
 /** The users whose statements are read at once: reconciliation must not load the provider. */
-export const usersAtOnce = 4;
+const usersAtOnce = 4;
 
 /** The users that are read from the database at a time. */
 const pageSize = 100;
@@ -130,8 +130,8 @@ async function readAgain(context: Context, run: Run, { day, options }: DayRun): 
   });
 }
 
-/** Does work for each element, for a few of them at once. */
-async function eachAtOnce<Element>(
+/** Does work for each element, for {@link usersAtOnce} of them at once. */
+export async function eachAtOnce<Element>(
   elements: readonly Element[],
   run: Pick<Run, 'isOver'>,
   work: (element: Element) => Promise<void>,

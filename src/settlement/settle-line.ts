@@ -203,7 +203,10 @@ function ofDecision(
   const stored = transaction
     ? { transactionId: transaction.id, storedAmount: transaction.amount }
     : {};
-  return { ...differenceFrom(line, { kind: kindOf(reason), reason }), ...stored };
+  const kind = kindOf(reason);
+  const missing = line.ids.returnId === null ? 'payment_out' : 'refund_of_nothing';
+  const named = reason === 'no_match' ? missing : reason;
+  return { ...differenceFrom(line, { kind, reason: named }), ...stored };
 }
 
 type Differs = Pick<LineDifference, 'kind' | 'reason'> &

@@ -46,6 +46,8 @@ const backlog: Backlog = {
   oldestUnknownSeconds: 1,
   oldestAcceptedSeconds: 1,
   overduePayments: 1,
+  differences: { new: 1, old: 1 },
+  unreadDays: 1,
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */
