@@ -98,7 +98,8 @@ function summarise(summary: Totals & { readonly day: string; readonly dryRun: bo
   const { day, dryRun, users, unread, settled, differences, explained } = summary;
   return [
     `${day}: ${users} ${users === 1 ? 'user' : 'users'}, ${unread} not read; ` +
-      `${settled} ${dryRun ? 'to settle' : 'settled'}, ${differences} differences, ` +
+      `${settled} ${dryRun ? 'to settle' : 'settled'}, ` +
+      `${differences} ${differences === 1 ? 'difference' : 'differences'}, ` +
       `${explained} explained.`,
   ];
 }

@@ -1,5 +1,6 @@
 /** What each difference between the provider's statement and what is stored means, and what to do. */
-import type { DifferenceKind } from '../domain/reconciliation.ts';
+import { dayOf } from '../domain/calendar.ts';
+import { timeOfSpiId, type DifferenceKind } from '../domain/reconciliation.ts';
 
 /** A difference, as far as its sentences depend on it. */
 export interface DifferenceToExplain {
@@ -23,13 +24,15 @@ const accept = 'then `ponte reconcile accept ID`';
 
 /** @returns what a difference means, and the command to run next. */
 export function explainDifference(difference: DifferenceToExplain): Explanation {
-  const { kind, reason, userId, transactionId, amount } = difference;
+  const { kind, reason, userId, transactionId, amount, endToEnd } = difference;
+  const paidAt = timeOfSpiId(endToEnd);
+  const paidOn = paidAt ? dayOf(paidAt) : difference.day;
   const show =
     transactionId === null ? `ponte pix list --user ${userId}` : `ponte pix show ${transactionId}`;
   const same = amount === null ? show : `ponte pix list --user ${userId} --amount ${amount}`;
   const says = sayings[reason] ?? `the line does not fit what is stored (${reason})`;
   const known = steps[reason];
-  if (known) return { says, todo: known({ ...difference, show, same }) };
+  if (known) return { says, todo: known({ ...difference, show, same, paidOn }) };
   if (kind === 'MISSING_THERE') return { says, todo: `ask the bank for the payment: \`${show}\`` };
   return { says, todo: `compare it with \`${show}\` and ask the bank, ${accept}` };
 }
@@ -58,13 +61,15 @@ const sayings: Readonly<Record<string, string>> = {
 interface StepOf extends DifferenceToExplain {
   readonly show: string;
   readonly same: string;
+  /** The day of the end-to-end id. */
+  readonly paidOn: string;
 }
 
 const steps: Readonly<Record<string, (of: StepOf) => string>> = {
   payment_out: ({ same }) =>
     `look for a send of the same amount: \`${same}\`; if the customer paid in another channel, ${accept}`,
-  refund_of_nothing: ({ userId, day }) =>
-    `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${day}\` with that day`,
+  refund_of_nothing: ({ userId, paidOn }) =>
+    `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
   failed_there: ({ transactionId, show }) =>
     `\`${show}\`; if the bank confirms the failure, ` +
     `\`ponte pix resolve ${transactionId ?? 'ID'} --as failed\``,
@@ -75,6 +80,6 @@ const steps: Readonly<Record<string, (of: StepOf) => string>> = {
     `\`${show}\`; ask the bank, then \`ponte pix resolve ${transactionId ?? 'ID'}\``,
   not_paying_yet: ({ show }) => `a defect or lost commits: \`${show}\`, then \`ponte pix audit\``,
   other_account: ({ show }) => `a defect of the bank or here: \`${show}\`, then ask the bank`,
-  id_before_statement: ({ userId, day }) =>
-    `reconcile the day before ${day}: \`ponte reconcile --user ${userId} --day …\``,
+  id_before_statement: ({ userId, paidOn }) =>
+    `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
 };

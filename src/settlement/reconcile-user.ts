@@ -140,6 +140,12 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   for (const proven of [...sorted.payments, ...sorted.refunds]) {
     const stored = byId.get(subjectOf(proven.line)) ?? [];
     if (isStoredSame(proven.line, stored, userId)) continue;
+    const isOfDryRun = isDryRun && proven.item.kind === 'refund';
+    if (isOfDryRun && settled.some(({ endToEnd }) => endToEnd === proven.line.ids.endToEnd)) {
+      // Its payment would be settled by then.
+      settled.push(returnOf(proven.line));
+      continue;
+    }
     const { done, differences } = await settleLine(context, proven, { userId, stored, isDryRun });
     settled.push(...done);
     found.push(...differences);
@@ -153,6 +159,10 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   }
   const rest = compareWithStored({ userId, lines, sorted, stored, from });
   return { settled, differences: dated([...found, ...rest], days) };
+}
+
+function returnOf({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
+  return { action: 'returned', transactionId: null, endToEnd, amountCents };
 }
 
 function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLines): string[] {

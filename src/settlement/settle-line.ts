@@ -11,7 +11,7 @@ import { subjectOf, type ProvenLine, type ReadLine } from './statement-lines.ts'
 import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
-export type LineAction = 'completed' | 'corrected' | 'received' | 'refund' | 'identified';
+export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
 
 export interface SettledLine {
   readonly action: LineAction;
@@ -124,7 +124,7 @@ const actions: Readonly<Record<Doable['kind'], LineAction>> = {
   move: 'completed',
   correct: 'corrected',
   record: 'received',
-  refund: 'refund',
+  refund: 'returned',
   identify: 'identified',
 };
 
