@@ -10,8 +10,10 @@ import {
   countDueUsers,
   findDueUsers,
   findStatementUser,
+  type FoundDifference,
   type StatementUser,
 } from '../settlement/reconciliation-repository.ts';
+import type { SettledLine } from '../settlement/settle-line.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { explainDifference, type Explanation } from './difference-next-step.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
@@ -186,15 +188,23 @@ function toView(result: ReconciledUser): ReconciledView {
   }
   const { lines, settled, differences, explained } = result;
   return {
-    ...{ userId, state, reason: null, lines, explained },
-    settled: settled.map(({ amountCents, ...one }) => {
-      return { ...one, amount: decimalFromCents(amountCents) };
-    }),
-    differences: differences.map(({ amountCents, ...one }) => {
-      const amount = amountCents === null ? null : decimalFromCents(amountCents);
-      return { ...one, amount, ...explainDifference({ ...one, userId, amount }) };
-    }),
+    userId,
+    state,
+    reason: null,
+    lines,
+    settled: settled.map(toSettledView),
+    differences: differences.map((one) => toFoundView(userId, one)),
+    explained,
   };
+}
+
+function toSettledView({ amountCents, ...line }: SettledLine): SettledView {
+  return { ...line, amount: decimalFromCents(amountCents) };
+}
+
+function toFoundView(userId: number, { amountCents, ...found }: FoundDifference): FoundView {
+  const amount = amountCents === null ? null : decimalFromCents(amountCents);
+  return { ...found, amount, ...explainDifference({ ...found, userId, amount }) };
 }
 
 export interface DifferencesInput {
@@ -220,12 +230,13 @@ export const listDifferences: Op<DifferencesInput, DifferencesListed> = {
   async run(context, { user, day, all = false, limit }) {
     const userId = user === undefined ? undefined : (await findUser(context, user)).id;
     const found = await findDifferences(context, { userId, day, all, limit });
-    const differences = found.map(({ foundAt, ...one }) => {
-      return { ...one, ...explainDifference(one), foundAt: foundAt.toISOString() };
-    });
-    return { differences };
+    return { differences: found.map(toDifferenceView) };
   },
 };
+
+function toDifferenceView({ foundAt, ...difference }: StoredDifference): DifferenceView {
+  return { ...difference, ...explainDifference(difference), foundAt: foundAt.toISOString() };
+}
 
 export interface WaitingView extends Omit<UnreadDay, 'triedAt'> {
   readonly triedAt: string;
@@ -239,11 +250,13 @@ export const listWaiting: Op<
   async run(context, { user, limit }) {
     const userId = user === undefined ? undefined : (await findUser(context, user)).id;
     const days = await findUnreadDays(context, { userId, limit });
-    return {
-      days: days.map(({ triedAt, ...one }) => ({ ...one, triedAt: triedAt.toISOString() })),
-    };
+    return { days: days.map(toWaitingView) };
   },
 };
+
+function toWaitingView({ triedAt, ...day }: UnreadDay): WaitingView {
+  return { ...day, triedAt: triedAt.toISOString() };
+}
 
 export interface AcceptInput extends Decision {
   readonly ids: readonly string[];

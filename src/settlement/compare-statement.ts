@@ -43,7 +43,7 @@ export function compareWithStored(comparison: Comparison): LineDifference[] {
   return [
     ...sorted.open.flatMap((line) => compareOpen(line, movementOf(line, byId)) ?? []),
     ...sorted.givenBack.flatMap((line) => {
-      const [send] = (byId.get(subjectOf(line)) ?? []).filter((one) => one.operation === 'SEND');
+      const send = byId.get(subjectOf(line))?.find(({ operation }) => operation === 'SEND');
       return send ? (moneyBack(line, send) ?? []) : [];
     }),
     ...sorted.unproven.flatMap((line) => compareUnproven(line, byId) ?? []),

@@ -73,12 +73,9 @@ export async function reconcileUser(
   }
   const work = { user, days, range: rangeOf(first, last, context.clock.now()), lines: read };
   const { settled, differences } = await settleAndCompare(context, work);
-  const explained = isDryRun
-    ? 0
-    : await storeReadDays(context, {
-        ...{ userId, first, last, differences },
-        ...{ lines: read.length, settled: settled.length },
-      });
+  const counts = { lines: read.length, settled: settled.length };
+  const found = { userId, first, last, differences, ...counts };
+  const explained = isDryRun ? 0 : await storeReadDays(context, found);
   return { state: 'READ', userId, lines: read.length, settled, differences, explained };
 }
 

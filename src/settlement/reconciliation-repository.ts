@@ -245,7 +245,12 @@ export async function findStoredMovements(
   { userId, from, until, ids }: MovementSearch,
 ): Promise<StoredMovement[]> {
   const rows = await db.query<StoredMovement>(findMovements, [userId, from, until, ids]);
-  return rows.map((row) => ({ ...row, isOfDays: row.isOfDays === true }));
+  return rows.map(withBoolean);
+}
+
+/** An open charge has no time of its payment. */
+function withBoolean(row: StoredMovement): StoredMovement {
+  return { ...row, isOfDays: row.isOfDays === true };
 }
 
 /** A difference, as a run finds it. */
