@@ -25,8 +25,6 @@ export interface Backlog {
   readonly overduePayments: number;
   /** Open differences of reconciliation; `old`: found more than a day ago. */
   readonly differences: Counts<'new' | 'old'>;
-  /** Users and days whose statement waits for a login. */
-  readonly unreadDays: number;
 }
 
 /** The functions that read the gauges; none rejects. */
@@ -174,11 +172,6 @@ function paymentGauges(
       help: "Open differences between the provider's statement and what is stored: new, old (a day)",
       labelNames: ['state'],
       read: of(({ differences }) => byState(differences)),
-    },
-    {
-      name: 'ponte_reconciliation_unread_days',
-      help: 'Users and days whose statement could not be read yet',
-      read: of(({ unreadDays }) => one(unreadDays)),
     },
   ];
 }

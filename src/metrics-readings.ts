@@ -82,6 +82,5 @@ async function read(parts: Parts): Promise<Backlog> {
       new: backlog.differences - backlog.oldDifferences,
       old: backlog.oldDifferences,
     },
-    unreadDays: backlog.unreadDays,
   };
 }

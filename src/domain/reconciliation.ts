@@ -26,7 +26,9 @@ export const closures = ['EXPLAINED', 'ACCEPTED'] as const;
 
 const hourMs = 60 * 60_000;
 
-/** How long after its end a day may be reconciled, in ms: the provider has its last lines by then. */
+/**
+ * How long after its end a day may be reconciled, in ms: the provider has its last lines by then.
+ */
 const afterMidnightMs = hourMs;
 
 /** @returns the last day that may be reconciled, `yyyy-mm-dd`. */

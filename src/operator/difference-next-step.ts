@@ -1,4 +1,4 @@
-/** What each difference between the provider's statement and what is stored means, and what to do. */
+/** What a difference between the statement and what is stored means, and what to do about it. */
 import { dayOf } from '../domain/calendar.ts';
 import { timeOfSpiId, type DifferenceKind } from '../domain/reconciliation.ts';
 

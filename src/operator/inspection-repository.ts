@@ -34,8 +34,6 @@ export interface Backlog {
   readonly differences: number;
   /** Those that were found more than a day ago. */
   readonly oldDifferences: number;
-  /** Users and days whose statement waits for a login. */
-  readonly unreadDays: number;
 }
 
 /**
@@ -51,7 +49,8 @@ const isFailing =
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
  * `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`, `pix_transactions_unsettled`,
- * `reconciliation_differences_open`, `reconciliations_unread`), so that the cost depends on the backlog and not on the size of the tables.
+ * `reconciliation_differences_open`), so that the cost depends on the backlog and not on the size
+ * of the tables.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -78,8 +77,7 @@ export const backlogStatement: Statement = {
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
            unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
-           differing.differences, differing.old as "oldDifferences",
-           (select count(*)::int from reconciliations where state = 'UNREAD') as "unreadDays"
+           differing.differences, differing.old as "oldDifferences"
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,

@@ -97,6 +97,7 @@ export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference 
   return differenceFrom(line, differs(send, 'OTHER_STATUS', 'money_back'));
 }
 
+/** The centavos of a stored amount. */
 export function centsOf(amount: string): number {
   return Math.round(Number(amount) * 100);
 }

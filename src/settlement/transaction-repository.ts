@@ -263,13 +263,14 @@ export async function storeIdentity(
 
 /**
  * A table expression with the time of a report: the receipt of its event, or now for a line of the
- * provider's statement. Null for an event that a failover has lost.
+ * provider's statement. It has no row for an event that a failover has lost.
  * @param calls the table expression of the calls.
  */
 export function reportOf(calls: string): string {
-  return `lateral (select case when ${calls}.event_id is null then ${calls}.now
-                    else (select received_at from webhook_events
-                           where id = any(array[${calls}.event_id])) end as received_at)`;
+  return `lateral (select received_at from webhook_events
+                       where id = any(array[${calls}.event_id])
+                       union all
+                      select ${calls}.now where ${calls}.event_id is null)`;
 }
 
 /**
@@ -294,7 +295,7 @@ export const recordReceived: Statement = {
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
              with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
                provider_txid, now, event_id, reported_at, ordinal)
-        join ${reportOf('requested')} event on event.received_at is not null
+        join ${reportOf('requested')} event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,

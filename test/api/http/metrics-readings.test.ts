@@ -32,7 +32,7 @@ function samples(text: string): Map<string, number> {
 /** Those that are read in the database, whichever there are. */
 function ofDatabase(values: ReadonlyMap<string, number>): Record<string, number> {
   const names =
-    /^ponte_(?:job_queue|webhook_events_open|pix_(?:unknown(?!_outcomes)|paying|accepted)|metrics)/;
+    /^ponte_(?:job_queue|webhook_events_open|pix_(?:unknown(?!_outcomes)|paying|accepted)|metrics|rec)/;
   return Object.fromEntries([...values].filter(([name]) => names.test(name)));
 }
 
@@ -88,7 +88,7 @@ async function givenSend(userId: number, send: GivenSend): Promise<void> {
   );
 }
 
-/** An open difference of two ages each, a closed one, and a day that was not read. */
+/** An open difference of two ages each, and a closed one. */
 async function givenDifferences(userId: number): Promise<void> {
   const found = [ago(0), ago(24 * 60 * minutesMs + 1), ago(0)];
   await app.rows(
@@ -98,11 +98,6 @@ async function givenDifferences(userId: number): Promise<void> {
             case when ordinal = 3 then at end, case when ordinal = 3 then 'ACCEPTED' end
        from unnest($2::timestamptz[]) with ordinality as found (at, ordinal)`,
     [userId, found],
-  );
-  await app.rows(
-    `insert into reconciliations (day, user_id, state, reason, tried_at)
-     values ('2026-05-23', $1, 'UNREAD', 'NO_SESSION', $2)`,
-    [userId, ago(0)],
   );
 }
 
@@ -121,7 +116,6 @@ describe('the gauges of the database', () => {
       ponte_pix_paying_overdue: 0,
       'ponte_reconciliation_differences{state="new"}': 0,
       'ponte_reconciliation_differences{state="old"}': 0,
-      ponte_reconciliation_unread_days: 0,
     });
   });
 
@@ -172,7 +166,6 @@ describe('the gauges of the database', () => {
       ponte_pix_paying_overdue: 1,
       'ponte_reconciliation_differences{state="new"}': 1,
       'ponte_reconciliation_differences{state="old"}': 1,
-      ponte_reconciliation_unread_days: 1,
     });
   });
 

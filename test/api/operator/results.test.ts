@@ -75,10 +75,6 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'jobs stats': {},
   'jobs retry': { ids: [deadJob] },
   'pix audit': {},
-  reconcile: { day, user: String(id) },
-  'reconcile list': { limit: 100 },
-  'reconcile waiting': { limit: 100 },
-  'reconcile accept': { ids: ['1'], reason: 'ticket 7' },
   'pix list': { limit: 100 },
   'pix show': { id: completed.id },
   'provider unknown': {},
@@ -88,6 +84,10 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
     entries: [{ line: 1, name: pending.id, as: 'completed' }],
     reason: 'ticket 7',
   },
+  reconcile: { day, user: String(id) },
+  'reconcile list': { limit: 100 },
+  'reconcile waiting': { limit: 100 },
+  'reconcile accept': { ids: ['1'], reason: 'ticket 7' },
   'session revoke': { of: String(id) },
   'user disable': user,
   'user enable': user,
@@ -105,6 +105,11 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
 /** The service's role may not change the schema. */
 const asOwner = { ...app.context, db: (await openTestDatabase()).db };
 
+const emptyLists: ReadonlySet<string> = new Set([
+  ...['pending', 'unknown', 'applied', 'notDead', 'notFound', 'waitsFor', 'refunds'],
+  ...['keptEvents', 'notOpen', 'settled'],
+]);
+
 describe('the result of an op', () => {
   for (const [name, input] of Object.entries(inputs)) {
     it(`equals its JSON form: ${name}`, async () => {
@@ -114,10 +119,7 @@ describe('the result of an op', () => {
       isPlainJson(result);
       // A list without rows would prove nothing.
       for (const [member, value] of Object.entries(result as object)) {
-        const mayBeEmpty =
-          /^(?:pending|unknown|applied|notDead|notFound|waitsFor|refunds|keptEvents|notOpen|settled)$/.test(
-            member,
-          );
+        const mayBeEmpty = emptyLists.has(member);
         assert.ok(mayBeEmpty || !Array.isArray(value) || value.length > 0, `no ${member}`);
       }
     });
