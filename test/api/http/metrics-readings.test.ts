@@ -31,9 +31,10 @@ function samples(text: string): Map<string, number> {
 
 /** Those that are read in the database, whichever there are. */
 function ofDatabase(values: ReadonlyMap<string, number>): Record<string, number> {
-  const names =
-    /^ponte_(?:job_queue|webhook_events_open|pix_(?:unknown(?!_outcomes)|paying|accepted)|metrics|rec)/;
-  return Object.fromEntries([...values].filter(([name]) => names.test(name)));
+  const backlog = /^ponte_(?:job_queue|webhook_events_open|metrics|reconciliation)/;
+  const payments = /^ponte_pix_(?:unknown(?!_outcomes)|paying|accepted)/;
+  const isOfDatabase = (name: string): boolean => backlog.test(name) || payments.test(name);
+  return Object.fromEntries([...values].filter(([name]) => isOfDatabase(name)));
 }
 
 const ago = (ms: number): Date => new Date(app.clock.now().getTime() - ms);
