@@ -47,6 +47,11 @@ const nouns: readonly Noun[] = [
   ['subject', 'export and erase personal data', () => import('./commands/subject.ts')],
   ['session', 'list and revoke banking sessions', () => import('./commands/session.ts')],
   ['pix', 'inspect, audit and resolve payments and charges', () => import('./commands/pix.ts')],
+  [
+    'reconcile',
+    "compare the provider's statement with what is stored",
+    () => import('./commands/reconcile.ts'),
+  ],
   ['webhook', 'inspect, replay and send provider events', () => import('./commands/webhook.ts')],
   ['events', "list and resend events to the app's backend", () => import('./commands/events.ts')],
   ['bank', "play the simulated bank's other side", () => import('./commands/bank.ts')],

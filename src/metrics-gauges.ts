@@ -23,6 +23,8 @@ export interface Backlog {
   readonly oldestAcceptedSeconds: number;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overduePayments: number;
+  /** Open differences of reconciliation; `old`: found more than a day ago. */
+  readonly differences: Counts<'new' | 'old'>;
 }
 
 /** The functions that read the gauges; none rejects. */
@@ -164,6 +166,12 @@ function paymentGauges(
       name: 'ponte_pix_paying_overdue',
       help: 'Payments that have been in PAYING for longer than any process works on one',
       read: of(({ overduePayments }) => one(overduePayments)),
+    },
+    {
+      name: 'ponte_reconciliation_differences',
+      help: "Open differences between the provider's statement and what is stored: new, old (a day)",
+      labelNames: ['state'],
+      read: of(({ differences }) => byState(differences)),
     },
   ];
 }

@@ -78,5 +78,9 @@ async function read(parts: Parts): Promise<Backlog> {
     oldestUnknownSeconds: age(backlog.oldestUnknownAt),
     oldestAcceptedSeconds: age(backlog.oldestAcceptedAt),
     overduePayments: backlog.overdue,
+    differences: {
+      new: backlog.differences - backlog.oldDifferences,
+      old: backlog.oldDifferences,
+    },
   };
 }

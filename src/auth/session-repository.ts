@@ -8,6 +8,7 @@ import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
+import { orRequestAgain } from '../jobs/job-repository.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import type { Principal, PrincipalAccount } from './principal.ts';
 
@@ -40,7 +41,10 @@ export const sessionStatements = {
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
   },
-  /** The lock on the user serialises this statement with changes of the user. */
+  /**
+   * The lock on the user serialises this statement with changes of the user. The login queues the
+   * reconciliation of days whose statement could not be read without a session.
+   */
   renew: {
     name: 'renew-session',
     text: `
@@ -52,6 +56,14 @@ export const sessionStatements = {
         select owner.id, $7, $5 from owner
             on conflict (user_id, address_digest)
             do update set last_login_at = excluded.last_login_at
+      ), waiting as (
+        insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+        select 'reconcile-user', jsonb_build_object('userId', owner.id),
+               'reconcile:' || owner.id, 'queued', $5, $5
+          from owner
+         where exists (select from reconciliations
+                        where user_id = owner.id and state = 'UNREAD')
+        ${orRequestAgain}
       )
       insert into banking_sessions
              (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)

@@ -10,6 +10,7 @@ import {
   vacuumEmbedded,
 } from './maintenance.ts';
 import { onboardingStep } from './onboarding-step.ts';
+import { reconcile, reconcileUserDays } from './reconcile.ts';
 import { sealAgain } from './seal-again.ts';
 import { settleWebhook } from './settle-webhook.ts';
 import { sweepPix } from './sweep-pix.ts';
@@ -19,6 +20,8 @@ export const jobs: JobTable = {
   'onboarding-step': onboardingStep,
   'deliver-app-event': deliverAppEvent,
   'sweep-pix': sweepPix,
+  reconcile,
+  'reconcile-user': reconcileUserDays,
   'expire-sessions': expireSessions,
   'purge-throttle': purgeThrottle,
   'apply-retention': applyRetention,

@@ -48,13 +48,16 @@ export const removeUnfinishedUploads: JobHandler = {
 /** A year: long enough to look into a complaint. */
 const securityEventDays = 365;
 
+/** Longer than a day waits for a login. */
+const reconciliationDays = 90;
+
 /** Long enough to see since when a secret is wrong. */
 const webhookRefusalDays = 30;
 
 /**
  * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
- * hold personal data, jobs that are done, app events that were delivered, security events, and
- * counts of refused webhooks.
+ * hold personal data, jobs that are done, app events that were delivered, security events, counts
+ * of refused webhooks, reconciled days and closed differences.
  */
 export const applyRetention: JobHandler = {
   everyMs: hourMs,
@@ -80,6 +83,13 @@ export const applyRetention: JobHandler = {
     await clearAged(context, {
       of: 'webhookRefusals',
       before: before(webhookRefusalDays),
+      batch: 1_000,
+    });
+    const aYear = { before: before(securityEventDays), batch: 1_000 };
+    await clearAged(context, { of: 'differences', ...aYear });
+    await clearAged(context, {
+      of: 'reconciliations',
+      before: before(reconciliationDays),
       batch: 1_000,
     });
     if (payloads + jobs > 0) log.info({ payloads, jobs }, 'retention was applied');

@@ -114,6 +114,27 @@ export const retentionStatements = {
       )
       select count(*)::int as rows from deleted`,
   },
+  /** Deletes what says that a day was reconciled, or could not be. */
+  reconciliations: {
+    name: 'retention-reconciliations',
+    text: `
+      with deleted as (
+        delete from reconciliations
+         where (day, user_id) in (
+           select day, user_id from reconciliations
+            where day < $1::timestamptz::date
+            order by day limit $2 for update skip locked)
+        returning 1
+      )
+      select count(*)::int as rows from deleted`,
+  },
+  /** Deletes differences that are closed. */
+  differences: deletingOldest({
+    name: 'retention-differences',
+    table: 'reconciliation_differences',
+    where: 'closed_at < $1',
+    oldestBy: 'closed_at',
+  }),
   /** Deletes jobs that are done; dead ones stay. */
   doneJobs: deletingOldest({
     name: 'retention-jobs',

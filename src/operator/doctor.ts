@@ -148,6 +148,7 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     toCheck('corrected payments', found.correctedPayments, 'ponte pix list --corrected'),
     acceptedPayments(found),
     toCheck('payments left in PAYING', found.overduePayments, 'ponte jobs stats'),
+    differences(found),
   ];
 }
 
@@ -155,6 +156,13 @@ function toCheck(name: string, count: number, command: string): Finding {
   return count === 0
     ? ok(name, 'none')
     : doubtful(name, String(count), `check them: \`${command}\``);
+}
+
+function differences({ differences: open, oldDifferences: old }: InspectedBacklog): Finding {
+  const name = 'differences';
+  if (old === 0) return ok(name, open === 0 ? 'none' : `${open}, none for more than a day`);
+  const says = `${old} between the provider's statement and what is stored, for more than a day`;
+  return doubtful(name, says, 'check them: `ponte reconcile list`');
 }
 
 function failingJobs({ failingJobs: failing }: InspectedBacklog): Finding {

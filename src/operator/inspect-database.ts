@@ -60,6 +60,10 @@ export interface InspectedBacklog {
   readonly oldestAcceptedSeconds: number;
   /** Sends in PAYING for longer than any process works on one. */
   readonly overduePayments: number;
+  /** Open differences between the provider's statement and what is stored. */
+  readonly differences: number;
+  /** Those that were found more than a day ago. */
+  readonly oldDifferences: number;
 }
 
 /** What the database has of the provider's webhooks. */
@@ -128,6 +132,8 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     acceptedPayments: backlog.accepted,
     oldestAcceptedSeconds: secondsSince(backlog.oldestAcceptedAt),
     overduePayments: backlog.overdue,
+    differences: backlog.differences,
+    oldDifferences: backlog.oldDifferences,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
+import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
@@ -29,6 +30,10 @@ export interface Backlog {
   readonly oldestAcceptedAt: Date | null;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overdue: number;
+  /** Open differences between the provider's statement and what is stored. */
+  readonly differences: number;
+  /** Those that were found more than a day ago. */
+  readonly oldDifferences: number;
 }
 
 /**
@@ -43,8 +48,9 @@ const isFailing =
 
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
- * `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`, `pix_transactions_unsettled`),
- * so that the cost depends on the backlog and not on the size of the tables.
+ * `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`, `pix_transactions_unsettled`,
+ * `reconciliation_differences_open`), so that the cost depends on the backlog and not on the size
+ * of the tables.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -70,7 +76,8 @@ export const backlogStatement: Statement = {
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
-           unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue
+           unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
+           differing.differences, differing.old as "oldDifferences"
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
@@ -84,7 +91,9 @@ export const backlogStatement: Statement = {
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING' and updated_at <= $2
                        and (claimed_until is null or claimed_until <= $1))::int as overdue
-              from pix_transactions t where ${isUnsettled('t')}) unended`,
+              from pix_transactions t where ${isUnsettled('t')}) unended,
+           (select count(*)::int as differences, count(*) filter (where found_at < $3)::int as old
+              from reconciliation_differences where closed_at is null) differing`,
 };
 
 /** Reads the backlog. */
@@ -95,7 +104,8 @@ export async function readBacklog({
 }: Pick<LocalContext, 'config' | 'db' | 'clock'>): Promise<Backlog> {
   const now = clock.now();
   const overdueSince = new Date(now.getTime() - staleAfterMs(config.provider));
-  const [backlog] = await db.query<Backlog>(backlogStatement, [now, overdueSince]);
+  const parameters = [now, overdueSince, new Date(now.getTime() - dayMs)];
+  const [backlog] = await db.query<Backlog>(backlogStatement, parameters);
   if (!backlog) throw new Error('the backlog has no row');
   return backlog;
 }

@@ -54,15 +54,15 @@ const reportedTypes = ['RECEIVED', ...refundTypes] as const satisfies PixType[];
 /** A row that notes a contradiction and is no move; older rows have another phase. */
 const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
 
-/** An event may identify the payment that completed a charge, once, after its end. */
+/**
+ * An event or the statement may identify the payment that completed a charge, once, after its end.
+ */
 const isIdentification = `
-  (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED'
-   and l.event_id is not null)`;
+  (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED')`;
 
 /** The row of a refund in the timeline of the transaction that it refunds, after its end. */
 const isRefundNote = `
-  (l.phase = 'SETTLED' and coalesce(l.note, '') like '${refundedNote} %'
-   and l.event_id is not null)`;
+  (l.phase = 'SETTLED' and coalesce(l.note, '') like '${refundedNote} %')`;
 
 /** The rows of the timeline that are moves. */
 const moves = `

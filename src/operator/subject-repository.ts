@@ -42,6 +42,13 @@ const exported = {
      where id in (select l.event_id from pix_timeline l
                     join pix_transactions t on t.id = l.transaction_id where t.user_id = $1)
      order by received_at, id`,
+  reconciliations: `
+    select day::text, state, reason, tried_at, read_at from reconciliations
+     where user_id = $1 order by day`,
+  differences: `
+    select day::text, kind, reason, transaction_id, end_to_end, amount::text, stored_amount::text,
+           found_at, closed_at, closed_as
+      from reconciliation_differences where user_id = $1 order by id`,
   appEvents: `
     select id, type, status, at, delivered_at from app_events where user_id = $1 order by at, id`,
   applications: `

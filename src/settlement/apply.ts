@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
+import { foundInStatementNote } from '../domain/pix.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction } from '../pix/correction-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
@@ -40,12 +41,13 @@ const eventIsLost = without({ result: 'ignored', reason: 'event_lost' });
 
 /**
  * Applies the decisions about an item, one after the other.
+ * @param eventId the event of the item; null for a line of the provider's statement.
  * @returns the result, or null when a stored transaction has changed meanwhile: the item must be
  *   decided again. A row that a constraint refuses is an anomaly.
  */
 export async function applyDecisions(
   context: LocalContext,
-  eventId: string,
+  eventId: string | null,
   decisions: readonly Decision[],
 ): Promise<Applied | null> {
   const applied: Applied[] = [];
@@ -65,7 +67,7 @@ export async function applyDecisions(
 /** Flags the item whose row a constraint refuses. Other database errors concern every item. */
 async function applyOrFlag(
   context: LocalContext,
-  eventId: string,
+  eventId: string | null,
   decision: Decision,
 ): Promise<Applied | null> {
   try {
@@ -90,7 +92,7 @@ function settled(result: 'applied' | 'already', transactionId: string): Applied 
 /** @returns the item's result, or null when the stored transaction has changed meanwhile. */
 async function apply(
   context: LocalContext,
-  eventId: string,
+  eventId: string | null,
   decision: Decision,
 ): Promise<Applied | null> {
   switch (decision.kind) {
@@ -153,18 +155,22 @@ async function apply(
 /**
  * @returns why nothing was written: null when the stored rows have changed since they were read.
  */
-async function changedOrLost(context: LocalContext, eventId: string): Promise<Applied | null> {
-  return (await findEvent(context, eventId)) ? null : eventIsLost;
+async function changedOrLost(
+  context: LocalContext,
+  eventId: string | null,
+): Promise<Applied | null> {
+  return eventId === null || (await findEvent(context, eventId)) ? null : eventIsLost;
 }
 
 /** The item counts as an anomaly: a person must look at what the customer did meanwhile. */
 async function applyCorrection(
   context: LocalContext,
-  eventId: string,
+  eventId: string | null,
   { transaction, endToEnd, providerTxid }: CorrectDecision,
 ): Promise<Applied | null> {
   const { id: transactionId } = transaction;
-  const proof = { endToEnd, providerTxid, eventId };
+  const source = eventId === null ? { source: foundInStatementNote } : {};
+  const proof = { endToEnd, providerTxid, eventId, ...source };
   const corrected = await correctTransaction(context, transactionId, proof);
   if (!corrected) return changedOrLost(context, eventId);
   noteCorrection(context, { transactionId, eventId, ...corrected });
@@ -174,7 +180,7 @@ async function applyCorrection(
 
 async function applyRefund(
   context: LocalContext,
-  eventId: string,
+  eventId: string | null,
   { transaction, refund }: RefundDecision,
 ): Promise<Applied | null> {
   const stored = await storeRefund(context, eventId, refund);
@@ -198,7 +204,8 @@ function namedBy({ transaction, reason }: Beside): { transactionId: string; reas
 }
 
 interface Found {
-  readonly eventId: string;
+  /** Null for a line of a statement. */
+  readonly eventId: string | null;
   /** Null if the anomaly concerns no transaction. */
   readonly transactionId: string | null;
   readonly reason: string;

@@ -11,7 +11,13 @@ import {
   type WebhookItem,
 } from '../provider/webhook-events.ts';
 import type { Move } from '../pix/move-repository.ts';
-import { contradictedInEvent, type Decision, type EventItem, type FinalItem } from './decision.ts';
+import {
+  contradictedInEvent,
+  endedBy,
+  type Decision,
+  type EventItem,
+  type FinalItem,
+} from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
 import { chargeNamed, chargePaid, findMeant, isOfOtherPayment, openNamed } from './match.ts';
 import { decideRefund } from './refunds.ts';
@@ -301,7 +307,7 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
     ...(status === 'FAILED' && { failureCode: failureCodeOf(item) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
-    timeline: [{ phase: 'SETTLED', eventId, note: status }],
+    timeline: [endedBy(eventId, status)],
   };
 }
 

@@ -1,6 +1,6 @@
 /** The decisions about an item of an event, as `decide` returns them and `apply` takes them. */
-import type { PixStatus } from '../domain/pix.ts';
-import type { Move } from '../pix/move-repository.ts';
+import { foundInStatementNote, type PixStatus } from '../domain/pix.ts';
+import type { Move, TimelineEntry } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Refund } from './refund-repository.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
@@ -27,7 +27,7 @@ export type Decision =
       readonly kind: 'identify';
       readonly transaction: CandidateRow;
       readonly endToEnd: string;
-      readonly eventId: string;
+      readonly eventId: string | null;
     }
   | RefundDecision
   | CorrectDecision
@@ -73,11 +73,12 @@ export interface Flag {
   readonly recorded?: CandidateRow;
 }
 
-/** An item of an event. */
+/** An item of an event, or a line of a statement as one. */
 export interface EventItem {
-  readonly eventId: string;
+  /** Null for a line of the provider's statement. */
+  readonly eventId: string | null;
   readonly item: WebhookItem;
-  /** When the event was received. */
+  /** When the event was received, or the statement was read. */
   readonly receivedAt: Date;
   /** Whether another item of the event reports as completed what this one reports as failed. */
   readonly isContradicted?: boolean;
@@ -95,6 +96,16 @@ export interface ItemMove {
 /** An item that reports the end of a payment, a charge or a refund. */
 export interface FinalItem extends EventItem {
   readonly status: Exclude<PixStatus, 'PROCESSING'>;
+}
+
+/**
+ * The row of a timeline for the end of a transaction.
+ * @param eventId null for a line of the provider's statement, which the note names instead.
+ */
+export function endedBy(eventId: string | null, note: string): TimelineEntry {
+  return eventId === null
+    ? { phase: 'SETTLED', note: foundInStatementNote }
+    : { phase: 'SETTLED', eventId, note };
 }
 
 /** The anomaly of an item that another item of its event contradicts. */

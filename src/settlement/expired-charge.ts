@@ -1,7 +1,7 @@
 /** The decision about a charge that has expired unpaid. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { chargeExpired, phasesOpenToSettlement } from '../domain/pix.ts';
-import { contradictedInEvent, type Decision, type EventItem } from './decision.ts';
+import { contradictedInEvent, endedBy, type Decision, type EventItem } from './decision.ts';
 import { chargeNamed } from './match.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
@@ -37,7 +37,7 @@ export function decideExpired(
       ...(transaction.outcome === null && { outcome: 'accepted' }),
       failureCode: chargeExpired,
       providerTxid: ids.providerTxid,
-      timeline: [{ phase: 'SETTLED', eventId, note: 'FAILED' }],
+      timeline: [endedBy(eventId, 'FAILED')],
     },
   };
 }

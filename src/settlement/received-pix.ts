@@ -118,9 +118,16 @@ export function decidePaidAgain(
 }
 
 /** Whether an item certainly reports the payment that has completed a charge. */
-function isSamePayment(eventId: string, { ids }: WebhookItem, { paid_by: by }: CandidateRow) {
+function isSamePayment(
+  eventId: string | null,
+  { ids }: WebhookItem,
+  { paid_by: by }: CandidateRow,
+) {
   const [paidByEvent = null, paidTxid = null] = by ?? [];
-  return paidByEvent === eventId || (paidTxid !== null && paidTxid === ids.providerTxid);
+  return (
+    (eventId !== null && paidByEvent === eventId) ||
+    (paidTxid !== null && paidTxid === ids.providerTxid)
+  );
 }
 
 /**

@@ -3,7 +3,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import { refundedNote, type RefundType } from '../domain/pix.ts';
+import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';
+import { reportOf } from './transaction-repository.ts';
 
 /** A refund of a completed transaction. */
 export interface Refund {
@@ -52,8 +53,7 @@ export const recordRefund: Statement = {
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[], $10::text[])
              with ordinality as requested (id, original_id, operation, amount, return_id,
                provider_txid, now, event_id, reported_at, end_to_end, ordinal)
-        join lateral (select received_at from webhook_events
-                       where id = any(array[requested.event_id])) event on true
+        join ${reportOf('requested')} event on true
     ), payment as (
       select requested.ordinal, t.id, t.user_id, t.amount,
              coalesce(t.refunded_amount, 0) as refunded_amount
@@ -87,8 +87,9 @@ export const recordRefund: Statement = {
              updated_at = stored.updated_at
         from stored where t.id = any(array[stored.original_id])
     ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
-      select stored.id, 'SETTLED', stored.updated_at, requested.event_id, requested.provider_txid
+      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
+      select stored.id, 'SETTLED', stored.updated_at, requested.event_id, requested.provider_txid,
+             case when requested.event_id is null then '${foundInStatementNote}' end
         from stored join requested using (id)
     ), noted_on_original as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
@@ -125,7 +126,7 @@ interface RefundRow {
  */
 export async function storeRefund(
   { db, clock }: LocalContext,
-  eventId: string,
+  eventId: string | null,
   refund: Refund,
 ): Promise<StoredRefund | null> {
   const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;

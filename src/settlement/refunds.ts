@@ -3,7 +3,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { phasesOpenToSettlement, returnedNote, type RefundType } from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import type { Decision, EventItem } from './decision.ts';
+import { endedBy, type Decision, type EventItem } from './decision.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**
@@ -33,7 +33,7 @@ export function decideRefund(
   return decisions.length > 0 ? decisions : [unmatched];
 }
 
-function refundOfSend(eventId: string, item: WebhookItem, send: CandidateRow): Decision[] {
+function refundOfSend(eventId: string | null, item: WebhookItem, send: CandidateRow): Decision[] {
   const refund = refundOf(item, send, 'REFUND_IN');
   const mayBePaid = phasesOpenToSettlement.some((phase) => phase === send.phase);
   if (send.status !== 'PROCESSING' || refund.kind === 'flag' || !mayBePaid) return [refund];
@@ -43,7 +43,7 @@ function refundOfSend(eventId: string, item: WebhookItem, send: CandidateRow): D
     to: 'SETTLED',
     status: 'COMPLETED',
     ...(isUnsure && { outcome: 'accepted' }),
-    timeline: [{ phase: 'SETTLED', eventId, note: returnedNote }],
+    timeline: [endedBy(eventId, returnedNote)],
   };
   const completed = { ...send, status: 'COMPLETED' } as const;
   return [{ kind: 'move', transaction: send, move }, refundOf(item, completed, 'REFUND_IN')];

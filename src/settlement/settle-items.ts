@@ -20,7 +20,7 @@ const setSize = 256;
  * Decisions about an item whose transaction changes at the same time. If another process has
  * settled it, the second decision finds its final status.
  */
-const mostDecisions = 3;
+export const mostDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {

@@ -15,7 +15,7 @@ import {
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { repeatNotes } from '../domain/pix.ts';
+import { foundInStatementNote, repeatNotes } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -255,7 +255,7 @@ export const identifyPayment: Statement = {
  */
 export async function storeIdentity(
   { db, clock }: LocalContext,
-  identity: { transactionId: string; endToEnd: string; eventId: string },
+  identity: { transactionId: string; endToEnd: string; eventId: string | null },
 ): Promise<boolean> {
   const { transactionId, endToEnd, eventId } = identity;
   const parameters = [transactionId, endToEnd, clock.now(), eventId];
@@ -263,8 +263,21 @@ export async function storeIdentity(
 }
 
 /**
+ * A table expression with the time of a report: the receipt of its event, or now for a line of the
+ * provider's statement. It has no row for an event that a failover has lost.
+ * @param calls the table expression of the calls.
+ */
+export function reportOf(calls: string): string {
+  return `lateral (select received_at from webhook_events
+                       where id = any(array[${calls}.event_id])
+                       union all
+                      select ${calls}.now where ${calls}.event_id is null)`;
+}
+
+/**
  * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
- * of the provider, with its timeline row. For an event that a failover has lost it records nothing.
+ * of the provider, with its timeline row. For an event that a failover has lost it records nothing;
+ * a line of the provider's statement has no event.
  * The date is the one that the event reports if it is at most 90 days before and five minutes after
  * the receipt of the event; otherwise it is the time of that receipt.
  * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
@@ -283,8 +296,7 @@ export const recordReceived: Statement = {
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
              with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
                provider_txid, now, event_id, reported_at, ordinal)
-        join lateral (select received_at from webhook_events
-                       where id = any(array[requested.event_id])) event on true
+        join ${reportOf('requested')} event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
@@ -297,8 +309,9 @@ export const recordReceived: Statement = {
       returning id, operation, idempotency_key, end_to_end, provider_txid,
                 transaction_identification, updated_at
     ), noted as (
-      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid)
-      select id, 'SETTLED', updated_at, event_id, received.provider_txid
+      insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
+      select id, 'SETTLED', updated_at, event_id, received.provider_txid,
+             case when event_id is null then '${foundInStatementNote}' end
         from received join requested using (id)
     )
     select ordinal, id, ${columnThatWakesEvents('received', 'stored.updated_at')}
@@ -311,7 +324,7 @@ export const recordReceived: Statement = {
  */
 export async function storeReceived(
   { db, clock }: LocalContext,
-  eventId: string,
+  eventId: string | null,
   received: ReceivedPix,
 ): Promise<string | null> {
   const { userId, amountCents, pixKey, endToEnd, providerTxid, at } = received;

@@ -189,6 +189,12 @@ export function scenariosConform(open: Open): void {
       assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
       assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
     },
+    async 'unheard@ponte.test'() {
+      const { provider, session, bank } = await customer(open, 'unheard@ponte.test');
+      const { outcome } = await bank.receive('unheard@ponte.test', 4_250);
+      assert.equal(outcome, 'done');
+      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS + 4_250);
+    },
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
       bank.expireCustomerTokens('dev@ponte.test');

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
 import { pixTypes, transactionType } from '../../src/domain/pix.ts';
+import { differenceKinds } from '../../src/domain/reconciliation.ts';
 import { settings } from '../../src/config/report.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
 import { failureReason } from '../../src/pix/failure-reason.ts';
@@ -99,7 +100,7 @@ for (const { path, text } of documents) {
       const types = pixTypes.flatMap((type) => [type, transactionType(type)]);
       const codes = [...errorCodes, ...codesOfContract];
       const names = ['PONTE_URL', ...settings.map(({ name }) => name)];
-      const known = new Set<string>([...names, ...codes, ...types]);
+      const known = new Set<string>([...names, ...codes, ...types, ...differenceKinds]);
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
       const unknown = named
         .map(([, name = '']) => name)

@@ -46,6 +46,7 @@ const backlog: Backlog = {
   oldestUnknownSeconds: 1,
   oldestAcceptedSeconds: 1,
   overduePayments: 1,
+  differences: { new: 1, old: 1 },
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */
@@ -186,7 +187,7 @@ describe('the alert rules and the dashboard', () => {
   const values: Readonly<Record<string, readonly string[]>> = {
     operation: operations,
     lane: providerLanes,
-    state: ['dead', 'received', 'parked', 'orphaned', 'anomaly', 'waiting'],
+    state: ['old', 'dead', 'received', 'parked', 'orphaned', 'anomaly', 'waiting'],
     status: ['500'],
     status_class: ['5xx', 'timeout', 'reset', 'connect'],
     result: ['received'],

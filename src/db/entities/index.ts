@@ -11,6 +11,7 @@ import { OperatorAction } from './operator-action.ts';
 import { PixLimit } from './pix-limit.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
+import { Reconciliation, ReconciliationDifference } from './reconciliation.ts';
 import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
@@ -37,6 +38,8 @@ export const entities = [
   OperatorAction,
   SecurityEvent,
   AppEvent,
+  Reconciliation,
+  ReconciliationDifference,
 ];
 
 export {
@@ -52,6 +55,8 @@ export {
   PixLimit,
   PixTimeline,
   PixTransaction,
+  Reconciliation,
+  ReconciliationDifference,
   SecurityEvent,
   ThrottleCounter,
   User,

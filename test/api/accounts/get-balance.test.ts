@@ -1,7 +1,12 @@
 /** The balance: the provider's when it answers, otherwise its last one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { done, faulty, refused, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
+import {
+  done,
+  faulty,
+  refused,
+  type BankAnswer,
+} from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenApplication, givenCustomer, givenUser, logIn } from '../../support/factories.ts';

@@ -42,6 +42,28 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
   },
   banking_sessions_user_id_foreign: { table: 'banking_sessions', changes: [{ user_id: 0 }] },
   login_addresses_user_id_foreign: { table: 'login_addresses', changes: [{ user_id: 0 }] },
+  reconciliations_user_id_foreign: { table: 'reconciliations', changes: [{ user_id: 0 }] },
+  reconciliations_state_known: {
+    table: 'reconciliations',
+    changes: [{ state: 'LOST' }, { read_at: null }, { state: 'UNREAD' }],
+  },
+  reconciliations_reason_known: { table: 'reconciliations', changes: [{ reason: 'OTHER' }] },
+  reconciliation_differences_user_id_foreign: {
+    table: 'reconciliation_differences',
+    changes: [{ user_id: 0 }],
+  },
+  reconciliation_differences_kind_known: {
+    table: 'reconciliation_differences',
+    changes: [{ kind: 'OTHER' }],
+  },
+  reconciliation_differences_closed: {
+    table: 'reconciliation_differences',
+    changes: [
+      { closed_at: at },
+      { closed_as: 'ACCEPTED' },
+      { closed_at: at, closed_as: 'FORGOTTEN' },
+    ],
+  },
   pix_limits_user_id_foreign: { table: 'pix_limits', changes: [{ user_id: 0 }] },
   pix_limits_amounts: {
     table: 'pix_limits',
@@ -268,6 +290,9 @@ export const refusedPairs: Readonly<
   ),
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
+  reconciliation_differences_pkey: [
+    { table: 'reconciliation_differences', pair: () => same({ id: 1_000_000 }) },
+  ],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
   webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
@@ -278,6 +303,11 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
   pix_limits_pkey: { table: 'pix_limits' },
+  reconciliations_pkey: { table: 'reconciliations' },
+  reconciliation_differences_once: {
+    table: 'reconciliation_differences',
+    changes: () => ({ subject: 'the-same' }),
+  },
   login_addresses_pkey: {
     table: 'login_addresses',
     changes: () => ({ address_digest: Buffer.from('the-same') }),

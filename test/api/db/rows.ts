@@ -95,6 +95,20 @@ export const goodRow = {
     status: 'COMPLETED',
     at,
   }),
+  reconciliations: (): Row => ({
+    day: '2026-05-23',
+    state: 'READ',
+    tried_at: at,
+    read_at: at,
+  }),
+  reconciliation_differences: (): Row => ({
+    day: '2026-05-23',
+    kind: 'MISSING_HERE',
+    reason: 'payment_out',
+    subject: uuid(),
+    found_at: at,
+    seen_at: at,
+  }),
   pix_limits: (): Row => ({ version: 1 }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),
 } as const;
@@ -121,6 +135,8 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
     case 'banking_sessions':
     case 'login_addresses':
     case 'pix_limits':
+    case 'reconciliations':
+    case 'reconciliation_differences':
     case 'pix_transactions':
     case 'onboarding_applications':
       return { user_id: await insert(open, 'users', goodRow.users()) };

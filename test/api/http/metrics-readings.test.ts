@@ -31,9 +31,10 @@ function samples(text: string): Map<string, number> {
 
 /** Those that are read in the database, whichever there are. */
 function ofDatabase(values: ReadonlyMap<string, number>): Record<string, number> {
-  const names =
-    /^ponte_(?:job_queue|webhook_events_open|pix_(?:unknown(?!_outcomes)|paying|accepted)|metrics)/;
-  return Object.fromEntries([...values].filter(([name]) => names.test(name)));
+  const backlog = /^ponte_(?:job_queue|webhook_events_open|metrics|reconciliation)/;
+  const payments = /^ponte_pix_(?:unknown(?!_outcomes)|paying|accepted)/;
+  const isOfDatabase = (name: string): boolean => backlog.test(name) || payments.test(name);
+  return Object.fromEntries([...values].filter(([name]) => isOfDatabase(name)));
 }
 
 const ago = (ms: number): Date => new Date(app.clock.now().getTime() - ms);
@@ -88,6 +89,19 @@ async function givenSend(userId: number, send: GivenSend): Promise<void> {
   );
 }
 
+/** An open difference of two ages each, and a closed one. */
+async function givenDifferences(userId: number): Promise<void> {
+  const found = [ago(0), ago(24 * 60 * minutesMs + 1), ago(0)];
+  await app.rows(
+    `insert into reconciliation_differences
+            (day, user_id, kind, reason, subject, found_at, seen_at, closed_at, closed_as)
+     select '2026-05-23', $1, 'UNPROVEN', 'unreadable', ordinal::text, at, at,
+            case when ordinal = 3 then at end, case when ordinal = 3 then 'ACCEPTED' end
+       from unnest($2::timestamptz[]) with ordinality as found (at, ordinal)`,
+    [userId, found],
+  );
+}
+
 describe('the gauges of the database', () => {
   it('are zero, and there, when nothing waits', async () => {
     assert.deepEqual(ofDatabase(await scrape()), {
@@ -101,6 +115,8 @@ describe('the gauges of the database', () => {
       ponte_pix_unknown_oldest_seconds: 0,
       ponte_pix_accepted_oldest_seconds: 0,
       ponte_pix_paying_overdue: 0,
+      'ponte_reconciliation_differences{state="new"}': 0,
+      'ponte_reconciliation_differences{state="old"}': 0,
     });
   });
 
@@ -130,6 +146,7 @@ describe('the gauges of the database', () => {
       claimedUntil: ago(-1_000),
     });
     await givenSend(id, { phase: 'ACCEPTED', createdAt: ago(3 * minutesMs) });
+    await givenDifferences(id);
     assert.deepEqual(ofDatabase(await scrape()), {
       ponte_metrics_database_up: 1,
       'ponte_job_queue{kind="settle-webhook",state="due"}': 2,
@@ -148,6 +165,8 @@ describe('the gauges of the database', () => {
       ponte_pix_unknown_oldest_seconds: 600,
       ponte_pix_accepted_oldest_seconds: 180,
       ponte_pix_paying_overdue: 1,
+      'ponte_reconciliation_differences{state="new"}': 1,
+      'ponte_reconciliation_differences{state="old"}': 1,
     });
   });
 

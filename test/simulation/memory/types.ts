@@ -28,6 +28,8 @@ const aliases: Readonly<Record<string, Type>> = {
   boolean: 'bool',
   varchar: 'text',
   name: 'text',
+  // A day is its ISO text: no modelled statement calculates with days.
+  date: 'text',
   oid: 'int8',
   float4: 'float8',
   'double precision': 'float8',

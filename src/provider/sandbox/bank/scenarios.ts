@@ -29,7 +29,8 @@ export type CustomerScript =
   | 'login_unavailable'
   | 'unavailable'
   | 'token_works_once'
-  | 'token_refused_once';
+  | 'token_refused_once'
+  | 'webhooks_lost';
 
 /** The decision on a person who applies for an account, once all steps are complete. */
 export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
@@ -175,6 +176,12 @@ export const scenarios: readonly Scenario[] = [
     value: 'hiccup@ponte.test',
     effect: 'the login works; the first call answers 401, the next ones are fine',
     customer: 'token_refused_once',
+  },
+  {
+    input: 'login e-mail',
+    value: 'unheard@ponte.test',
+    effect: 'every webhook about the customer is lost; the statement shows what happened',
+    customer: 'webhooks_lost',
   },
   {
     input: 'charge expiration',

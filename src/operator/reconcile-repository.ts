@@ -1,0 +1,104 @@
+/** Reads and accepts differences. They are accepted by SQL, on the condition that they are open. */
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { openUnit } from '../db/unit-of-work.ts';
+import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
+
+type Store = Pick<LocalContext, 'db'>;
+
+export interface StoredDifference {
+  readonly id: string;
+  readonly day: string;
+  readonly userId: number;
+  readonly kind: DifferenceKind;
+  readonly reason: string;
+  readonly subject: string;
+  readonly transactionId: string | null;
+  readonly endToEnd: string | null;
+  readonly amount: string | null;
+  readonly storedAmount: string | null;
+  readonly foundAt: Date;
+  readonly closedAs: 'EXPLAINED' | 'ACCEPTED' | null;
+}
+
+/** Which differences to list; an absent field matches every one. */
+export interface DifferenceFilter {
+  readonly userId?: number | undefined;
+  readonly day?: string | undefined;
+  /** Closed ones, too. */
+  readonly all: boolean;
+  readonly limit: number;
+}
+
+/** @returns differences, the oldest first. */
+export async function findDifferences(
+  { db }: Store,
+  { userId, day, all, limit }: DifferenceFilter,
+): Promise<StoredDifference[]> {
+  const { em, ReconciliationDifference: Difference } = await openUnit(db);
+  const rows = await em.find(
+    Difference,
+    {
+      ...(userId !== undefined && { user: userId }),
+      ...(day !== undefined && { day }),
+      ...(!all && { closedAt: null }),
+    },
+    { orderBy: { foundAt: 'asc', id: 'asc' }, limit },
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    day: row.day,
+    userId: row.user.id,
+    kind: row.kind,
+    reason: row.reason,
+    subject: row.subject,
+    transactionId: row.transactionId ?? null,
+    endToEnd: row.endToEnd ?? null,
+    amount: row.amount ?? null,
+    storedAmount: row.storedAmount ?? null,
+    foundAt: row.foundAt,
+    closedAs: row.closedAs ?? null,
+  }));
+}
+
+/** A user and day whose statement could not be read. */
+export interface UnreadDay {
+  readonly day: string;
+  readonly userId: number;
+  readonly reason: UnreadBecause;
+  readonly triedAt: Date;
+}
+
+/** @returns days whose statement could not be read, the oldest first. */
+export async function findUnreadDays(
+  { db }: Store,
+  { userId, limit }: Pick<DifferenceFilter, 'userId' | 'limit'>,
+): Promise<UnreadDay[]> {
+  const { em, Reconciliation } = await openUnit(db);
+  const rows = await em.find(
+    Reconciliation,
+    { state: 'UNREAD', ...(userId !== undefined && { user: userId }) },
+    { orderBy: { day: 'asc', user: 'asc' }, limit },
+  );
+  return rows.map(({ day, user, reason, triedAt }) => {
+    return { day, userId: user.id, reason: reason ?? 'UNAVAILABLE', triedAt };
+  });
+}
+
+/** Parameters: ids, now. */
+const accept: Statement = {
+  name: 'ops-reconcile-accept',
+  text: `
+    update reconciliation_differences set closed_at = $2, closed_as = 'ACCEPTED'
+     where id = any($1::bigint[]) and closed_at is null
+    returning id::text as id`,
+};
+
+/** Closes open differences for good. @returns the ids of those that were open. */
+export async function acceptDifferences(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(accept, [ids, clock.now()]);
+  return rows.map(({ id }) => id);
+}

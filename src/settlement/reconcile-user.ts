@@ -1,0 +1,186 @@
+/**
+ * Reconciles the days of one user: reads the provider's statement whole, settles or records what
+ * its lines prove, and compares the rest with what is stored. Nothing is held over the call to the
+ * provider, and every write is conditional, so that an event or another run may do the same at any
+ * time.
+ */
+import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
+import { nextTurn } from '../clock.ts';
+import type { Context, LocalContext } from '../context.ts';
+import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
+import type { UnreadBecause } from '../domain/reconciliation.ts';
+import { readStatementOf } from '../pix/read-statement.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { CallOptions, StatementLine } from '../provider/provider.ts';
+import { compareWithStored, dated, storedById } from './compare-statement.ts';
+import {
+  findStoredMovements,
+  storeReadDays,
+  storeUnreadDays,
+  type FoundDifference,
+  type StatementUser,
+  type StoredMovement,
+} from './reconciliation-repository.ts';
+import {
+  centsOf,
+  settleLine,
+  typesOf,
+  type LineDifference,
+  type SettledLine,
+} from './settle-line.ts';
+import { sortLines, subjectOf, type ReadLine, type SortedLines } from './statement-lines.ts';
+
+/** What reconciliation needs: a job has all of it, a command only the provider besides. */
+export type ReconcilingContext = LocalContext & Pick<Context, 'provider'>;
+
+/** The days to reconcile, both included. */
+export interface DaysToReconcile {
+  readonly first: string;
+  readonly last: string;
+  readonly options: CallOptions;
+  /** Reports what would be done, and writes nothing. */
+  readonly isDryRun?: boolean;
+}
+
+export type ReconciledUser =
+  | { readonly state: 'UNREAD'; readonly userId: number; readonly reason: UnreadBecause }
+  | {
+      readonly state: 'READ';
+      readonly userId: number;
+      readonly lines: number;
+      /** What the lines have settled or recorded, or would have. */
+      readonly settled: readonly SettledLine[];
+      readonly differences: readonly FoundDifference[];
+      /** How many earlier differences are explained now. */
+      readonly explained: number;
+    };
+
+/**
+ * Reconciles the days of a user and stores the result. It may be repeated.
+ * @throws the error of the database.
+ */
+export async function reconcileUser(
+  context: ReconcilingContext,
+  user: StatementUser,
+  days: DaysToReconcile,
+): Promise<ReconciledUser> {
+  const { userId } = user;
+  const { first, last, isDryRun = false } = days;
+  const read = await readLines(context, user.session, days);
+  if (typeof read === 'string') {
+    if (!isDryRun) await storeUnreadDays(context, [userId], { first, last, reason: read });
+    return { state: 'UNREAD', userId, reason: read };
+  }
+  const work = { user, days, range: rangeOf(first, last, context.clock.now()), lines: read };
+  const { settled, differences } = await settleAndCompare(context, work);
+  const counts = { lines: read.length, settled: settled.length };
+  const found = { userId, first, last, differences, ...counts };
+  const explained = isDryRun ? 0 : await storeReadDays(context, found);
+  return { state: 'READ', userId, lines: read.length, settled, differences, explained };
+}
+
+/** @returns the lines, or why they are not read. */
+async function readLines(
+  context: ReconcilingContext,
+  stored: StoredSession | null,
+  { first, last, options }: DaysToReconcile,
+): Promise<readonly StatementLine[] | UnreadBecause> {
+  if (!stored) return 'NO_SESSION';
+  const { fromInclusive } = rangeOf(first, first, context.clock.now());
+  const { fromInclusive: lastDay } = rangeOf(last, last, context.clock.now());
+  try {
+    const session = providerSession(context, stored);
+    const range = { session, first: fromInclusive, last: lastDay, options };
+    return (await readStatementOf(context, range)) ?? 'NOT_WHOLE';
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return 'TOKEN_REFUSED';
+    context.log.error({ error, userId: stored.userId }, 'a statement could not be reconciled');
+    return 'UNAVAILABLE';
+  }
+}
+
+function rangeOf(first: string, last: string, now: Date): DayRange {
+  const range = dayRange(first, last, now);
+  if ('errors' in range) throw new RangeError(`no days: ${first} to ${last}`);
+  return range;
+}
+
+interface Work {
+  readonly user: StatementUser;
+  readonly days: DaysToReconcile;
+  readonly range: DayRange;
+  readonly lines: readonly StatementLine[];
+}
+
+interface Found {
+  readonly settled: readonly SettledLine[];
+  readonly differences: readonly FoundDifference[];
+}
+
+async function settleAndCompare(context: LocalContext, work: Work): Promise<Found> {
+  const { user, days, range, lines } = work;
+  const { owner, userId } = user;
+  const { isDryRun = false } = days;
+  const from = rangeOf(shiftDay(days.first, -1), days.first, context.clock.now()).fromInclusive;
+  const sorted = sortLines({ lines, owner, from });
+  const search = {
+    userId,
+    from: range.fromInclusive,
+    until: range.toExclusive,
+    ids: idsOfLines(sorted),
+  };
+  const before = await findStoredMovements(context, search);
+  const byId = storedById(before);
+  const settled: SettledLine[] = [];
+  const found: LineDifference[] = [];
+  // Refunds last: the payment that they give back may be among the other lines.
+  for (const proven of [...sorted.payments, ...sorted.refunds]) {
+    const stored = byId.get(subjectOf(proven.line)) ?? [];
+    if (isStoredSame(proven.line, stored, userId)) continue;
+    const isOfDryRun = isDryRun && proven.item.kind === 'refund';
+    if (isOfDryRun && settled.some(({ endToEnd }) => endToEnd === proven.line.ids.endToEnd)) {
+      // Its payment would be settled by then.
+      settled.push(returnOf(proven.line));
+      continue;
+    }
+    const { done, differences } = await settleLine(context, proven, { userId, stored, isDryRun });
+    settled.push(...done);
+    found.push(...differences);
+    await nextTurn();
+  }
+  const isChanged = settled.length > 0 && !isDryRun;
+  const stored = isChanged ? await findStoredMovements(context, search) : before;
+  if (isChanged) {
+    const transactionIds = settled.map(({ transactionId }) => transactionId);
+    context.log.warn({ userId, transactionIds }, 'a statement has settled what events did not');
+  }
+  const rest = compareWithStored({ userId, lines, sorted, stored, from });
+  return { settled, differences: dated([...found, ...rest], days) };
+}
+
+function returnOf({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
+  return { action: 'returned', transactionId: null, endToEnd, amountCents };
+}
+
+function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLines): string[] {
+  const proven = [...payments, ...refunds].map(({ line }) => line);
+  const read = [...proven, ...open, ...givenBack].map(subjectOf);
+  return [...new Set([...read, ...unproven.flatMap(({ line }) => line.ids.endToEnd ?? [])])];
+}
+
+/**
+ * Whether the movement of a line is stored already, so that nothing is left to decide. A line that
+ * names a charge may complete it, although its payment is recorded.
+ */
+function isStoredSame(line: ReadLine, stored: readonly StoredMovement[], userId: number): boolean {
+  const types = typesOf(line);
+  const namesCharge = line.ids.transactionIdentification !== null && line.direction === 'in';
+  return stored.some(
+    (one) =>
+      one.userId === userId &&
+      one.status === 'COMPLETED' &&
+      centsOf(one.amount) === line.amountCents &&
+      types.has(one.operation) &&
+      !(namesCharge && one.operation === 'RECEIVED'),
+  );
+}

@@ -1,0 +1,235 @@
+/** Settles what a line of a statement proves, by the same decisions as an item of an event. */
+import type { LocalContext } from '../context.ts';
+import type { PixType } from '../domain/pix.ts';
+import type { DifferenceKind } from '../domain/reconciliation.ts';
+import { applyDecisions } from './apply.ts';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
+import { mostDecisions } from './settle-items.ts';
+import { subjectOf, type ProvenLine, type ReadLine } from './statement-lines.ts';
+import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
+
+/** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
+export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
+
+export interface SettledLine {
+  readonly action: LineAction;
+  /** Null: a dry run has recorded none. */
+  readonly transactionId: string | null;
+  readonly endToEnd: string;
+  readonly amountCents: number;
+}
+
+/** A difference whose day follows from its line. */
+export type LineDifference = Omit<FoundDifference, 'day'>;
+
+export interface SettleLineOptions {
+  /** Whose statement it is: a line concerns only this user's transactions. */
+  readonly userId: number;
+  /** The stored transactions, of any user, with the end-to-end id or the return id of the line. */
+  readonly stored: readonly StoredMovement[];
+  readonly isDryRun: boolean;
+}
+
+export interface LineResult {
+  readonly done: readonly SettledLine[];
+  readonly differences: readonly LineDifference[];
+}
+
+/**
+ * Settles a line. It may be repeated, and an event may settle the same at the same time: the second
+ * finds it done.
+ */
+export async function settleLine(
+  context: LocalContext,
+  proven: ProvenLine,
+  options: SettleLineOptions,
+): Promise<LineResult> {
+  const { line } = proven;
+  const doubt = doubtAbout(proven, options);
+  if (doubt !== null) return { done: [], differences: doubt === 'explained' ? [] : [doubt] };
+  for (let attempt = 0; attempt < mostDecisions; attempt += 1) {
+    const decisions = decide(
+      { eventId: null, item: proven.item, receivedAt: context.clock.now() },
+      await factsOfLine(context, proven, options.userId),
+    );
+    const differences = decisions.flatMap((one) => differenceOf(line, one) ?? []);
+    const result = await carryOut(context, decisions.filter(isDoable), { line, options });
+    if (result) return { ...result, differences: [...differences, ...result.differences] };
+  }
+  const reason = 'changed_meanwhile';
+  return { done: [], differences: [differenceFrom(line, { kind: 'UNPROVEN', reason })] };
+}
+
+/**
+ * Whether a line cannot be what it says: the id is another user's or of the other direction.
+ * @returns null when it can; `explained` when nothing is missing.
+ */
+function doubtAbout(
+  { line, item }: ProvenLine,
+  { userId, stored }: SettleLineOptions,
+): LineDifference | 'explained' | null {
+  const types = typesOf(line);
+  const sameType = stored.filter(({ operation }) => types.has(operation));
+  if (sameType.length > 0 && sameType.every((one) => one.userId !== userId)) {
+    return differenceFrom(line, { kind: 'UNPROVEN', reason: 'other_account' });
+  }
+  const own = stored.filter((one) => one.userId === userId);
+  const send = own.find(({ operation }) => operation === 'SEND');
+  if (item.kind === 'received' && send) return moneyBack(line, send) ?? 'explained';
+  const refund = own.find(({ operation }) => item.kind === 'refund' && types.has(operation));
+  if (!refund) return null;
+  return centsOf(refund.amount) === line.amountCents
+    ? 'explained'
+    : differenceFrom(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+}
+
+/** The types of transactions that a line may be about. */
+export function typesOf({ ids, direction }: ReadLine): ReadonlySet<PixType> {
+  if (ids.returnId !== null) return new Set([direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT']);
+  return new Set<PixType>(direction === 'in' ? ['CHARGE', 'RECEIVED'] : ['SEND']);
+}
+
+/** Money that comes back under the id of a send agrees with a failure only. */
+export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference | null {
+  if (send.status === 'FAILED') return null;
+  return differenceFrom(line, differs(send, 'OTHER_STATUS', 'money_back'));
+}
+
+/** The centavos of a stored amount. */
+export function centsOf(amount: string): number {
+  return Math.round(Number(amount) * 100);
+}
+
+/** Only the transactions of the user; and the statement itself names its owner as the payee. */
+async function factsOfLine(
+  context: LocalContext,
+  { item }: ProvenLine,
+  userId: number,
+): Promise<Facts> {
+  const nobody = { key: null, document: null, agency: null, accountNumber: null };
+  const { candidates } = await readFacts(context, { ...item, payee: nobody });
+  return {
+    candidates: candidates.filter((one) => one.user_id === userId),
+    payees: [{ user_id: userId, has_key: false, agrees: true }],
+  };
+}
+
+type Doable = Extract<
+  Decision,
+  { readonly kind: 'move' | 'record' | 'identify' | 'refund' | 'correct' }
+>;
+
+const actions: Readonly<Record<Doable['kind'], LineAction>> = {
+  move: 'completed',
+  correct: 'corrected',
+  record: 'received',
+  refund: 'returned',
+  identify: 'identified',
+};
+
+function isDoable(decision: Decision): decision is Doable {
+  return Object.hasOwn(actions, decision.kind);
+}
+
+interface ToCarryOut {
+  readonly line: ReadLine;
+  readonly options: SettleLineOptions;
+}
+
+/** @returns null when a stored transaction has changed meanwhile: the line is decided again. */
+async function carryOut(
+  context: LocalContext,
+  decisions: readonly Doable[],
+  { line, options }: ToCarryOut,
+): Promise<LineResult | null> {
+  const { endToEnd } = line.ids;
+  const { amountCents } = line;
+  const done: SettledLine[] = [];
+  const differences: LineDifference[] = [];
+  for (const decision of decisions) {
+    const action = actions[decision.kind];
+    if (options.isDryRun) {
+      const transactionId = 'transaction' in decision ? decision.transaction.id : null;
+      done.push({ action, transactionId, endToEnd, amountCents });
+      continue;
+    }
+    const applied = await applyDecisions(context, null, [decision]);
+    if (!applied) return null;
+    const { outcome, settledIds } = applied;
+    const { result, reason = 'unclear', transactionId = null } = outcome;
+    const isDone = result === 'applied' || decision.kind === 'identify' || reason === 'corrected';
+    const [settledId = null] = settledIds;
+    if (settledId !== null && (isDone || result === 'anomaly')) {
+      done.push({ action, transactionId: settledId, endToEnd, amountCents });
+    }
+    if (result === 'anomaly' && !isDone) {
+      const kind = kindOf(reason);
+      differences.push({ ...differenceFrom(line, { kind, reason }), transactionId });
+    }
+  }
+  return { done, differences };
+}
+
+const kinds: Readonly<Record<string, DifferenceKind>> = {
+  amount_mismatch: 'DIFFERENT_AMOUNT',
+  refunds_exceed_amount: 'DIFFERENT_AMOUNT',
+  contradicts_final_status: 'OTHER_STATUS',
+  not_completed_yet: 'OTHER_STATUS',
+  not_paying_yet: 'OTHER_STATUS',
+  no_match: 'MISSING_HERE',
+};
+
+function kindOf(reason: string): DifferenceKind {
+  return kinds[reason] ?? 'UNPROVEN';
+}
+
+/** @returns what a decision leaves open, or null. */
+function differenceOf(line: ReadLine, decision: Decision): LineDifference | null {
+  if (isDoable(decision)) return null;
+  if (decision.kind === 'skip') {
+    const { result, reason = 'unclear', meanwhile } = decision;
+    if (result !== 'parked') return null;
+    return meanwhile ? differenceOf(line, meanwhile) : ofDecision(line, reason, decision);
+  }
+  return ofDecision(line, decision.reason, decision);
+}
+
+function ofDecision(
+  line: ReadLine,
+  reason: string,
+  { transaction }: { readonly transaction?: CandidateRow | undefined },
+): LineDifference {
+  const stored = transaction
+    ? { transactionId: transaction.id, storedAmount: transaction.amount }
+    : {};
+  const kind = kindOf(reason);
+  const missing = line.ids.returnId === null ? 'payment_out' : 'refund_of_nothing';
+  const named = reason === 'no_match' ? missing : reason;
+  return { ...differenceFrom(line, { kind, reason: named }), ...stored };
+}
+
+type Differs = Pick<LineDifference, 'kind' | 'reason'> &
+  Partial<Pick<LineDifference, 'transactionId' | 'storedAmount'>>;
+
+/** A difference that concerns a stored transaction. */
+export function differs(
+  { id, amount }: StoredMovement,
+  kind: DifferenceKind,
+  reason: string,
+): Differs {
+  return { kind, reason, transactionId: id, storedAmount: amount };
+}
+
+/** The difference of a line that has been read. */
+export function differenceFrom(line: ReadLine, found: Differs): LineDifference {
+  return {
+    transactionId: null,
+    storedAmount: null,
+    ...found,
+    subject: subjectOf(line),
+    endToEnd: line.ids.endToEnd,
+    amountCents: line.amountCents,
+  };
+}
