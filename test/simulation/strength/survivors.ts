@@ -46,7 +46,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a payment that ends in connect is rejected, not not_sent',
   ],
   [
-    'not drawn in 500 seeds; tested: send-pix-refusal-codes.test.ts, the page of a 429 proves nothing',
+    'not drawn in 500 seeds; tested: send-pix-refusal-codes.test.ts, a 429 proves nothing',
     'a payment that ends in 429 is rejected, not unknown',
   ],
   [
