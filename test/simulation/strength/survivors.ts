@@ -46,6 +46,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a payment that ends in connect is rejected, not not_sent',
   ],
   [
+    'not drawn in 500 seeds; tested: send-pix-refusal-codes.test.ts, a 429 proves nothing',
+    'a payment that ends in 429 is rejected, not unknown',
+  ],
+  [
     'tested: settle-woken.test.ts, a send is settled as soon as it has the id that is waited for',
     'a move leaves PAYING or ACCEPTED or UNKNOWN without PAYING',
   ],
