@@ -23,6 +23,10 @@ export interface Backlog {
   readonly oldestAcceptedSeconds: number;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overduePayments: number;
+  /** Whether all sends are paused. */
+  readonly isPaused: boolean;
+  /** Lines of statements that block payments of their amount. */
+  readonly unaccountedPayments: number;
 }
 
 /** The functions that read the gauges; none rejects. */
@@ -164,6 +168,16 @@ function paymentGauges(
       name: 'ponte_pix_paying_overdue',
       help: 'Payments that have been in PAYING for longer than any process works on one',
       read: of(({ overduePayments }) => one(overduePayments)),
+    },
+    {
+      name: 'ponte_pix_paused',
+      help: 'Whether all sends are paused: 1 or 0',
+      read: of(({ isPaused }) => one(isPaused ? 1 : 0)),
+    },
+    {
+      name: 'ponte_pix_unaccounted',
+      help: 'Payments that only a statement shows, after a loss of commits',
+      read: of(({ unaccountedPayments }) => one(unaccountedPayments)),
     },
   ];
 }

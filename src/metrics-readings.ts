@@ -78,5 +78,7 @@ async function read(parts: Parts): Promise<Backlog> {
     oldestUnknownSeconds: age(backlog.oldestUnknownAt),
     oldestAcceptedSeconds: age(backlog.oldestAcceptedAt),
     overduePayments: backlog.overdue,
+    isPaused: backlog.isPaused,
+    unaccountedPayments: backlog.unaccounted,
   };
 }

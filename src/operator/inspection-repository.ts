@@ -1,8 +1,10 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
+import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
+import { isBlocking } from './unaccounted-line-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -29,6 +31,10 @@ export interface Backlog {
   readonly oldestAcceptedAt: Date | null;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overdue: number;
+  /** Whether all sends are paused. */
+  readonly isPaused: boolean;
+  /** Lines of statements that block payments of their amount. */
+  readonly unaccounted: number;
 }
 
 /**
@@ -70,7 +76,9 @@ export const backlogStatement: Statement = {
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
-           unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue
+           unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
+           ${isPixPaused} as "isPaused",
+           (select count(*)::int from pix_unaccounted_lines line where ${isBlocking}) as unaccounted
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
@@ -111,6 +119,8 @@ export interface ServerState {
   readonly synchronousCommit: string;
   /** Whether a commit waits for a standby. */
   readonly hasSynchronousStandby: boolean;
+  /** The number of standbys that are connected. */
+  readonly standbys: number;
   /** Whether this service's connections write app events. */
   readonly writesAppEvents: boolean;
   /** Whether this connection's role may drop the tables or the database; null without tables. */
@@ -125,6 +135,7 @@ const server: Statement = {
            current_setting('full_page_writes') as "fullPageWrites",
            current_setting('synchronous_commit') as "synchronousCommit",
            current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby",
+           (select count(*)::int from pg_stat_replication) as standbys,
            coalesce(current_setting('ponte.app_events', true) = 'on', false) as "writesAppEvents",
            (select pg_has_role(relowner, 'member') or pg_has_role(datdba, 'member')
               from pg_class, pg_database

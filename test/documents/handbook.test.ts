@@ -46,6 +46,8 @@ const backlog: Backlog = {
   oldestUnknownSeconds: 1,
   oldestAcceptedSeconds: 1,
   overduePayments: 1,
+  isPaused: true,
+  unaccountedPayments: 1,
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */

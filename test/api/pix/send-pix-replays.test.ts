@@ -97,7 +97,9 @@ async function repeat(t: TestContext, fate: Fate, isSeen: boolean) {
   const first = await app.send(user, body, { key });
   assert.equal(first.status, 200);
   await happen(fate, user, first);
-  const seen = t.mock.method(app.context.claimedKeys, 'has', () => isSeen);
+  const seen = t.mock.method(app.context.claimedKeys, 'seenAt', () =>
+    isSeen ? app.clock.now() : null,
+  );
   const queries = t.mock.method(app.context.db, 'query');
   const again = await app.send(user, fate.repeated ?? body, { key });
   const statements = queries.mock.calls.map(({ arguments: [statement] }) => statement);
