@@ -91,7 +91,10 @@ export async function claimSend(
   const seenAt = claimedKeys.seenAt(token.userId, idempotencyKey);
   if (seenAt) {
     const transaction = await readReplay(context, token, reservation);
-    if (transaction) return { result: 'replay', transaction };
+    if (transaction) {
+      claimedKeys.add(token.userId, idempotencyKey, context.clock.now());
+      return { result: 'replay', transaction };
+    }
   }
   const claim = await claimKeyOfSend(context, token, reservation);
   if (claim.result === 'unread') return claim;

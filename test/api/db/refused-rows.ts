@@ -179,6 +179,26 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'webhook_refusals',
     changes: [{ reason: 'unlucky' }],
   },
+  pix_pauses_end_named: {
+    table: 'pix_pauses',
+    changes: [{ ended_at: null }, { ended_by: null }],
+  },
+  pix_statement_reads_user_id_foreign: {
+    table: 'pix_statement_reads',
+    changes: [{ user_id: 1_000_000 }],
+  },
+  pix_statement_reads_pause_id_foreign: {
+    table: 'pix_statement_reads',
+    changes: [{ pause_id: 1_000_000 }],
+  },
+  pix_unaccounted_lines_user_id_foreign: {
+    table: 'pix_unaccounted_lines',
+    changes: [{ user_id: 1_000_000 }],
+  },
+  pix_unaccounted_lines_amount_positive: {
+    table: 'pix_unaccounted_lines',
+    changes: [{ amount: 0 }, { amount: -1 }],
+  },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
     table: 'jobs',
@@ -268,6 +288,13 @@ export const refusedPairs: Readonly<
   ),
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
+  pix_pauses_pkey: [{ table: 'pix_pauses', pair: () => same({ id: 1_000_000 }) }],
+  pix_pauses_one_open: [
+    { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },
+  ],
+  pix_unaccounted_lines_pkey: [
+    { table: 'pix_unaccounted_lines', pair: () => same({ end_to_end: uuid() }) },
+  ],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
   webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
@@ -278,6 +305,7 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
   pix_limits_pkey: { table: 'pix_limits' },
+  pix_statement_reads_pkey: { table: 'pix_statement_reads' },
   login_addresses_pkey: {
     table: 'login_addresses',
     changes: () => ({ address_digest: Buffer.from('the-same') }),
