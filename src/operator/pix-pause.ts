@@ -1,5 +1,5 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
-import { staleAfterMs } from '../domain/call-duration.ts';
+import { longestCallMs } from '../domain/call-duration.ts';
 import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
 import { queueForgottenEvents } from '../settlement/event-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
@@ -57,7 +57,7 @@ export const resumePix: Op<Decision, PauseView> = {
     if (!pause) throw new OpError('REFUSED', 'sends are not paused');
     const { id, beganAt, lostSince } = pause;
     const { clock, config } = context;
-    const quietAt = new Date(beganAt.getTime() + staleAfterMs(config.provider));
+    const quietAt = new Date(beganAt.getTime() + longestCallMs(config.provider));
     if (lostSince && clock.now() < quietAt) {
       const time = quietAt.toISOString();
       const rule = `a payment from before the pause may still be made: resume after ${time}`;

@@ -81,12 +81,12 @@ const storeAgain: Statement = {
     select id, ${columnThatWakesEvents('stored', 'stored.created_at')} from stored`,
 };
 
-/** @returns whether the send is stored: not if a transaction has its key or its end-to-end id. */
+/** @returns the id of the send; null: a transaction has its key or its end-to-end id. */
 export async function storeSendAgain(
   { db, clock }: Store,
   { userId, idempotencyKey, amountCents, endToEnd }: NamedLostSend,
-): Promise<boolean> {
-  const rows = await db.query(storeAgain, [
+): Promise<string | null> {
+  const [row] = await db.query<{ id: string }>(storeAgain, [
     randomUUIDv7(),
     userId,
     idempotencyKey,
@@ -96,7 +96,7 @@ export async function storeSendAgain(
     clock.now(),
     foundAfterLossNote,
   ]);
-  return rows.length > 0;
+  return row?.id ?? null;
 }
 
 /** Parameters: key, user id. */

@@ -21,6 +21,7 @@ import {
 import { moveTransaction } from './move-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
 import { readStatementOf } from './read-statement.ts';
+import { settleByLines } from './sweep.ts';
 
 /**
  * Reads the statement of a user whose last commits may be lost, outside any transaction.
@@ -75,7 +76,12 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     if (known.has(line.ids.endToEnd)) continue;
     // A payment of an amount that cannot be read could block nothing.
     if (line.amountCents === null) return false;
-    await keepLostSend(context, userId, { ...line, amountCents: line.amountCents });
+    const { amountCents } = line;
+    const id = await keepLostSend(context, userId, { ...line, amountCents });
+    if (id === null) continue;
+    const { endToEnd, clientRequestId } = line.ids;
+    const send = { id, endToEnd, amountCents, idempotencyKey: clientRequestId ?? '' };
+    await settleByLines(context, send, lines);
   }
   await storeReading(context, userId, owed);
   return true;
@@ -96,33 +102,43 @@ type ReadableLine = PaymentLine & { readonly amountCents: number };
 /** The form of the contract (`IdempotencyKey`): another id is none of the app's. */
 const idempotencyKey = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
 
-/** Stores a send that only the statement shows, or notes that nothing accounts for it. */
-async function keepLostSend(context: Context, userId: number, line: ReadableLine): Promise<void> {
+/**
+ * Stores a send that only the statement shows, or notes that nothing accounts for it.
+ * @returns the id of the send; null: nothing accounts for it.
+ */
+async function keepLostSend(
+  context: Context,
+  userId: number,
+  line: ReadableLine,
+): Promise<string | null> {
   const { endToEnd, clientRequestId } = line.ids;
   const lost: LostSend = { userId, endToEnd, amountCents: line.amountCents };
   const isNamed = clientRequestId !== null && idempotencyKey.test(clientRequestId);
-  const isKept =
-    isNamed && (await keepNamed(context, { ...lost, idempotencyKey: clientRequestId }, line));
-  if (isKept) {
-    context.log.warn({ userId, endToEnd }, 'a send whose record was lost is stored again');
+  const id = isNamed
+    ? await keepNamed(context, { ...lost, idempotencyKey: clientRequestId }, line)
+    : null;
+  if (id !== null) {
+    context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
   } else if (await noteUnaccounted(context, lost)) {
     context.log.error({ userId, endToEnd }, 'nothing accounts for a payment of the statement');
   }
+  return id;
 }
 
-/** @returns whether the send of the key now records the payment. */
+/** @returns the id of the send that now records the payment; null: none does. */
 async function keepNamed(
   context: Context,
   lost: NamedLostSend,
   line: ReadableLine,
-): Promise<boolean> {
-  if (await storeSendAgain(context, lost)) return true;
+): Promise<string | null> {
+  const storedId = await storeSendAgain(context, lost);
+  if (storedId !== null) return storedId;
   const holder = await findSendOfKey(context, lost);
-  if (!holder) return (await findKnownSends(context, [lost.endToEnd])).size > 0;
+  if (!holder) return null;
   const { endToEnd } = lost;
   const { id, phase, status, endToEnd: stored } = holder.transaction;
-  if (stored === endToEnd) return true;
-  if (stored !== null || holder.amountCents !== lost.amountCents) return false;
+  if (stored === endToEnd) return id;
+  if (stored !== null || holder.amountCents !== lost.amountCents) return null;
   // Of this send the commit of PAYING was lost.
   if (isBeforePaying(phase)) {
     const moved = await moveTransaction(context, id, {
@@ -136,12 +152,12 @@ async function keepNamed(
         { phase: 'UNKNOWN', note: foundAfterLossNote },
       ],
     });
-    return moved !== null;
+    return moved && id;
   }
   const isProof = line.direction === 'out' && line.status === 'COMPLETED';
-  if (status !== 'FAILED' || !isProof) return false;
+  if (status !== 'FAILED' || !isProof) return null;
   const proof = { endToEnd, providerTxid: null, eventId: null, source: foundAfterLossNote };
   const corrected = await correctTransaction(context, id, proof);
   if (corrected) noteCorrection(context, { transactionId: id, eventId: null, ...corrected });
-  return corrected !== null;
+  return corrected && id;
 }

@@ -69,7 +69,6 @@ const fates: readonly Fate[] = [
     set: `phase = 'RESOLVED', outcome = null, ${unclaimed}`,
     isRead: false,
   },
-  { what: 'is not stored under the key', set: 'idempotency_key = id::text', isRead: false },
   { what: 'was of another amount', repeated: otherBody, isRead: false },
   {
     what: 'is accepted, and the session has ended',
