@@ -118,6 +118,7 @@ export class Simulation {
       oracle,
       observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
       statementExecuted: (statement) => accounts.statementExecuted(statement),
+      recover: () => void this.operator.recover(),
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({

@@ -65,7 +65,7 @@ describe('ponte pix pause and resume', () => {
 
 describe('ponte pix account', () => {
   it('lists the payments that only a statement shows, and accounts for one', async () => {
-    assert.match((await type('account')).stdout, /accounted for/);
+    assert.match((await type('account')).stderr, /Every payment is accounted for/);
     const { id: userId } = await givenUser(app);
     const endToEnd = newEndToEndId('11165756', app.clock.now());
     await noteUnaccounted(app.context, { endToEnd, userId, amountCents: 1_250 });
