@@ -199,6 +199,20 @@ const catalogue = {
       pt: 'O saldo não está disponível no momento. Tente novamente em instantes.',
     },
   },
+  PIX_PAUSED: {
+    status: 503,
+    text: {
+      en: 'Pix payments are paused and nothing was done. Try again later.',
+      pt: 'Os pagamentos Pix estão pausados e nada foi feito. Tente novamente mais tarde.',
+    },
+  },
+  PIX_UNCHECKED: {
+    status: 503,
+    text: {
+      en: 'Your last payments are being checked and nothing was done. Try again in a moment.',
+      pt: 'Seus últimos pagamentos estão em conferência e nada foi feito. Tente novamente em instantes.',
+    },
+  },
   BUSY: {
     status: 503,
     text: {

@@ -25,6 +25,10 @@ export interface Backlog {
   readonly overduePayments: number;
   /** Open differences of reconciliation; `old`: found more than a day ago. */
   readonly differences: Counts<'new' | 'old'>;
+  /** Whether all sends are paused. */
+  readonly isPaused: boolean;
+  /** Lines of statements that block payments of their amount. */
+  readonly unaccountedPayments: number;
 }
 
 /** The functions that read the gauges; none rejects. */
@@ -172,6 +176,16 @@ function paymentGauges(
       help: "Open differences between the provider's statement and what is stored: new, old (a day)",
       labelNames: ['state'],
       read: of(({ differences }) => byState(differences)),
+    },
+    {
+      name: 'ponte_pix_paused',
+      help: 'Whether all sends are paused: 1 or 0',
+      read: of(({ isPaused }) => one(isPaused ? 1 : 0)),
+    },
+    {
+      name: 'ponte_pix_unaccounted',
+      help: 'Payments that only a statement shows, after a loss of commits',
+      read: of(({ unaccountedPayments }) => one(unaccountedPayments)),
     },
   ];
 }

@@ -82,5 +82,7 @@ async function read(parts: Parts): Promise<Backlog> {
       new: backlog.differences - backlog.oldDifferences,
       old: backlog.oldDifferences,
     },
+    isPaused: backlog.isPaused,
+    unaccountedPayments: backlog.unaccounted,
   };
 }

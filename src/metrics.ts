@@ -43,6 +43,8 @@ export interface Metrics {
   readonly pixAnomalies: Counter;
   /** FAILED transactions that were paid and are COMPLETED now. */
   readonly pixCorrections: Counter;
+  /** Rows that this process saw committed and that are missing: the database went back in time. */
+  readonly lostCommits: Counter;
   /** Events about an open transaction that could not be read; the log has the reason. */
   readonly pixUnreadEvents: Counter;
   /** Events that no dialect reads; the log has the word that is why. */
@@ -73,6 +75,7 @@ export type LocalMetrics = {
       | 'webhookEvents'
       | 'pixAnomalies'
       | 'pixCorrections'
+      | 'lostCommits'
       | 'pixUnreadEvents'
       | 'unreadEvents'
   ]: Pick<Metrics[Name], 'inc'>;
@@ -206,6 +209,11 @@ function paymentMetrics(registry: Registry) {
     pixAnomalies: new Counter({
       name: 'ponte_pix_anomalies_total',
       help: 'Events that contradict a settled transaction',
+      registers,
+    }),
+    lostCommits: new Counter({
+      name: 'ponte_commits_lost_total',
+      help: 'Rows that this process saw committed and that are missing: the database went back',
       registers,
     }),
     pixCorrections: new Counter({

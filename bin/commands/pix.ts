@@ -7,6 +7,7 @@ import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-s
 import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
+import { declarePause } from '../pix-pause.ts';
 import {
   choice,
   examples,
@@ -95,6 +96,8 @@ export const declare: Declare = (noun, run) => {
       ),
     )
     .action(run(resolve));
+
+  declarePause(noun, run);
 };
 
 /** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */

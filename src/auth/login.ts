@@ -4,6 +4,7 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { keepProviderLogin } from './banking-sessions.ts';
 import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
+import { readStatementAtLogin } from '../pix/statement-after-loss.ts';
 import { countFailure, refuseGuesser, verifyInTurn, type LoginAttempt } from './login-pace.ts';
 import { toAppError } from './provider-failure.ts';
 import { noteSecurityEvent } from './security-event-repository.ts';
@@ -46,6 +47,7 @@ export const login: PublicOperation<'login'> = {
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
     if (sessionId === null) return refuseAfterHash(context, attempt);
     await keepProviderAccount(context, user.id, bank.account);
+    await readStatementAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
     const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
     await noteSecurityEvent(context, event);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });

@@ -95,6 +95,9 @@ export const expiredNote = 'expired';
 /** The note in the timeline of a transaction that the provider's statement has completed. */
 export const foundInStatementNote = 'found_in_statement';
 
+/** The note in the timeline of a send that the statement shows and whose record was lost. */
+export const foundAfterLossNote = 'found_after_loss';
+
 /** The note in the timeline of a send that its return has completed. */
 export const returnedNote = 'returned';
 

@@ -150,6 +150,7 @@ const metrics: LocalMetrics = {
   webhookEvents: uncounted,
   pixAnomalies: uncounted,
   pixCorrections: uncounted,
+  lostCommits: uncounted,
   guessedEmails: uncounted,
   serviceLimits: uncounted,
   pixUnreadEvents: uncounted,

@@ -149,7 +149,18 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     acceptedPayments(found),
     toCheck('payments left in PAYING', found.overduePayments, 'ponte jobs stats'),
     differences(found),
+    pause(found),
+    toCheck('unaccounted payments', found.unaccountedPayments, 'ponte pix account'),
   ];
+}
+
+function pause({ pause: open }: InspectedBacklog): Finding {
+  const name = 'sends';
+  if (!open) return ok(name, 'are not paused');
+  const { seconds, by, reason, lostSince } = open;
+  const loss = lostSince === null ? '' : `; commits may be lost since ${lostSince}`;
+  const says = `paused for ${formatDuration(seconds)} by ${by}: ${reason}${loss}`;
+  return bad(name, says, 'see "Restore" and "Failover" in the handbook; then `ponte pix resume`');
 }
 
 function toCheck(name: string, count: number, command: string): Finding {
@@ -237,7 +248,8 @@ function lastWebhook(
  */
 export function durability(found: Durability): Finding {
   const name = 'durability';
-  const { fsync, fullPageWrites, synchronousCommit, hasSynchronousStandby } = found;
+  const { fsync, fullPageWrites, synchronousCommit } = found;
+  const { hasSynchronousStandby, standbys } = found;
   const settings = { fsync, full_page_writes: fullPageWrites };
   const [off] = Object.entries(settings).find(([, value]) => value !== 'on') ?? [];
   if (off !== undefined) {
@@ -251,9 +263,12 @@ export function durability(found: Durability): Finding {
       'configure the connection pooler to pass startup options to the database',
     );
   }
-  const standby = hasSynchronousStandby
-    ? 'and on a standby'
-    : 'and no standby is synchronous: a failover loses the last commits';
+  if (!hasSynchronousStandby && standbys > 0) {
+    const says = `no standby is synchronous, of ${standbys}: a failover loses the last commits`;
+    const todo = 'set synchronous_standby_names, or see "Failover" in the handbook';
+    return doubtful(name, says, todo);
+  }
+  const standby = hasSynchronousStandby ? 'and on a standby' : 'and no standby is connected';
   return ok(name, `a commit is on disk before it is acknowledged, ${standby}`);
 }
 

@@ -47,6 +47,10 @@ export const ops = {
   'pix resolve-list': async () => (await import('./pix-resolve-list.ts')).resolveList,
   'provider unknown': async () => (await import('./provider-unknown.ts')).listUnknown,
   'provider try': async () => (await import('./provider-try.ts')).tryCodes,
+  'pix pause': async () => (await import('./pix-pause.ts')).pausePix,
+  'pix resume': async () => (await import('./pix-pause.ts')).resumePix,
+  'pix account': async () => (await import('./pix-account.ts')).accountForPayment,
+  'pix unaccounted': async () => (await import('./pix-account.ts')).listUnaccounted,
   'pix show': async () => (await import('./pix-show.ts')).showPix,
 } as const satisfies Readonly<Record<string, () => Promise<Op<never, unknown>>>>;
 

@@ -8,6 +8,7 @@ import {
   type Backlog,
   type ServerState,
 } from './inspection-repository.ts';
+import { findPause } from '../pix/pause-repository.ts';
 import type { Op } from './op.ts';
 import { countCorrectedPix } from './pix-repository.ts';
 import { countUnlisted } from './unknown-repository.ts';
@@ -64,6 +65,20 @@ export interface InspectedBacklog {
   readonly differences: number;
   /** Those that were found more than a day ago. */
   readonly oldDifferences: number;
+  /** Null: sends are not paused. */
+  readonly pause: InspectedPause | null;
+  /** Lines of statements that block payments of their amount. */
+  readonly unaccountedPayments: number;
+}
+
+/** The pause of all sends. */
+export interface InspectedPause {
+  /** How long it has lasted. */
+  readonly seconds: number;
+  readonly by: string;
+  readonly reason: string;
+  /** Since when commits may be lost, ISO 8601; null: none are. */
+  readonly lostSince: string | null;
 }
 
 /** What the database has of the provider's webhooks. */
@@ -134,7 +149,17 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     overduePayments: backlog.overdue,
     differences: backlog.differences,
     oldDifferences: backlog.oldDifferences,
+    pause: await inspectPause(context),
+    unaccountedPayments: backlog.unaccounted,
   };
+}
+
+async function inspectPause(context: LocalContext): Promise<InspectedPause | null> {
+  const pause = await findPause(context);
+  if (!pause) return null;
+  const { beganAt, beganBy: by, reason, lostSince } = pause;
+  const seconds = ageFrom(context.clock.now())(beganAt);
+  return { seconds, by, reason, lostSince: lostSince?.toISOString() ?? null };
 }
 
 /** A kind may fail in two states. */

@@ -1,9 +1,11 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
 import { dayMs } from '../clock.ts';
+import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
+import { isBlocking } from './unaccounted-line-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -34,6 +36,10 @@ export interface Backlog {
   readonly differences: number;
   /** Those that were found more than a day ago. */
   readonly oldDifferences: number;
+  /** Whether all sends are paused. */
+  readonly isPaused: boolean;
+  /** Lines of statements that block payments of their amount. */
+  readonly unaccounted: number;
 }
 
 /**
@@ -77,7 +83,9 @@ export const backlogStatement: Statement = {
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
            unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
-           differing.differences, differing.old as "oldDifferences"
+           differing.differences, differing.old as "oldDifferences",
+           ${isPixPaused} as "isPaused",
+           (select count(*)::int from pix_unaccounted_lines line where ${isBlocking}) as unaccounted
       from (select count(*) filter (where status = 'received')::int as received,
                    count(*) filter (where status = 'parked')::int as parked
               from webhook_events where status in ('received', 'parked')) waiting,
@@ -121,6 +129,8 @@ export interface ServerState {
   readonly synchronousCommit: string;
   /** Whether a commit waits for a standby. */
   readonly hasSynchronousStandby: boolean;
+  /** The number of standbys that are connected. */
+  readonly standbys: number;
   /** Whether this service's connections write app events. */
   readonly writesAppEvents: boolean;
   /** Whether this connection's role may drop the tables or the database; null without tables. */
@@ -135,6 +145,7 @@ const server: Statement = {
            current_setting('full_page_writes') as "fullPageWrites",
            current_setting('synchronous_commit') as "synchronousCommit",
            current_setting('synchronous_standby_names') <> '' as "hasSynchronousStandby",
+           (select count(*)::int from pg_stat_replication) as standbys,
            coalesce(current_setting('ponte.app_events', true) = 'on', false) as "writesAppEvents",
            (select pg_has_role(relowner, 'member') or pg_has_role(datdba, 'member')
               from pg_class, pg_database

@@ -21,6 +21,11 @@ const exported = {
     select day::text, day_next::text, day_next_at, night::text, night_next::text, night_next_at,
            night_hour, night_hour_next, night_hour_next_at
       from pix_limits where user_id = $1`,
+  statementReads: `
+    select read_since, read_at from pix_statement_reads where user_id = $1`,
+  unaccountedLines: `
+    select end_to_end, amount::text, found_at, accounted_at
+      from pix_unaccounted_lines where user_id = $1 order by found_at`,
   sessions: `
     select id, status, token_expires_at, created_at, renewed_at, ended_at
       from banking_sessions where user_id = $1 order by created_at, id`,

@@ -8,20 +8,21 @@ const mostKeys = 4_096;
  * is probably in the database, so it is read before the claim.
  */
 export class ClaimedKeys {
-  #recent = new Set<string>();
-  #earlier = new Set<string>();
+  #recent = new Map<string, Date>();
+  #earlier = new Map<string, Date>();
 
-  has(userId: number, key: string): boolean {
+  /** @returns when this process has seen the send of a key, or null. */
+  seenAt(userId: number, key: string): Date | null {
     const name = nameOf(userId, key);
-    return this.#recent.has(name) || this.#earlier.has(name);
+    return this.#recent.get(name) ?? this.#earlier.get(name) ?? null;
   }
 
-  add(userId: number, key: string): void {
+  add(userId: number, key: string, seenAt: Date): void {
     if (this.#recent.size >= mostKeys / 2) {
       this.#earlier = this.#recent;
-      this.#recent = new Set();
+      this.#recent = new Map();
     }
-    this.#recent.add(nameOf(userId, key));
+    this.#recent.set(nameOf(userId, key), seenAt);
   }
 }
 

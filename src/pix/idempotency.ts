@@ -10,13 +10,12 @@ import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts'
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
+import { heldRefusal, pausedRefusal } from './holds.ts';
 import { refuseOverLimit } from './limits.ts';
+import { unknownFingerprint } from './lost-send-repository.ts';
+import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
-import {
-  rereadTransaction,
-  type PixTransaction,
-  type SentView,
-} from './pix-transaction-repository.ts';
+import { type PixTransaction, type SentView } from './pix-transaction-repository.ts';
 import { readReplay } from './replay-repository.ts';
 import {
   reserveSend,
@@ -69,16 +68,18 @@ export async function claimTransaction(
 /** A send whose key was acquired, with the payer, or the stored send that has the key. */
 export type SendClaim =
   | (Acquired & { readonly payer: Payer; readonly account: AccountRef })
-  | { readonly result: 'replay'; readonly transaction: SentView };
+  | { readonly result: 'replay'; readonly transaction: SentView }
+  /** Nothing was claimed: the payer's statement must be read first, because commits were lost. */
+  | { readonly result: 'unread'; readonly payer: Payer };
 
 /**
  * Claims the idempotency key of a send, or finds the send that has it, in one statement with the
  * check of the banking session. A key that this process has seen is read first, because most
  * repeats find the result of their send. If the read does not find it, the claim decides.
- * @throws AppError UNAUTHENTICATED when the session of the token is not active, and
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active, PIX_PAUSED, and
  *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
- *   the user's limit, and there is nothing to replay, or when the key was used for a different
- *   request.
+ *   the user's limit, or may have been paid by a lost send, and there is nothing to replay, or when
+ *   the key was used for a different request.
  */
 export async function claimSend(
   context: Context,
@@ -87,12 +88,22 @@ export async function claimSend(
 ): Promise<SendClaim> {
   const { claimedKeys } = context;
   const { idempotencyKey } = reservation;
-  if (claimedKeys.has(token.userId, idempotencyKey)) {
+  const seenAt = claimedKeys.seenAt(token.userId, idempotencyKey);
+  if (seenAt) {
     const transaction = await readReplay(context, token, reservation);
-    if (transaction) return { result: 'replay', transaction };
+    if (transaction) {
+      claimedKeys.add(token.userId, idempotencyKey, context.clock.now());
+      return { result: 'replay', transaction };
+    }
   }
   const claim = await claimKeyOfSend(context, token, reservation);
-  claimedKeys.add(token.userId, idempotencyKey);
+  if (claim.result === 'unread') return claim;
+  if (seenAt && claim.result === 'acquired' && !claim.resumed) {
+    // The send that this process has seen under the key is gone: another one must not be paid.
+    const lost = { missing: 'the send of a key', committedAt: seenAt };
+    if (await noticeLostCommit(context, lost)) throw pausedRefusal('unknown');
+  }
+  claimedKeys.add(token.userId, idempotencyKey, context.clock.now());
   return claim;
 }
 
@@ -105,8 +116,14 @@ async function claimKeyOfSend(
   for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
     const reserved = await reserveSend(context, token, reservation);
     if (!reserved) throw new AppError('UNAUTHENTICATED');
-    const { payer, holder, limit } = reserved;
+    const { payer, holder, limit, hold } = reserved;
     const account = accountOrRefusal(context, payer);
+    const isOpen = holder === null || isResumable(context, holder);
+    if (isOpen && hold !== null && !(account instanceof AppError)) {
+      if (hold === 'unread') return { result: 'unread', payer };
+      if (holder === null || hold !== 'paused') throw heldRefusal(hold);
+      return { result: 'replay', transaction: holder.transaction };
+    }
     if (!holder) {
       if (account instanceof AppError) throw account;
       isOvertaken = limit !== null && !limit.isCurrent;
@@ -138,23 +155,36 @@ function neitherClaimedNorFound(): Error {
   return new Error('an idempotency key was neither claimed nor found');
 }
 
+/** Whether the process that worked on a stored transaction has died before it was paid. */
+function isResumable({ clock }: LocalContext, holder: KeyHolder): boolean {
+  if (holder.isNew || !isBeforePaying(holder.transaction.phase)) return false;
+  return holder.claimedUntil === null || holder.claimedUntil <= clock.now();
+}
+
 async function claimFrom(
   context: LocalContext,
-  { fingerprint }: SendReservation,
+  reservation: SendReservation,
   holder: KeyHolder,
 ): Promise<Claim> {
   const { transaction } = holder;
   if (holder.isNew) return { result: 'acquired', resumed: false, transaction };
-  if (!holder.fingerprint?.equals(fingerprint)) throw keyUsedElsewhere(transaction);
-  const now = context.clock.now();
-  const isFree = holder.claimedUntil === null || holder.claimedUntil <= now;
-  const taken =
-    isFree && isBeforePaying(transaction.phase)
-      ? await takeOverTransaction(context, transaction.id)
-      : null;
+  if (!isSameRequest(reservation, holder)) throw keyUsedElsewhere(transaction);
+  const taken = isResumable(context, holder)
+    ? await takeOverTransaction(context, transaction.id)
+    : null;
   return taken
     ? { result: 'acquired', resumed: true, transaction: taken }
     : { result: 'replay', transaction };
+}
+
+/** Of a send that was stored again from the statement, only the amount is known. */
+function isSameRequest(
+  { fingerprint, amountCents }: SendReservation,
+  holder: KeyHolder & { readonly isNew: false },
+): boolean {
+  const stored = holder.fingerprint;
+  if (stored?.equals(unknownFingerprint)) return holder.amountCents === amountCents;
+  return stored?.equals(fingerprint) ?? false;
 }
 
 const usedElsewhere: Text = {

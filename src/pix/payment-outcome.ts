@@ -1,6 +1,7 @@
 /** Derives and stores the outcome of a payment that was sent, or provably was not sent. */
 import { pause } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { longestCallMs } from '../domain/call-duration.ts';
 import { isBeforePaying, notSentNote, phasesOpenToAnswer } from '../domain/pix.ts';
 import type { Log } from '../log.ts';
 import type { ProviderError } from '../provider/errors.ts';
@@ -19,12 +20,8 @@ import {
   type PayingSend,
   type TimedStep,
 } from './payment-repository.ts';
-import {
-  noteAnomaly,
-  readStored,
-  rereadTransaction,
-  type PixTransaction,
-} from './pix-transaction-repository.ts';
+import { noteAnomaly, readStored, type PixTransaction } from './pix-transaction-repository.ts';
+import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import { storeWithRetries, type SendInProgress } from './unstored-outcomes.ts';
 
 /** The outcome of a payment. */
@@ -192,7 +189,13 @@ async function recordOnce(
         })
       : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.endToEnd });
   if (moved) return moved;
-  return noteContradiction(context, paying, { endToEnd: paying.endToEnd, move, log });
+  const stored = await noteContradiction(context, paying, { endToEnd: paying.endToEnd, move, log });
+  if (stored.endToEnd !== paying.endToEnd) {
+    const { claimedUntil } = paying;
+    const committedAt = new Date(claimedUntil.getTime() - longestCallMs(context.config.provider));
+    await noticeLostCommit(context, { missing: 'the step to PAYING', committedAt });
+  }
+  return stored;
 }
 
 /** An outcome that could not be stored, because the transaction was moved meanwhile. */

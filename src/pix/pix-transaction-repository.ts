@@ -122,21 +122,13 @@ const findTransaction: Statement = {
       join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
 };
 
-/** @returns the transaction as it is stored now, or null: a failover has lost it. */
+/** @returns the transaction as it is stored now, or null: its commit is lost. */
 export async function readStored(
   { db }: Pick<LocalContext, 'db'>,
   { id, userId }: PixTransaction,
 ): Promise<PixTransaction | null> {
   const [row] = await db.query<PixTransactionRow>(findTransaction, [id, userId]);
   return row ? toTransaction(row) : null;
-}
-
-/** @returns the transaction as it is stored now; as it was given when a failover has lost it. */
-export async function rereadTransaction(
-  context: Pick<LocalContext, 'db'>,
-  transaction: PixTransaction,
-): Promise<PixTransaction> {
-  return (await readStored(context, transaction)) ?? transaction;
 }
 
 /** The fields of a send that its response contains. */

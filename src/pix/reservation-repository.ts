@@ -10,7 +10,7 @@ import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
-import { decimalFromCents } from '../domain/money.ts';
+import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   isLimitedRow,
   limitOf,
@@ -19,6 +19,7 @@ import {
   type LimitColumns,
   type SpendingLimit,
 } from './limits.ts';
+import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
   columnsOf,
@@ -56,6 +57,8 @@ export type KeyHolder =
       readonly isNew: false;
       readonly transaction: PixTransaction;
       readonly fingerprint: Buffer | null;
+      /** In centavos; null: an amount that is too large to compare. */
+      readonly amountCents: number | null;
       readonly claimedUntil: Date | null;
     };
 
@@ -184,6 +187,8 @@ interface PayerColumns {
   readonly account_document: string | null;
   /** Null: there is no account. */
   readonly account_status: AccountStatus | null;
+  /** Why no send may be made now; null: it may. */
+  readonly hold: SendHold | null;
 }
 
 const payerColumns: readonly (keyof PayerColumns)[] = [
@@ -194,11 +199,13 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'account_number',
   'account_document',
   'account_status',
+  'hold',
 ];
 
 /** As in `accounts/payer-account.ts`. */
 const mayPay = `
-              account_status = 'ACTIVE' and (account_provider <> 'local' or names_local)
+              hold is null and account_status = 'ACTIVE'
+              and (account_provider <> 'local' or names_local)
               and agency <> '' and account_number <> ''
               and coalesce(account_document, user_document) <> ''`;
 
@@ -215,7 +222,8 @@ const reserveForSession: Statement = {
     with payer as (
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
-             a.account_number, a.document as account_document, a.status as account_status
+             a.account_number, a.document as account_document, a.status as account_status,
+             ${sendHold('requested')} as hold
         from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
                     $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
                     $11::boolean[])
@@ -255,7 +263,8 @@ const reserveWithinLimits: Statement = {
     with payer as (
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
-             a.account_number, a.document as account_document, a.status as account_status
+             a.account_number, a.document as account_document, a.status as account_status,
+             ${sendHold('requested')} as hold
         from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
                     $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
                     $11::boolean[], $12::numeric[], $13::numeric[], $14::boolean[],
@@ -300,6 +309,8 @@ export interface ReservedSend {
   readonly payer: Payer;
   /** Null: limits are off. */
   readonly limit: SpendingLimit | null;
+  /** Why no send may be made now; null: it may. */
+  readonly hold: SendHold | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
 }
@@ -337,6 +348,7 @@ export async function reserveSend(
   return {
     payer: payerOf(token, row),
     limit: isLimitedRow(row) ? limitOf(row, now) : null,
+    hold: row.hold,
     holder: holderOf(row, { ...reservation, ...terms, userId }),
   };
 }
@@ -366,7 +378,8 @@ function holderOf(row: ReservedRow, reservation: Reservation): KeyHolder | null 
   const transaction = toTransaction(row);
   if (row.reserved) return { isNew: true, transaction };
   const { fingerprint, claimed_until: claimedUntil } = row;
-  return { isNew: false, transaction, fingerprint, claimedUntil };
+  const amountCents = centsFromDecimal(row.amount);
+  return { isNew: false, transaction, fingerprint, amountCents, claimedUntil };
 }
 
 /** A new transaction is stored as requested. */

@@ -1,11 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
+import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { Payer } from '../auth/principal.ts';
-import { toAppError } from '../auth/provider-failure.ts';
+import { readFromProvider, toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
+import { isBeforePaying, outcomeOf, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import type { RefusedCall, RequestFacts, TokenOperation } from '../http/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
@@ -17,7 +18,8 @@ import {
   type ConfirmedLookUp,
   type LookUp,
 } from './confirmed-payee.ts';
-import { claimSend, failUnpaid } from './idempotency.ts';
+import { claimSend, failUnpaid, type SendClaim } from './idempotency.ts';
+import { pausedRefusal, uncheckedRefusal } from './holds.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
   answerOf,
@@ -26,10 +28,14 @@ import {
   outcomeOfReceipt,
   recordOutcome,
 } from './payment-outcome.ts';
+import { findPause } from './pause-repository.ts';
 import { beginPaying, noteRepeat, type PayingSend, type TimedStep } from './payment-repository.ts';
 import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
-import { rereadTransaction, type PixTransaction } from './pix-transaction-repository.ts';
+import { rereadTransaction } from './lost-commits.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
 import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
+import type { SendReservation } from './reservation-repository.ts';
+import { readStatementAfterLoss } from './statement-after-loss.ts';
 import { pixReply } from './transaction-reply.ts';
 
 /**
@@ -72,7 +78,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
       if (replayed) return pixReply(replayed, { replayed: true });
       throw invalidField('lookup_id', unusableLookUp);
     }
-    const claim = await claimSend(context, token, reservation);
+    const claim = await claimAfterReading(context, token, { reservation, request });
     if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
 
     const { transaction } = claim;
@@ -84,6 +90,31 @@ export const sendPix: TokenOperation<'sendPix'> = {
     return pixReply(result, { replayed: claim.resumed });
   },
 };
+
+interface ClaimOptions {
+  readonly reservation: SendReservation;
+  readonly request: RequestFacts;
+}
+
+/**
+ * Claims the key of a send. If the payer's last commits may be lost, the statement is read first.
+ * @throws AppError PIX_UNCHECKED when it cannot be read, and as `claimSend` does.
+ */
+async function claimAfterReading(
+  context: Context,
+  token: VerifiedToken,
+  { reservation, request }: ClaimOptions,
+): Promise<Exclude<SendClaim, { readonly result: 'unread' }>> {
+  const first = await claimSend(context, token, reservation);
+  if (first.result !== 'unread') return first;
+  const session = callerSession(context, first.payer);
+  const reading = readStatementAfterLoss(context, session, request.callOptions);
+  if (await readFromProvider(reading)) {
+    const second = await claimSend(context, token, reservation);
+    if (second.result !== 'unread') return second;
+  }
+  throw uncheckedRefusal();
+}
 
 /**
  * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
@@ -274,8 +305,8 @@ function usedEndToEnd(cause: unknown): ProviderError {
 }
 
 /**
- * Handles a send that this process could not take to PAYING: another process has moved it, or its
- * account was blocked meanwhile. If it has the end-to-end id of our own look-up, a statement that
+ * Handles a send that this process could not take to PAYING: another process has moved it, sends
+ * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own look-up, a statement that
  * we had given up took it to PAYING nevertheless, and another process has marked it UNKNOWN since:
  * nothing was sent.
  */
@@ -291,6 +322,10 @@ async function notPaid(
   const isOwn = step !== null && stored.endToEnd === step.endToEnd;
   if (isOwn && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, step);
   if (!isBeforePaying(stored.phase)) return stored;
+  if (await findPause(context)) {
+    await moveTransaction(context, stored.id, release);
+    throw pausedRefusal(outcomeOf(stored));
+  }
   return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
 }
 

@@ -8,11 +8,13 @@ import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
+import { mayBeLost } from './pause-repository.ts';
 import { isUnsettled } from './pix-transaction-repository.ts';
 
 /**
  * Transactions that no process has moved out of some phases for too long, oldest first. The index
- * excludes those that were created since then.
+ * excludes those that were created since then. A send before PAYING is left out while the commit of
+ * its PAYING may be lost.
  * Parameters: phases, untouched since, now, limit.
  */
 const findStale: Statement = {
@@ -21,6 +23,7 @@ const findStale: Statement = {
     select id from pix_transactions t
      where ${isUnsettled('t')} and created_at <= $2 and phase = any($1::text[]) and updated_at <= $2
        and (claimed_until is null or claimed_until <= $3)
+       and (phase = 'PAYING' or not ${mayBeLost('t')})
      order by updated_at limit $4`,
 };
 

@@ -119,16 +119,20 @@ async function settleOfDay(
   const lines = await readStatementOf(context, days);
   if (!lines) return;
   for (const send of sends) {
-    await settle(context, send, lines);
+    await settleByLines(context, send, lines);
     // Each send searches every line.
     await nextTurn();
   }
   await correctFromStatement(context, { userId: first.userId, at: first.createdAt, lines });
 }
 
-async function settle(
+/**
+ * Completes a send that a whole statement proves, and reports what the statement leaves unclear.
+ * @param send whose outcome is unknown, or that waits for its webhook.
+ */
+export async function settleByLines(
   context: Context,
-  send: UnconfirmedSend,
+  send: Pick<UnconfirmedSend, 'id' | 'endToEnd' | 'amountCents' | 'idempotencyKey'>,
   lines: readonly StatementLine[],
 ): Promise<void> {
   const { id, endToEnd, amountCents, idempotencyKey: clientRequestId } = send;

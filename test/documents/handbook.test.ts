@@ -47,6 +47,8 @@ const backlog: Backlog = {
   oldestAcceptedSeconds: 1,
   overduePayments: 1,
   differences: { new: 1, old: 1 },
+  isPaused: true,
+  unaccountedPayments: 1,
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */

@@ -1,8 +1,10 @@
 /**
  * An asynchronous failover: the store returns to an earlier commit, and every connection breaks. A
- * history has one at most.
+ * history has one at most. As the handbook says, sends are paused before the new server takes
+ * connections, and an operator resumes them.
  */
 import { repeatNotes } from '../../src/domain/pix.ts';
+import { beginPause } from '../../src/pix/pause-repository.ts';
 import type { Snapshot } from './memory/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Oracle } from './oracle/oracle.ts';
@@ -20,6 +22,8 @@ export interface FailoverOptions {
   readonly oracle: Oracle;
   /** Called after the store was restored. */
   readonly failedOver: () => void;
+  /** An operator resumes the sends, which are paused. */
+  readonly recover: () => void;
   /** Whether the service has begun: commits before that are never lost. */
   readonly hasBegun: () => boolean;
 }
@@ -35,11 +39,17 @@ const readRows = `
 
 const readBlocked = `select user_id from accounts where status = 'BLOCKED' order by user_id`;
 
+interface Standby {
+  readonly contents: Snapshot;
+  /** Later commits are lost. */
+  readonly since: Date;
+}
+
 export class Failover {
   readonly #options: FailoverOptions;
   readonly #owner: Owner = { name: 'database' };
   /** The contents of the standby; null: none yet, or it has taken over. */
-  #standby: Snapshot | null = null;
+  #standby: Standby | null = null;
   #isOver = false;
 
   constructor(options: FailoverOptions) {
@@ -52,7 +62,7 @@ export class Failover {
     const { failovers } = profile();
     if (!isOnServer || failovers === 0 || this.#isOver || !hasBegun()) return;
     if (this.#standby && !scheduler.chance.happens(replicated)) return;
-    this.#standby = store.snapshot();
+    this.#standby = { contents: store.snapshot(), since: new Date(scheduler.nowMs) };
   }
 
   /** A step is about to run: the server may fail. */
@@ -69,15 +79,19 @@ export class Failover {
     });
   }
 
-  async #failOver(standby: Snapshot): Promise<string> {
-    const { store, scheduler, lost, oracle, failedOver } = this.#options;
+  async #failOver({ contents, since }: Standby): Promise<string> {
+    const { store, scheduler, lost, oracle, failedOver, recover } = this.#options;
     const before = await store.rows<StoredRow>(readRows);
-    await store.restore(standby);
+    await store.restore(contents);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) oracle.rolledBack(row);
     oracle.accounts.rolledBack(await store.rows(readBlocked));
+    const clock = scheduler.clockOf(this.#owner);
+    const reason = 'the database has failed over';
+    await beginPause({ db: store.db, clock }, { by: 'operator', reason, lostSince: since });
     failedOver();
+    recover();
     scheduler.count('failovers');
     if (changed.length > 0) scheduler.count('failovers that change a payment');
     return `${changed.length} transactions change`;

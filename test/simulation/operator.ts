@@ -8,6 +8,7 @@ import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { retryJobs } from '../../src/operator/jobs.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
+import { resumePix } from '../../src/operator/pix-pause.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
@@ -32,6 +33,8 @@ const longestPauseMs = 240_000;
 const maxTries = 200;
 const triesPauseMs = 2_000;
 
+const recoveryPauseMs = 60_000;
+
 const decision = { reason: 'checked with the provider' } as const;
 
 const caller: OpCaller = { operator: 'operator', progress: ignore };
@@ -42,13 +45,18 @@ const states = ['received', 'parked', 'orphaned', 'processed', 'anomaly', 'ignor
 
 export class Operator {
   readonly owner: Owner = { name: 'operator' };
-  isDone = false;
+  #hasActed = false;
+  #isRecovering = false;
   readonly #options: OperatorOptions;
   readonly #isCareful: boolean;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
     this.#isCareful = options.scheduler.chance.happens(0.6);
+  }
+
+  get isDone(): boolean {
+    return this.#hasActed && !this.#isRecovering;
   }
 
   async run(): Promise<void> {
@@ -60,7 +68,21 @@ export class Operator {
       if (chance.happens(0.4)) await this.unblockAll();
     }
     await this.unblockAll();
-    this.isDone = true;
+    this.#hasActed = true;
+  }
+
+  /** Resumes the sends after a failover, as soon as the service lets it. */
+  async recover(): Promise<void> {
+    const { scheduler } = this.#options;
+    this.#isRecovering = true;
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      await scheduler.sleep(this.owner, recoveryPauseMs);
+      const resumed = await this.#call('resumes sends', (context) =>
+        resumePix.run(context, decision, caller),
+      );
+      if (resumed !== null) break;
+    }
+    this.#isRecovering = false;
   }
 
   /** Replays every stored event, also those that are applied already. */

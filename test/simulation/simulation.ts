@@ -123,6 +123,7 @@ export class Simulation {
         accounts.statementExecuted(statement);
         return limitCheck.statementExecuted(statement);
       },
+      recover: () => void this.operator.recover(),
       hasBegun: () => this.processes.isComplete,
     });
     this.processes = new Processes({

@@ -34,6 +34,8 @@ export interface StatementsOptions {
   /** Called for every executed statement, before any other one is executed. */
   readonly statementExecuted: (statement: ExecutedStatement) => Promise<void>;
   readonly oracle: Oracle;
+  /** An operator resumes the sends after a failover. */
+  readonly recover: () => void;
   /** Whether the service has begun. */
   readonly hasBegun: () => boolean;
 }

@@ -9,9 +9,12 @@ import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
 import { PixLimit } from './pix-limit.ts';
+import { PixPause } from './pix-pause.ts';
+import { PixStatementRead } from './pix-statement-read.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { Reconciliation, ReconciliationDifference } from './reconciliation.ts';
+import { PixUnaccountedLine } from './pix-unaccounted-line.ts';
 import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
@@ -27,6 +30,9 @@ export const entities = [
   PixTransaction,
   PixTimeline,
   PixLimit,
+  PixPause,
+  PixStatementRead,
+  PixUnaccountedLine,
   OnboardingApplication,
   OnboardingDocument,
   OnboardingDocumentChunk,

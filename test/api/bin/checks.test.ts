@@ -78,6 +78,8 @@ describe('ponte doctor', () => {
         'corrected payments',
         'accepted payments',
         'payments left in PAYING',
+        'sends',
+        'unaccounted payments',
         'last webhook',
         'refused webhooks',
         'unread events',

@@ -201,6 +201,26 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'webhook_refusals',
     changes: [{ reason: 'unlucky' }],
   },
+  pix_pauses_end_named: {
+    table: 'pix_pauses',
+    changes: [{ ended_at: null }, { ended_by: null }],
+  },
+  pix_statement_reads_user_id_foreign: {
+    table: 'pix_statement_reads',
+    changes: [{ user_id: 1_000_000 }],
+  },
+  pix_statement_reads_pause_id_foreign: {
+    table: 'pix_statement_reads',
+    changes: [{ pause_id: 1_000_000 }],
+  },
+  pix_unaccounted_lines_user_id_foreign: {
+    table: 'pix_unaccounted_lines',
+    changes: [{ user_id: 1_000_000 }],
+  },
+  pix_unaccounted_lines_amount_positive: {
+    table: 'pix_unaccounted_lines',
+    changes: [{ amount: 0 }, { amount: -1 }],
+  },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
     table: 'jobs',
@@ -293,6 +313,13 @@ export const refusedPairs: Readonly<
   reconciliation_differences_pkey: [
     { table: 'reconciliation_differences', pair: () => same({ id: 1_000_000 }) },
   ],
+  pix_pauses_pkey: [{ table: 'pix_pauses', pair: () => same({ id: 1_000_000 }) }],
+  pix_pauses_one_open: [
+    { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },
+  ],
+  pix_unaccounted_lines_pkey: [
+    { table: 'pix_unaccounted_lines', pair: () => same({ end_to_end: uuid() }) },
+  ],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
   webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
@@ -308,6 +335,7 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
     table: 'reconciliation_differences',
     changes: () => ({ subject: 'the-same' }),
   },
+  pix_statement_reads_pkey: { table: 'pix_statement_reads' },
   login_addresses_pkey: {
     table: 'login_addresses',
     changes: () => ({ address_digest: Buffer.from('the-same') }),

@@ -89,7 +89,7 @@ for (const isSeen of [true, false]) {
   test(`a replay of a send takes one round trip on a process ${where}`, async (t) => {
     const key = `repeated-${isSeen}`;
     const first = await send(key);
-    t.mock.method(app.context.claimedKeys, 'has', () => isSeen);
+    t.mock.method(app.context.claimedKeys, 'seenAt', () => (isSeen ? app.clock.now() : null));
     const replay = await costsAtMost(t, 1, () => send(key));
     assert.equal(replay.headers.get('idempotency-replayed'), 'true');
     assert.equal(replay.body.transaction_id, first.body.transaction_id);

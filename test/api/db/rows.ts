@@ -110,6 +110,15 @@ export const goodRow = {
     seen_at: at,
   }),
   pix_limits: (): Row => ({ version: 1 }),
+  pix_pauses: (): Row => ({
+    began_at: at,
+    began_by: 'ponte',
+    reason: 'a test',
+    ended_at: at,
+    ended_by: 'ana',
+  }),
+  pix_statement_reads: (): Row => ({ read_since: at, read_at: at }),
+  pix_unaccounted_lines: (): Row => ({ end_to_end: uuid(), amount: 10, found_at: at }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),
 } as const;
 
@@ -137,9 +146,15 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
     case 'pix_limits':
     case 'reconciliations':
     case 'reconciliation_differences':
+    case 'pix_unaccounted_lines':
     case 'pix_transactions':
     case 'onboarding_applications':
       return { user_id: await insert(open, 'users', goodRow.users()) };
+    case 'pix_statement_reads':
+      return {
+        user_id: await insert(open, 'users', goodRow.users()),
+        pause_id: await insertGood(open, 'pix_pauses'),
+      };
     case 'pix_timeline':
       return { transaction_id: await insertGood(open, 'pix_transactions') };
     case 'onboarding_documents':

@@ -168,7 +168,7 @@ describe('ponte doctor', () => {
     }
   });
 
-  it('needs six queries of the database', async () => {
+  it('needs seven queries of the database', async () => {
     const executed: string[] = [];
     const db: typeof app.context.db = {
       ...app.context.db,
@@ -186,6 +186,7 @@ describe('ponte doctor', () => {
         'backlog-read',
         'unknown-codes-count',
         'inspect-pix-corrected-count',
+        'pix-pause-find',
         'ops-inspect-webhooks',
       ],
     );

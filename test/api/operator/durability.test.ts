@@ -12,14 +12,17 @@ const safe = {
   fullPageWrites: 'on',
   synchronousCommit: 'on',
   hasSynchronousStandby: true,
+  standbys: 1,
 };
 
-test('settings that lose commits are bad, and a missing standby is remarked on', () => {
+test('settings that lose commits are bad, and an asynchronous standby is doubtful', () => {
   assert.equal(durability(safe).state, 'ok');
   assert.match(durability(safe).says, /and on a standby/);
-  const alone = durability({ ...safe, hasSynchronousStandby: false });
+  const alone = durability({ ...safe, hasSynchronousStandby: false, standbys: 0 });
   assert.deepEqual([alone.state, alone.todo], ['ok', null]);
-  assert.match(alone.says, /failover loses the last commits/);
+  const asynchronous = durability({ ...safe, hasSynchronousStandby: false });
+  assert.equal(asynchronous.state, 'doubtful');
+  assert.match(asynchronous.says, /failover loses the last commits/);
   for (const [name, changes] of [
     ['fsync', { fsync: 'off' }],
     ['full_page_writes', { fullPageWrites: 'off' }],

@@ -5,6 +5,8 @@ import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.t
 import { paymentRefusal } from '../../../src/provider/refusals.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
@@ -43,6 +45,8 @@ await app.rows(
    values (1, '2026-05-01', $1, 'UNPROVEN', 'unreadable', 'line', $2, $2)`,
   [id, app.clock.now()],
 );
+const unaccounted = newEndToEndId('11165756', app.clock.now());
+await noteUnaccounted(app.context, { endToEnd: unaccounted, userId: id, amountCents: 100 });
 
 const toldId = `pix_${completed.id}`;
 
@@ -79,6 +83,10 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'pix show': { id: completed.id },
   'provider unknown': {},
   'provider try': { codes: ['E42'], limit: 100 },
+  'pix pause': { reason: 'ticket 7' },
+  'pix resume': { reason: 'ticket 7' },
+  'pix unaccounted': { limit: 100 },
+  'pix account': { endToEnd: unaccounted, reason: 'ticket 7' },
   'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
   'pix resolve-list': {
     entries: [{ line: 1, name: pending.id, as: 'completed' }],

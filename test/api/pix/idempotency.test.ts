@@ -46,6 +46,7 @@ const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
   async SEND(service, key, amountCents) {
     const claim = await claimSend(service, token, reservation(key, amountCents));
     if (claim.result === 'replay') return claim;
+    assert.ok(claim.result === 'acquired');
     const { result, resumed, transaction } = claim;
     return { result, resumed, transaction };
   },

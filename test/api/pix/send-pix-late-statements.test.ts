@@ -1,7 +1,7 @@
 /** Statements that are executed after their time-out, and rows that a failover loses. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test, type TestContext } from 'node:test';
+import { afterEach, test, type TestContext } from 'node:test';
 import type { Statement } from '../../../src/db/database.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
@@ -17,6 +17,9 @@ const { query } = app.context.db;
 const body = { pix_key: 'ana@example.com', amount: 10.5 };
 
 type Values = readonly unknown[];
+
+// Some of these tests lose a commit, which pauses all sends.
+afterEach(() => app.ownerRows('delete from pix_pauses'));
 
 test('a send that another process takes to PAYING by the same look-up is not paid here too', async (t) => {
   const user = await givenCustomer(app);

@@ -261,9 +261,14 @@ export class Oracle {
   #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
     const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id')) return outcome !== null && this.lookUps.isRefusable(request);
-    if (fields.includes('amount')) return this.#mayExceedLimit(customer);
+    if (fields.includes('amount')) return this.#mayExceedLimit(customer) || this.#hasLost(customer);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);
     return (this.#requested.get(nameOf(customer, key))?.size ?? 0) > 1;
+  }
+
+  /** Whether a customer's statement may show a payment whose record a failover has lost. */
+  #hasLost(customer: StoredCustomer): boolean {
+    return this.ledger.paymentsOf(customer).some((one) => this.#lost.hasLostRecord(one));
   }
 
   /** Whether the sum of a customer's requests exceeds a limit. */

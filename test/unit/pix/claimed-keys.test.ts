@@ -5,18 +5,19 @@ import { ClaimedKeys } from '../../../src/pix/claimed-keys.ts';
 
 test('a key is known after it was added, for its user alone', () => {
   const keys = new ClaimedKeys();
-  assert.equal(keys.has(1, 'key'), false);
-  keys.add(1, 'key');
-  assert.equal(keys.has(1, 'key'), true);
-  assert.equal(keys.has(2, 'key'), false);
-  assert.equal(keys.has(1, 'other'), false);
+  const now = new Date('2026-11-25T12:00:00.000Z');
+  assert.equal(keys.seenAt(1, 'key'), null);
+  keys.add(1, 'key', now);
+  assert.equal(keys.seenAt(1, 'key'), now);
+  assert.equal(keys.seenAt(2, 'key'), null);
+  assert.equal(keys.seenAt(1, 'other'), null);
 });
 
 test('at most 4096 keys are known, the latest 2048 among them', () => {
   const keys = new ClaimedKeys();
   const added = Array.from({ length: 10_000 }, (_, place) => `key-${place}`);
-  for (const key of added) keys.add(1, key);
-  const known = added.filter((key) => keys.has(1, key));
+  for (const key of added) keys.add(1, key, new Date());
+  const known = added.filter((key) => keys.seenAt(1, key) !== null);
   assert.ok(known.length <= 4_096, `${known.length} keys are known`);
   assert.deepEqual(known.slice(-2_048), added.slice(-2_048));
 });

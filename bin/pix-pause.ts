@@ -1,0 +1,100 @@
+/** `ponte pix pause`, `resume` and `account`: all sends, and what is left after a loss. */
+import type { Context, Declare } from './context.ts';
+import { UsageError } from './exit-codes.ts';
+import {
+  examples,
+  parseTime,
+  resolveTime,
+  withChangeOptions,
+  type ChangeOptions,
+  type TypedTime,
+} from './options.ts';
+import { shortTime } from './output.ts';
+
+const reasonHelp = 'why; required; it is recorded: no personal data';
+
+/** Adds the commands to `ponte pix`. */
+export const declarePause: Declare = (noun, run) => {
+  withChangeOptions(noun.command('pause'))
+    .description('pause all sends and look-ups of keys, in every instance')
+    .requiredOption('--reason <text>', reasonHelp)
+    .option('--since <time>', 'commits since this time in UTC, or an age, may be lost', parseTime)
+    .addHelpText(
+      'after',
+      examples("ponte pix pause --since '2026-11-25 14:00' --reason 'restore of 14:00'"),
+    )
+    .action(run(pause));
+
+  withChangeOptions(noun.command('resume'))
+    .description('end the pause; after a loss, each user sends once their statement was read')
+    .requiredOption('--reason <text>', reasonHelp)
+    .addHelpText('after', examples("ponte pix resume --reason 'restored and audited'"))
+    .action(run(resume));
+
+  withChangeOptions(noun.command('account'))
+    .description('list payments that only a statement shows, or account for one: it blocks no more')
+    .argument('[end-to-end-id]', 'of the payment; without one, they are listed')
+    .option('--reason <text>', 'what accounts for it; required with an id: no personal data')
+    .addHelpText(
+      'after',
+      examples(
+        'ponte pix account',
+        "ponte pix account E11165756202611210349AZI8BYWKo82 --reason 'paid at a branch'",
+      ),
+    )
+    .action(run(account));
+};
+
+interface PauseOptions extends ChangeOptions {
+  readonly reason: string;
+  readonly since?: TypedTime;
+}
+
+async function pause({ call, clock, confirm, terminal }: Context, options: PauseOptions) {
+  const { reason, since } = options;
+  const from = since && resolveTime(since, clock);
+  await confirm('Pause all sends, for every user?', options);
+  const paused = await call('pix pause', { reason, ...(from !== undefined && { since: from }) });
+  const { lostSince } = paused;
+  const loss = lostSince === null ? '' : ` Commits may be lost since ${shortTime(lostSince)}.`;
+  terminal.result(paused, options, `All sends are paused.${loss}`);
+}
+
+async function resume({ call, confirm, terminal }: Context, options: PauseOptions) {
+  await confirm('Let users send again?', options);
+  const resumed = await call('pix resume', { reason: options.reason });
+  const { lostSince } = resumed;
+  const sentence =
+    lostSince === null
+      ? 'Users send again.'
+      : `Each user sends again once their statement since ${shortTime(lostSince)} was read.`;
+  terminal.result(resumed, options, sentence);
+}
+
+interface AccountOptions extends ChangeOptions {
+  readonly reason?: string;
+}
+
+async function account(
+  { call, confirm, terminal }: Context,
+  endToEnd: string | undefined,
+  options: AccountOptions,
+) {
+  const { reason } = options;
+  if (endToEnd === undefined) {
+    const { lines } = await call('pix unaccounted', { limit: 1_000 });
+    const columns = [
+      { head: 'END-TO-END ID', cell: ({ endToEnd: id }: (typeof lines)[number]) => id },
+      { head: 'USER', cell: ({ userId }: (typeof lines)[number]) => userId },
+      { head: 'AMOUNT', cell: ({ amount }: (typeof lines)[number]) => amount },
+      { head: 'FOUND', cell: ({ foundAt }: (typeof lines)[number]) => shortTime(foundAt) },
+    ];
+    const none = 'Every payment is accounted for.';
+    terminal.list({ name: 'lines', columns, rows: lines, none }, { ...options, limit: 1_000 });
+    return;
+  }
+  if (reason === undefined) throw new UsageError('an end-to-end id needs --reason');
+  await confirm(`Is ${endToEnd} accounted for? Its user may send its amount again.`, options);
+  const accounted = await call('pix account', { endToEnd, reason });
+  terminal.result(accounted, options, `${endToEnd} is accounted for.`);
+}

@@ -1,0 +1,78 @@
+/** `pix pause` and `pix resume`: the switch of all sends. */
+import { longestCallMs } from '../domain/call-duration.ts';
+import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
+import { queueForgottenEvents } from '../settlement/event-repository.ts';
+import { decisionError, type Decision } from './decision.ts';
+import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
+
+export interface PauseInput extends Decision {
+  /** Since when commits may be lost, ISO 8601; absent: none are. */
+  readonly since?: string;
+}
+
+/** A pause; times are ISO 8601. */
+export interface PauseView {
+  /** Since when commits may be lost; null: none are. */
+  readonly lostSince: string | null;
+}
+
+/**
+ * Pauses all sends, in every instance. In a pause it sets since when commits may be lost, if that
+ * is earlier.
+ * @throws OpError when sends are paused already and nothing changes, or the reason or the operator
+ *   is missing.
+ */
+export const pausePix: Op<PauseInput, PauseView> = {
+  async run(context, { reason, since }, { operator }) {
+    const error = decisionError({ reason }, operator);
+    if (error !== null) throw new OpError('REFUSED', error);
+    const lostSince = since === undefined ? null : new Date(since);
+    if (lostSince && lostSince > context.clock.now()) {
+      throw new OpError('REFUSED', '--since is in the future');
+    }
+    const action = { operator, command: 'pix pause', reason: reason.trim() };
+    await recordAction(context, action, async (transaction) => {
+      const pause = { by: operator, reason: reason.trim(), lostSince };
+      const result = await beginPause(transaction, pause);
+      if (result === null) throw new OpError('REFUSED', 'sends are paused already');
+      return { result, targets: ['pix'], outcome: result };
+    });
+    context.log.warn({ operator, lostSince }, 'an operator paused all sends');
+    return { lostSince: lostSince?.toISOString() ?? null };
+  },
+};
+
+/**
+ * Ends the pause. If commits were lost, the end records the loss: each user sends again only when
+ * their statement was read since then. Events whose job was lost get one.
+ * @throws OpError when sends are not paused, when payments from before the loss may still be made,
+ *   or the reason or the operator is missing.
+ */
+export const resumePix: Op<Decision, PauseView> = {
+  async run(context, { reason }, { operator }) {
+    const error = decisionError({ reason }, operator);
+    if (error !== null) throw new OpError('REFUSED', error);
+    const pause = await findPause(context);
+    if (!pause) throw new OpError('REFUSED', 'sends are not paused');
+    const { id, beganAt, lostSince } = pause;
+    const { clock, config } = context;
+    const quietAt = new Date(beganAt.getTime() + longestCallMs(config.provider));
+    if (lostSince && clock.now() < quietAt) {
+      const time = quietAt.toISOString();
+      const rule = `a payment from before the pause may still be made: resume after ${time}`;
+      throw new OpError('REFUSED', rule);
+    }
+    const action = { operator, command: 'pix resume', reason: reason.trim() };
+    await recordAction(context, action, async (transaction) => {
+      const isEnded = await endPause(transaction, { id, by: operator });
+      if (!isEnded) throw new OpError('REFUSED', 'sends were resumed meanwhile');
+      const since = lostSince?.toISOString();
+      const outcome = since ? `commits lost since ${since}` : 'no commits lost';
+      return { result: undefined, targets: ['pix'], outcome };
+    });
+    if (lostSince) await queueForgottenEvents(context);
+    context.log.warn({ operator, lostSince }, 'an operator resumed sends');
+    return { lostSince: lostSince?.toISOString() ?? null };
+  },
+};

@@ -1,0 +1,44 @@
+/** The refusals of sends that may not be made now: in a pause, and after a loss of commits. */
+import type { PixOutcome } from '../domain/pix.ts';
+import { AppError, type Text } from '../errors.ts';
+import type { SendHold } from './pause-repository.ts';
+
+/** An operator ends a pause, in seconds. */
+const pausedRetryAfter = '60';
+
+/** The provider's statement could not be read; it is read again with the next request. */
+const uncheckedRetryAfter = '30';
+
+/** @param outcome of the send that has the key; absent for a request that sends nothing. */
+export function pausedRefusal(outcome?: PixOutcome): AppError {
+  return new AppError('PIX_PAUSED', { headers: headersOf(pausedRetryAfter, outcome) });
+}
+
+/** The refusal of a user whose statement could not be read since commits were lost. */
+export function uncheckedRefusal(): AppError {
+  return new AppError('PIX_UNCHECKED', { headers: headersOf(uncheckedRetryAfter, 'not_sent') });
+}
+
+function headersOf(retryAfter: string, outcome?: PixOutcome): Record<string, string> {
+  return { 'Retry-After': retryAfter, ...(outcome && { 'Pix-Outcome': outcome }) };
+}
+
+const unaccounted: Text = {
+  en: 'A payment of this amount may have been made already. Check your statement, and contact us.',
+  pt: 'Um pagamento deste valor pode já ter sido feito. Confira seu extrato e fale conosco.',
+};
+
+/** The refusal of a send that is held, and whose key no payment has. */
+export function heldRefusal(hold: SendHold): AppError {
+  switch (hold) {
+    case 'paused':
+      return pausedRefusal('not_sent');
+    case 'unread':
+      return uncheckedRefusal();
+    case 'unaccounted':
+      return new AppError('VALIDATION_FAILED', {
+        fields: { amount: [unaccounted] },
+        headers: { 'Pix-Outcome': 'unknown' },
+      });
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Sends whose record was lost, and that the provider's statement shows: they are stored again under
+ * their idempotency key, or noted until an operator accounts for them. The statements are SQL: the
+ * simulation runs them.
+ */
+import { randomUUIDv7 } from 'node:crypto';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
+import { foundAfterLossNote } from '../domain/pix.ts';
+import {
+  columnsOf,
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
+  type PixTransactionRow,
+} from './pix-transaction-repository.ts';
+import { columnThatWakesEvents } from './waiting-events-repository.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** Parameters: end-to-end ids. */
+const findKnown: Statement = {
+  name: 'pix-known-sends',
+  text: `
+    select end_to_end from pix_transactions
+     where end_to_end = any($1::text[]) and operation = 'SEND'`,
+};
+
+/** @returns those of some end-to-end ids that stored sends have. */
+export async function findKnownSends(
+  { db }: Store,
+  endToEnds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ end_to_end: string }>(findKnown, [endToEnds]);
+  return new Set(rows.map(({ end_to_end: endToEnd }) => endToEnd));
+}
+
+/** A payment of a user in the provider's statement that no stored send has. */
+export interface LostSend {
+  readonly userId: number;
+  readonly endToEnd: string;
+  /** In centavos. */
+  readonly amountCents: number;
+}
+
+/** A lost send whose idempotency key the statement names. */
+export interface NamedLostSend extends LostSend {
+  readonly idempotencyKey: string;
+}
+
+/**
+ * The fingerprint of a send whose request is not known: a repeat is the same request if it has the
+ * same amount.
+ */
+export const unknownFingerprint = Buffer.alloc(0);
+
+/**
+ * Stores a lost send again, as one whose outcome is unknown, with the steps that it has taken; no
+ * row: its key or its end-to-end id has a transaction. Events that wait for it are woken.
+ * Parameters: id, user id, key, fingerprint, amount, end-to-end id, now, note.
+ */
+const storeAgain: Statement = {
+  name: 'pix-store-again',
+  text: `
+    with stored as (
+      insert into pix_transactions
+             (id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, amount,
+              end_to_end, created_at, updated_at)
+      values ($1, $2, 'SEND', $3, $4, 'PROCESSING', 'UNKNOWN', 'unknown', $5, $6, $7, $7)
+          on conflict do nothing
+      returning id, operation, idempotency_key, end_to_end, transaction_identification,
+                provider_txid, created_at
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, note)
+      select stored.id, step.phase, stored.created_at, $8
+        from stored join (values (1, 'RESERVED'), (2, 'PAYING'), (3, 'UNKNOWN'))
+                         as step (item, phase) on true
+       order by step.item
+    )
+    select id, ${columnThatWakesEvents('stored', 'stored.created_at')} from stored`,
+};
+
+/** @returns the id of the send; null: a transaction has its key or its end-to-end id. */
+export async function storeSendAgain(
+  { db, clock }: Store,
+  { userId, idempotencyKey, amountCents, endToEnd }: NamedLostSend,
+): Promise<string | null> {
+  const [row] = await db.query<{ id: string }>(storeAgain, [
+    randomUUIDv7(),
+    userId,
+    idempotencyKey,
+    unknownFingerprint,
+    decimalFromCents(amountCents),
+    endToEnd,
+    clock.now(),
+    foundAfterLossNote,
+  ]);
+  return row?.id ?? null;
+}
+
+/** Parameters: key, user id. */
+const findHolder: Statement = {
+  name: 'pix-send-of-key',
+  text: `
+    select ${columnsOf('t', pixColumns)} from pix_transactions t
+     where idempotency_key = $1 and user_id = $2 and operation = 'SEND'`,
+};
+
+/** The send that has a key. */
+export interface SendOfKey {
+  readonly transaction: PixTransaction;
+  /** In centavos; null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+}
+
+/** @returns the send of a user that has a key, or null. */
+export async function findSendOfKey(
+  { db }: Store,
+  { userId, idempotencyKey }: NamedLostSend,
+): Promise<SendOfKey | null> {
+  const [row] = await db.query<PixTransactionRow>(findHolder, [idempotencyKey, userId]);
+  return row
+    ? { transaction: toTransaction(row), amountCents: centsFromDecimal(row.amount) }
+    : null;
+}
+
+/** Parameters: end-to-end id, user id, amount, now. */
+const note: Statement = {
+  name: 'pix-unaccounted-note',
+  text: `
+    insert into pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
+    values ($1, $2, $3, $4)
+        on conflict do nothing
+    returning end_to_end`,
+};
+
+/**
+ * Notes a lost send that cannot be stored again: its user sends nothing of its amount until it is
+ * accounted for.
+ * @returns whether it is new.
+ */
+export async function noteUnaccounted(
+  { db, clock }: Store,
+  { endToEnd, userId, amountCents }: LostSend,
+): Promise<boolean> {
+  const parameters = [endToEnd, userId, decimalFromCents(amountCents), clock.now()];
+  return (await db.query(note, parameters)).length > 0;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const lostSendStatements = { findKnown, storeAgain, findHolder, note };

@@ -1,0 +1,189 @@
+/**
+ * Pauses of all sends, and the losses of commits that they record. The statements are SQL: two are
+ * parts of the statements that every send runs, and the simulation runs the others.
+ */
+import { isPixPaused } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** The last recorded loss of commits; null: there was none. */
+const lastLoss = '(select max(id) from pix_pauses where lost_since is not null)';
+
+/**
+ * A condition: the statement of the user of a row was not read since the last loss of commits. Only
+ * after a loss does it read a table for each row.
+ * @param row a table expression with the column `user_id`.
+ */
+function isUnread(row: string): string {
+  return `(${lastLoss} is not null and ${lastLoss} > coalesce(
+              (select pause_id from pix_statement_reads where user_id = ${row}.user_id), 0))`;
+}
+
+/** Why a send may not be made now. */
+export type SendHold = 'paused' | 'unread' | 'unaccounted';
+
+/**
+ * A column: why the send of a row may not be made now (see {@link SendHold}), or null. A line of a
+ * statement blocks no longer when a send with its end-to-end id is stored.
+ * @param row a table expression with the columns `user_id` and `amount`.
+ */
+export function sendHold(row: string): string {
+  return `case when ${isPixPaused} then 'paused'
+                when ${isUnread(row)} then 'unread'
+                when exists (select from pix_unaccounted_lines line
+                              where line.user_id = ${row}.user_id and line.amount = ${row}.amount
+                                and line.accounted_at is null
+                                and not exists (select from pix_transactions t
+                                                 where t.end_to_end = line.end_to_end
+                                                   and t.operation = 'SEND'))
+                then 'unaccounted' end`;
+}
+
+/**
+ * A condition: nothing stored proves that the send of a row was not paid, because the commit that
+ * said so may be lost.
+ * @param row a table expression of transactions.
+ */
+export function mayBeLost(row: string): string {
+  return `(${row}.operation = 'SEND' and (${isPixPaused} or ${isUnread(row)}))`;
+}
+
+/**
+ * Begins a pause, or widens the open one: then its loss begins at the earlier time. Nothing happens
+ * if the time of the missing row is in a loss that is recorded.
+ * Parameters: now, who, reason, since when commits may be lost or null, time of a missing row or
+ * null.
+ */
+const begin: Statement = {
+  name: 'pix-pause-begin',
+  text: `
+    with widened as (
+      update pix_pauses set lost_since = $4::timestamptz
+       where ended_at is null
+         and (lost_since > $4 or (lost_since is null and $4 is not null))
+      returning id
+    ), begun as (
+      insert into pix_pauses (began_at, began_by, reason, lost_since)
+      select $1::timestamptz, $2::text, $3::text, $4::timestamptz
+       where not exists (select from pix_pauses where ended_at is null)
+         and not exists (select from pix_pauses
+                          where lost_since <= $5::timestamptz and ended_at >= $5::timestamptz)
+          on conflict do nothing
+      returning id
+    )
+    select 'begun' as result from begun union all select 'widened' from widened`,
+};
+
+export interface NewPause {
+  /** An operator, or `ponte`. */
+  readonly by: string;
+  readonly reason: string;
+  /** Since when commits may be lost; null: none are. */
+  readonly lostSince: Date | null;
+  /** When the row was committed that is missing now, if a process has noticed one. */
+  readonly missingSince?: Date;
+}
+
+/** @returns null when nothing has changed. */
+export async function beginPause(
+  { db, clock }: Store,
+  { by, reason, lostSince, missingSince }: NewPause,
+): Promise<'begun' | 'widened' | null> {
+  const parameters = [clock.now(), by, reason, lostSince, missingSince ?? null];
+  const [row] = await db.query<{ result: 'begun' | 'widened' }>(begin, parameters);
+  return row?.result ?? null;
+}
+
+/** A pause that has not ended. */
+export interface OpenPause {
+  readonly id: number;
+  readonly beganAt: Date;
+  readonly beganBy: string;
+  readonly reason: string;
+  /** Since when commits may be lost; null: none are. */
+  readonly lostSince: Date | null;
+}
+
+const findOpen: Statement = {
+  name: 'pix-pause-find',
+  text: `
+    select id, began_at as "beganAt", began_by as "beganBy", reason, lost_since as "lostSince"
+      from pix_pauses where ended_at is null`,
+};
+
+/** @returns the open pause, or null. */
+export async function findPause({ db }: Pick<LocalContext, 'db'>): Promise<OpenPause | null> {
+  const [pause] = await db.query<OpenPause>(findOpen, []);
+  return pause ?? null;
+}
+
+/** Parameters: id, now, who. */
+const end: Statement = {
+  name: 'pix-pause-end',
+  text: `
+    update pix_pauses set ended_at = $2, ended_by = $3
+     where id = $1 and ended_at is null
+    returning id`,
+};
+
+/** @returns whether the pause was open. */
+export async function endPause(
+  { db, clock }: Store,
+  { id, by }: { readonly id: number; readonly by: string },
+): Promise<boolean> {
+  return (await db.query(end, [id, clock.now(), by])).length > 0;
+}
+
+/** The reading of a statement that a user owes. */
+export interface OwedReading {
+  /** The last loss that it is for. */
+  readonly pauseId: number;
+  /** The commits between these times may be lost. */
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** Parameters: user id. */
+const findOwed: Statement = {
+  name: 'pix-statement-owed',
+  text: `
+    select max(id) as "pauseId", min(lost_since) as since, max(ended_at) as until
+      from pix_pauses
+     where lost_since is not null and ended_at is not null
+       and id > coalesce((select pause_id from pix_statement_reads where user_id = $1), 0)`,
+};
+
+/** @returns null when the user's statement was read since the last loss, or there was none. */
+export async function findOwedReading(
+  { db }: Pick<LocalContext, 'db'>,
+  userId: number,
+): Promise<OwedReading | null> {
+  const [row] = await db.query<OwedReading | { readonly pauseId: null }>(findOwed, [userId]);
+  return row && row.pauseId !== null ? row : null;
+}
+
+/** Parameters: user id, pause, read since, now. */
+const store: Statement = {
+  name: 'pix-statement-read',
+  text: `
+    insert into pix_statement_reads (user_id, pause_id, read_since, read_at)
+    values ($1, $2, $3, $4)
+        on conflict (user_id) do update
+       set pause_id = excluded.pause_id, read_since = excluded.read_since,
+           read_at = excluded.read_at
+     where pix_statement_reads.pause_id < excluded.pause_id`,
+};
+
+/** Stores that a user's statement was read whole since a loss: the user may send again. */
+export async function storeReading(
+  { db, clock }: Store,
+  userId: number,
+  { pauseId, since }: OwedReading,
+): Promise<void> {
+  await db.query(store, [userId, pauseId, since, clock.now()]);
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const pauseStatements = { begin, findOpen, end, findOwed, store };

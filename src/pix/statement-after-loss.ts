@@ -1,0 +1,163 @@
+/**
+ * The reading of a user's statement after a loss of commits: what the provider has executed and no
+ * stored send records is stored again, or blocks payments of its amount. Only then does the user
+ * send again.
+ */
+import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
+import { readSealedToken } from '../auth/session-repository.ts';
+import type { Context } from '../context.ts';
+import { foundAfterLossNote, isBeforePaying, phasesBeforePaying } from '../domain/pix.ts';
+import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
+import { noteCorrection } from './correction.ts';
+import { correctTransaction } from './correction-repository.ts';
+import {
+  findKnownSends,
+  findSendOfKey,
+  noteUnaccounted,
+  storeSendAgain,
+  type LostSend,
+  type NamedLostSend,
+} from './lost-send-repository.ts';
+import { moveTransaction } from './move-repository.ts';
+import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
+import { readStatementOf } from './read-statement.ts';
+import { settleByLines } from './sweep.ts';
+
+/**
+ * Reads the statement of a user whose last commits may be lost, outside any transaction.
+ * @param options of the calls to the provider.
+ * @returns whether the user may send: false when the statement cannot be read whole now.
+ * @throws ProviderError when the token is refused.
+ */
+export async function readStatementAfterLoss(
+  context: Context,
+  session: ProviderSession,
+  options: CallOptions,
+): Promise<boolean> {
+  const owed = await findOwedReading(context, session.userId);
+  return !owed || read(context, { session, owed, options });
+}
+
+/**
+ * Reads the statement of a user who logs in, if it must be read before the next send. The login
+ * does not fail with it: the send reads it again.
+ */
+export async function readStatementAtLogin(
+  context: Context,
+  { userId, sessionId }: Pick<StoredSession, 'userId' | 'sessionId'>,
+  options: CallOptions,
+): Promise<void> {
+  try {
+    const owed = await findOwedReading(context, userId);
+    const sealedToken = owed && (await readSealedToken(context, sessionId));
+    if (!owed || !sealedToken) return;
+    const session = providerSession(context, { userId, sessionId, sealedToken });
+    await read(context, { session, owed, options });
+  } catch (error) {
+    context.log.warn({ error, userId }, 'a statement could not be read after a loss of commits');
+  }
+}
+
+interface Reading {
+  readonly session: ProviderSession;
+  readonly owed: OwedReading;
+  readonly options: CallOptions;
+}
+
+/** @returns whether the statement was read whole. */
+async function read(context: Context, { session, owed, options }: Reading): Promise<boolean> {
+  const { userId } = session;
+  const days = { session, first: owed.since, last: owed.until, options };
+  const lines = await readStatementOf(context, days);
+  if (!lines) return false;
+  const paid = lines.filter(isPayment);
+  const known = await findKnownSends(context, [...new Set(paid.map(({ ids }) => ids.endToEnd))]);
+  for (const line of paid) {
+    if (known.has(line.ids.endToEnd)) continue;
+    // A payment of an amount that cannot be read could block nothing.
+    if (line.amountCents === null) return false;
+    const { amountCents } = line;
+    const id = await keepLostSend(context, userId, { ...line, amountCents });
+    if (id === null) continue;
+    const { endToEnd, clientRequestId } = line.ids;
+    const send = { id, endToEnd, amountCents, idempotencyKey: clientRequestId ?? '' };
+    await settleByLines(context, send, lines);
+  }
+  await storeReading(context, userId, owed);
+  return true;
+}
+
+/** A line of money that has left, or may yet leave. */
+interface PaymentLine extends StatementLine {
+  readonly ids: StatementLine['ids'] & { readonly endToEnd: string };
+}
+
+/** A payment by Pix has an end-to-end id; money that comes in, or back, is none. */
+function isPayment(line: StatementLine): line is PaymentLine {
+  return line.ids.endToEnd !== null && line.ids.returnId === null && line.direction !== 'in';
+}
+
+type ReadableLine = PaymentLine & { readonly amountCents: number };
+
+/** The form of the contract (`IdempotencyKey`): another id is none of the app's. */
+const idempotencyKey = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
+
+/**
+ * Stores a send that only the statement shows, or notes that nothing accounts for it.
+ * @returns the id of the send; null: nothing accounts for it.
+ */
+async function keepLostSend(
+  context: Context,
+  userId: number,
+  line: ReadableLine,
+): Promise<string | null> {
+  const { endToEnd, clientRequestId } = line.ids;
+  const lost: LostSend = { userId, endToEnd, amountCents: line.amountCents };
+  const isNamed = clientRequestId !== null && idempotencyKey.test(clientRequestId);
+  const id = isNamed
+    ? await keepNamed(context, { ...lost, idempotencyKey: clientRequestId }, line)
+    : null;
+  if (id !== null) {
+    context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
+  } else if (await noteUnaccounted(context, lost)) {
+    context.log.error({ userId, endToEnd }, 'nothing accounts for a payment of the statement');
+  }
+  return id;
+}
+
+/** @returns the id of the send that now records the payment; null: none does. */
+async function keepNamed(
+  context: Context,
+  lost: NamedLostSend,
+  line: ReadableLine,
+): Promise<string | null> {
+  const storedId = await storeSendAgain(context, lost);
+  if (storedId !== null) return storedId;
+  const holder = await findSendOfKey(context, lost);
+  if (!holder) return null;
+  const { endToEnd } = lost;
+  const { id, phase, status, endToEnd: stored } = holder.transaction;
+  if (stored === endToEnd) return id;
+  if (stored !== null || holder.amountCents !== lost.amountCents) return null;
+  // Of this send the commit of PAYING was lost.
+  if (isBeforePaying(phase)) {
+    const moved = await moveTransaction(context, id, {
+      from: phasesBeforePaying,
+      to: 'UNKNOWN',
+      status: 'PROCESSING',
+      outcome: 'unknown',
+      endToEnd,
+      timeline: [
+        { phase: 'PAYING', note: foundAfterLossNote },
+        { phase: 'UNKNOWN', note: foundAfterLossNote },
+      ],
+    });
+    return moved && id;
+  }
+  const isProof = line.direction === 'out' && line.status === 'COMPLETED';
+  if (status !== 'FAILED' || !isProof) return null;
+  const proof = { endToEnd, providerTxid: null, eventId: null, source: foundAfterLossNote };
+  const corrected = await correctTransaction(context, id, proof);
+  if (corrected) noteCorrection(context, { transactionId: id, eventId: null, ...corrected });
+  return corrected && id;
+}

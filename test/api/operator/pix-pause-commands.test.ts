@@ -1,0 +1,84 @@
+/** `ponte pix pause`, `resume` and `account`: what an operator types, and what is recorded. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { longestCallMs } from '../../../src/domain/call-duration.ts';
+import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
+import { startTestApp } from '../../support/app.ts';
+import { givenUser } from '../../support/factories.ts';
+import { runPonte, type Ended } from './command-line.ts';
+
+const app = await startTestApp({ environment: { JOBS: 'off' } });
+
+const reason = ['--reason', 'ticket 7', '--yes'];
+const type = (...argv: string[]): Promise<Ended> => runPonte(app, ['pix', ...argv]);
+
+async function gauge(name: string): Promise<string | undefined> {
+  await app.clock.advance(10_000);
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  return new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1];
+}
+
+describe('ponte pix pause and resume', () => {
+  it('pause and resume, are recorded, and are measured', async () => {
+    const paused = await type('pause', ...reason, '--by', 'ana');
+    assert.equal(paused.code, 0, paused.stderr);
+    assert.equal(paused.stdout, 'All sends are paused.\n');
+    assert.equal(await gauge('ponte_pix_paused'), '1');
+    const again = await type('pause', ...reason);
+    assert.deepEqual([again.code, again.stdout], [1, '']);
+    assert.match(again.stderr, /paused already/);
+    const resumed = await type('resume', ...reason);
+    assert.equal(resumed.stdout, 'Users send again.\n');
+    assert.equal(await gauge('ponte_pix_paused'), '0');
+    assert.equal((await type('resume', ...reason)).code, 1);
+    const actions = await app.rows(
+      `select command, target, reason, outcome from operator_actions order by id`,
+    );
+    assert.deepEqual(actions, [
+      { command: 'pix pause', target: 'pix', reason: 'ticket 7', outcome: 'begun' },
+      { command: 'pix resume', target: 'pix', reason: 'ticket 7', outcome: 'no commits lost' },
+    ]);
+  });
+
+  it('--since sets since when commits may be lost, also in a pause, and resume waits', async () => {
+    await type('pause', ...reason);
+    const earlier = await type('pause', ...reason, '--since', '2026-05-24 11:00');
+    assert.match(earlier.stdout, /Commits may be lost since 2026-05-24 11:00/);
+    const later = await type('pause', ...reason, '--since', '2026-05-24 11:30');
+    assert.equal(later.code, 1, 'the earlier time stays');
+    const tooEarly = await type('resume', ...reason);
+    assert.match(tooEarly.stderr, /may still be made: resume after/);
+    const quietMs = longestCallMs(app.context.config.provider);
+    await app.clock.advance(quietMs);
+    const resumed = await type('resume', ...reason);
+    assert.match(resumed.stdout, /once their statement since 2026-05-24 11:00/);
+  });
+
+  it('refuse a time in the future and a missing reason', async () => {
+    const future = await type('pause', ...reason, '--since', '2027-01-01');
+    assert.match(future.stderr, /--since is in the future/);
+    assert.equal((await type('pause', '--yes')).code, 2);
+    assert.equal((await type('resume', '--yes')).code, 2);
+  });
+});
+
+describe('ponte pix account', () => {
+  it('lists the payments that only a statement shows, and accounts for one', async () => {
+    assert.match((await type('account')).stderr, /Every payment is accounted for/);
+    const { id: userId } = await givenUser(app);
+    const endToEnd = newEndToEndId('11165756', app.clock.now());
+    await noteUnaccounted(app.context, { endToEnd, userId, amountCents: 1_250 });
+    assert.equal(await gauge('ponte_pix_unaccounted'), '1');
+    const listed = await type('account', '--json');
+    assert.deepEqual(
+      JSON.parse(listed.stdout).lines.map((line: { amount: string }) => line.amount),
+      ['12.50'],
+    );
+    assert.equal((await type('account', endToEnd, '--yes')).code, 2, '--reason is missing');
+    const accounted = await type('account', endToEnd, ...reason);
+    assert.equal(accounted.stdout, `${endToEnd} is accounted for.\n`);
+    assert.equal((await type('account', endToEnd, ...reason)).code, 1);
+    assert.equal(await gauge('ponte_pix_unaccounted'), '0');
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * A database that went back in time: sends that were paid are gone from it. Users send again only
+ * once their statement was read, and a repeat of a lost send does not pay twice.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
+import { resumePix } from '../../../src/operator/pix-pause.ts';
+import { accountForPayment, listUnaccounted } from '../../../src/operator/pix-account.ts';
+import { findPause } from '../../../src/pix/pause-repository.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
+import type { StatementLine } from '../../../src/provider/provider.ts';
+import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
+import { auditPix } from '../../../src/operator/pix-audit.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { unwatched, refused } from '../operator/asking.ts';
+import { startPixApp } from './pix-app.ts';
+import { forget, forgetPaying, recordLoss, resume } from './pix-app-loss.ts';
+
+const app = await startPixApp({ environment: { JOBS: 'off' } });
+const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
+
+/** A send that the bank has executed. @returns its key and its answer. */
+async function givenPaid(user: TestUser, body = payment) {
+  const key = randomUUID();
+  const { body: sent } = await app.send(user, body, { key });
+  const [endToEnd] = await app.executed(user);
+  assert.equal(sent.end_to_end, endToEnd);
+  return { key, id: String(sent.transaction_id), endToEnd };
+}
+
+/** Leaves a field out of the lines of the statement. */
+function withoutClientIds(t: TestContext): void {
+  const { provider } = app.context;
+  const statement = provider.statement.bind(provider);
+  t.mock.method(provider, 'statement', async (request: never) => {
+    const read = await statement(request);
+    const lines = read.lines.map((line: StatementLine) => {
+      return { ...line, ids: { ...line.ids, clientRequestId: null } };
+    });
+    return { ...read, lines };
+  });
+}
+
+describe('after a loss of commits', () => {
+  it('the repeat of a lost send finds it in the statement and does not pay twice', async () => {
+    const user = await givenCustomer(app);
+    const { key, id, endToEnd } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    const repeat = await app.send(user, payment, { key });
+    assert.equal(repeat.status, 200, JSON.stringify(repeat.body));
+    assert.equal(repeat.body.end_to_end, endToEnd, 'the payment that was made');
+    assert.equal(repeat.headers.get('idempotency-replayed'), 'true');
+    assert.deepEqual(await app.executed(user), [endToEnd], 'paid once');
+    const restored = String(repeat.body.transaction_id);
+    assert.equal((await app.stored(restored)).status, 'COMPLETED', 'the statement proves it');
+    const { invariants } = await auditPix.run(app.context, {}, unwatched);
+    assert.deepEqual(
+      invariants.filter(({ broken }) => broken > 0).map(({ name }) => name),
+      [],
+    );
+  });
+
+  it('the same key with another amount is refused, with the outcome of the lost send', async () => {
+    const user = await givenCustomer(app);
+    const { key, id } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    const other = await app.send(user, { ...payment, amount: 99 }, { key });
+    assert.equal(other.status, 422);
+    assert.ok(other.body.errors['Idempotency-Key']);
+    assert.equal((await app.executed(user)).length, 1);
+  });
+
+  it('a send whose PAYING was lost is not paid again, and the sweep leaves it open', async () => {
+    const user = await givenCustomer(app);
+    const { key, id, endToEnd } = await givenPaid(user);
+    await forgetPaying(app, id);
+    await recordLoss(app);
+    await app.clock.advance(10 * 60_000);
+    await sweepPixTransactions(app.context, { requestId: 'test' });
+    assert.equal((await app.stored(id)).phase, 'RESERVED', 'not failed as abandoned');
+    const token = await logIn(app, user.email);
+    const repeat = await app.send({ ...user, token }, payment, { key });
+    assert.equal(repeat.status, 200);
+    assert.equal(repeat.body.end_to_end, endToEnd);
+    assert.deepEqual(await app.timeline(id), [
+      'RESERVED',
+      'PAYING found_after_loss',
+      'UNKNOWN found_after_loss',
+      'SETTLED found_in_statement',
+    ]);
+    assert.deepEqual(await app.executed(user), [endToEnd]);
+  });
+
+  it('a login reads the statement, and the next send does not', async (t) => {
+    const user = await givenCustomer(app);
+    const { id } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    const read = t.mock.method(app.context.provider, 'statement');
+    const token = await logIn(app, user.email);
+    assert.equal(read.mock.callCount(), 1);
+    assert.equal(await app.countOf(user), 1, 'the lost send is stored again');
+    assert.equal((await app.send({ ...user, token }, payment)).status, 200);
+    assert.equal(read.mock.callCount(), 1);
+  });
+
+  it('a user whose statement cannot be read sends nothing, and logs in', async (t) => {
+    const user = await givenCustomer(app);
+    await recordLoss(app);
+    const failure = {
+      outcome: 'unknown',
+      code: 'PROVIDER_UNAVAILABLE',
+      statusClass: '5xx',
+    } as const;
+    const away = t.mock.method(app.context.provider, 'statement', () =>
+      Promise.reject(new ProviderError(failure)),
+    );
+    const token = await logIn(app, user.email);
+    const caller = { ...user, token };
+    const answer = await app.send(caller, payment);
+    assert.equal(answer.status, 503);
+    assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(answer.headers.get('retry-after'), '30');
+    assert.equal(await app.countOf(user), 0);
+    away.mock.restore();
+    assert.equal((await app.send(caller, payment)).status, 200);
+  });
+
+  it('a line without a client id blocks its amount until it is accounted for', async (t) => {
+    const user = await givenCustomer(app);
+    const { id, endToEnd } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    withoutClientIds(t);
+    const blocked = await app.send(user, payment);
+    assert.equal(blocked.status, 422);
+    assert.equal(blocked.headers.get('pix-outcome'), 'unknown');
+    assert.ok(blocked.body.errors.amount);
+    assert.equal((await app.send(user, { ...payment, amount: 13 })).status, 200, 'another amount');
+    const other = await givenCustomer(app);
+    assert.equal((await app.send(other, payment)).status, 200, 'another user');
+    const { lines } = await listUnaccounted.run(app.context, { limit: 10 }, unwatched);
+    assert.deepEqual(
+      lines.map((line) => [line.endToEnd, line.userId, line.amount]),
+      [[endToEnd, user.id, '12.50']],
+    );
+    const decision = { endToEnd: String(endToEnd), reason: 'ticket 7' };
+    await accountForPayment.run(app.context, decision, unwatched);
+    await refused(
+      accountForPayment.run(app.context, decision, unwatched),
+      /no open line/,
+      'NOT_FOUND',
+    );
+    assert.equal((await app.send(user, payment)).status, 200);
+  });
+
+  it('a user whose statement was read sends without another reading', async (t) => {
+    const user = await givenCustomer(app);
+    const read = t.mock.method(app.context.provider, 'statement');
+    assert.equal((await app.send(user, payment)).status, 200);
+    assert.equal(read.mock.callCount(), 0);
+  });
+});
+
+describe('a process that misses a commit it has seen', () => {
+  it('pauses all sends when a known key has no send, and does not pay', async () => {
+    const user = await givenCustomer(app);
+    const { key, id } = await givenPaid(user);
+    // After the losses that are recorded.
+    await app.clock.advance(60_000);
+    assert.equal((await app.send(user, payment, { key })).status, 200);
+    await forget(app, id);
+    const repeat = await app.send(user, payment, { key });
+    assert.equal(repeat.status, 503);
+    assert.equal(repeat.headers.get('pix-outcome'), 'unknown');
+    assert.equal((await app.executed(user)).length, 1);
+    const pause = await findPause(app.context);
+    assert.equal(pause?.beganBy, 'ponte');
+    assert.ok(pause.lostSince && pause.lostSince < app.clock.now());
+    await refused(resumePix.run(app.context, { reason: 'at once' }, unwatched), /resume after/);
+    await resume(app);
+    const after = await app.send(user, payment, { key });
+    assert.equal(after.status, 200);
+    assert.equal((await app.executed(user)).length, 1, 'the statement has shown it');
+  });
+
+  it('pauses all sends when the transaction that it pays is gone', async (t) => {
+    const user = await givenCustomer(app);
+    // After the losses that are recorded.
+    await app.clock.advance(60_000);
+    const { provider } = app.context;
+    const pay = provider.pay.bind(provider);
+    t.mock.method(provider, 'pay', async (request: never) => {
+      const receipt = await pay(request);
+      const [row] = await app.rows<{ id: string }>(
+        'select id from pix_transactions where user_id = $1',
+        [user.id],
+      );
+      await forget(app, String(row?.id));
+      return receipt;
+    });
+    const answer = await app.send(user, payment);
+    assert.equal(answer.status, 200, 'the payment has left');
+    assert.equal((await findPause(app.context))?.beganBy, 'ponte');
+    await resume(app);
+  });
+
+  it('pauses nothing again for a loss that is recorded', async () => {
+    const user = await givenCustomer(app);
+    const { key, id } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    assert.equal((await app.send(user, payment, { key })).status, 200);
+    assert.equal(await findPause(app.context), null);
+  });
+});

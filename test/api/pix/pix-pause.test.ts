@@ -1,0 +1,94 @@
+/** A pause of all sends: what is refused, what goes on, and how repeats are answered. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { beginPause } from '../../../src/pix/pause-repository.ts';
+import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
+import { givenCustomer } from '../../support/factories.ts';
+import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
+import { unwatched } from '../operator/asking.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp({ environment: { JOBS: 'off' } });
+const ana = await givenCustomer(app);
+const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
+const because = { reason: 'ticket 7' };
+
+/** Does work in a pause. */
+async function whilePaused(work: () => Promise<void>): Promise<void> {
+  await pausePix.run(app.context, because, unwatched);
+  try {
+    await work();
+  } finally {
+    await resumePix.run(app.context, because, unwatched);
+  }
+}
+
+describe('while sends are paused', () => {
+  it('a new send is answered 503 with Retry-After, and nothing is sent', async () => {
+    const key = randomUUID();
+    await whilePaused(async () => {
+      const answer = await app.send(ana, payment, { key });
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+      assert.equal(answer.headers.get('retry-after'), '60');
+      assert.equal(await app.countOf(ana), 0, 'no key is claimed');
+    });
+    assert.equal((await app.send(ana, payment, { key })).status, 200, 'the key is free');
+  });
+
+  it('a look-up of a key is answered 503 with Retry-After', async () => {
+    const lookUp = () => app.call('/pix/lookup', { token: ana.token, body: payment });
+    await whilePaused(async () => {
+      const { status, headers } = await lookUp();
+      assert.deepEqual([status, headers.get('retry-after')], [503, '60']);
+    });
+    assert.equal((await lookUp()).status, 200);
+  });
+
+  it('a repeat of a stored send is answered with its state', async () => {
+    const key = randomUUID();
+    const sent = await app.send(ana, payment, { key });
+    await whilePaused(async () => {
+      const repeat = await app.send(ana, payment, { key });
+      assert.equal(repeat.status, 200);
+      assert.equal(repeat.body.transaction_id, sent.body.transaction_id);
+      assert.equal(repeat.headers.get('pix-outcome'), 'accepted');
+    });
+  });
+
+  it('charges, statements and transactions go on', async () => {
+    const { body } = await app.send(ana, payment);
+    await whilePaused(async () => {
+      const charge = await app.charge(ana, { amount: 5, key: 'bruno@example.com' });
+      assert.notEqual(charge.status, 503);
+      assert.equal((await app.view(ana, body.transaction_id)).status, 200);
+      assert.equal((await app.call('/accounts/statement', { token: ana.token })).status, 200);
+    });
+  });
+
+  it('a send that was reserved before is not paid, and a repeat pays it afterwards', async (t) => {
+    const key = randomUUID();
+    const { provider } = app.context;
+    const lookUpKey = provider.lookUpKey.bind(provider);
+    const paid = t.mock.method(provider, 'pay');
+    const paused = t.mock.method(provider, 'lookUpKey', async (request: never) => {
+      await beginPause(app.context, { by: 'test', reason: 'in between', lostSince: null });
+      return lookUpKey(request);
+    });
+    const answer = await app.send(ana, payment, { key });
+    paused.mock.restore();
+    assert.equal(answer.status, 503);
+    assert.equal(paid.mock.callCount(), 0, 'nothing was sent');
+    const repeat = await app.send(ana, payment, { key });
+    assert.equal(repeat.body.status, 'PROCESSING', 'the repeat pays nothing either');
+    assert.equal(paid.mock.callCount(), 0);
+    await app.clock.advance(10 * 60_000);
+    await sweepPixTransactions(app.context, { requestId: 'test' });
+    assert.equal((await app.stored(repeat.body.transaction_id)).phase, 'RESERVED');
+    await resumePix.run(app.context, because, unwatched);
+    const resumed = await app.send(ana, payment, { key });
+    assert.equal(resumed.body.transaction_id, repeat.body.transaction_id);
+    assert.equal(resumed.headers.get('pix-outcome'), 'accepted');
+  });
+});
