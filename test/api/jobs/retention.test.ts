@@ -218,6 +218,31 @@ test('an address that its user has not logged in from for thirty days is forgott
   assert.deepEqual(rows, [kept]);
 });
 
+test('a reconciled day goes after 90 days, a closed difference after a year', async () => {
+  const days = async (table: string) => {
+    const rows = await app.rows<{ day: string }>(
+      `select day::text as day from ${table} order by day`,
+    );
+    return rows.map(({ day }) => day);
+  };
+  const dayAgo = (count: number) =>
+    agoMs(count * dayMs)
+      .toISOString()
+      .slice(0, 10);
+  await insertGood(app, 'reconciliations', { day: dayAgo(92) });
+  await insertGood(app, 'reconciliations', { day: dayAgo(88) });
+  const closed = (count: number) => {
+    const closedAt = agoMs(count * dayMs);
+    return { day: dayAgo(count), closed_at: closedAt, closed_as: 'EXPLAINED' };
+  };
+  await insertGood(app, 'reconciliation_differences', closed(366));
+  await insertGood(app, 'reconciliation_differences', closed(364));
+  await insertGood(app, 'reconciliation_differences', { day: dayAgo(400) });
+  await run(applyRetention);
+  assert.deepEqual(await days('reconciliations'), [dayAgo(88)]);
+  assert.deepEqual(await days('reconciliation_differences'), [dayAgo(400), dayAgo(364)]);
+});
+
 test('a service that stops leaves the rest to the next run', async () => {
   const stopping = AbortSignal.abort();
   await insertGood(app, 'throttle_counters', { expires_at: agoMs(dayMs) });
