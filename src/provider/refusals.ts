@@ -160,7 +160,7 @@ const longestText = 128;
  *
  * @returns the code in upper case, or `unreadable`.
  */
-export function restrictCode(value: unknown): string {
+function restrictCode(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text.length > longestText) return unreadableCode;
   // ASCII only: other letters that fold into it must not spell a listed code.
