@@ -64,7 +64,7 @@ function declareRun(command: Command): Command {
       'after',
       examples(
         'ponte reconcile --yes',
-        'ponte reconcile --day 2026-11-25 --report closing.jsonl',
+        'ponte reconcile run --day 2026-11-25 --report closing.jsonl',
         'ponte reconcile --user maria@example.com --dry-run',
       ),
     );
