@@ -3,7 +3,7 @@ import type { VerifiedToken } from '../auth/access-tokens.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
-import type { RequestFacts } from '../http/operation.ts';
+import type { CallOptions } from '../provider/provider.ts';
 import { uncheckedRefusal } from './holds.ts';
 import { claimSend, type SendClaim } from './idempotency.ts';
 import type { SendReservation } from './reservation-repository.ts';
@@ -11,7 +11,8 @@ import { readStatementAfterLoss } from './statement-after-loss.ts';
 
 interface ClaimOptions {
   readonly reservation: SendReservation;
-  readonly request: RequestFacts;
+  /** Of the calls to the provider. */
+  readonly options: CallOptions;
 }
 
 /**
@@ -21,12 +22,12 @@ interface ClaimOptions {
 export async function claimAfterReading(
   context: Context,
   token: VerifiedToken,
-  { reservation, request }: ClaimOptions,
+  { reservation, options }: ClaimOptions,
 ): Promise<Exclude<SendClaim, { readonly result: 'unread' }>> {
   const first = await claimSend(context, token, reservation);
   if (first.result !== 'unread') return first;
   const session = callerSession(context, first.payer);
-  const reading = readStatementAfterLoss(context, session, request.callOptions);
+  const reading = readStatementAfterLoss(context, session, options);
   if (await readFromProvider(reading)) {
     const second = await claimSend(context, token, reservation);
     if (second.result !== 'unread') return second;

@@ -76,7 +76,10 @@ export const sendPix: TokenOperation<'sendPix'> = {
       if (replayed) return pixReply(replayed, { replayed: true });
       throw invalidField('lookup_id', unusableLookUp);
     }
-    const claim = await claimAfterReading(context, token, { reservation, request });
+    const claim = await claimAfterReading(context, token, {
+      reservation,
+      options: request.callOptions,
+    });
     if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
 
     const { transaction } = claim;
