@@ -18,9 +18,13 @@ export const listUnaccounted: Op<
 > = {
   async run(context, { limit }) {
     const lines = await findUnaccounted(context, limit);
-    return { lines: lines.map((line) => ({ ...line, foundAt: line.foundAt.toISOString() })) };
+    return { lines: lines.map(toView) };
   },
 };
+
+function toView({ endToEnd, userId, amount, foundAt }: UnaccountedLine): LineView {
+  return { endToEnd, userId, amount, foundAt: foundAt.toISOString() };
+}
 
 export interface AccountInput extends Decision {
   readonly endToEnd: string;

@@ -1,9 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import type { VerifiedToken } from '../auth/access-tokens.ts';
 import type { Payer } from '../auth/principal.ts';
-import { readFromProvider, toAppError } from '../auth/provider-failure.ts';
+import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { isBeforePaying, outcomeOf, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
@@ -18,8 +17,9 @@ import {
   type ConfirmedLookUp,
   type LookUp,
 } from './confirmed-payee.ts';
-import { claimSend, failUnpaid, type SendClaim } from './idempotency.ts';
-import { pausedRefusal, uncheckedRefusal } from './holds.ts';
+import { claimAfterReading } from './claim-after-reading.ts';
+import { failUnpaid } from './idempotency.ts';
+import { pausedRefusal } from './holds.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
   answerOf,
@@ -34,8 +34,6 @@ import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
-import type { SendReservation } from './reservation-repository.ts';
-import { readStatementAfterLoss } from './statement-after-loss.ts';
 import { pixReply } from './transaction-reply.ts';
 
 /**
@@ -78,7 +76,10 @@ export const sendPix: TokenOperation<'sendPix'> = {
       if (replayed) return pixReply(replayed, { replayed: true });
       throw invalidField('lookup_id', unusableLookUp);
     }
-    const claim = await claimAfterReading(context, token, { reservation, request });
+    const claim = await claimAfterReading(context, token, {
+      reservation,
+      options: request.callOptions,
+    });
     if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
 
     const { transaction } = claim;
@@ -90,31 +91,6 @@ export const sendPix: TokenOperation<'sendPix'> = {
     return pixReply(result, { replayed: claim.resumed });
   },
 };
-
-interface ClaimOptions {
-  readonly reservation: SendReservation;
-  readonly request: RequestFacts;
-}
-
-/**
- * Claims the key of a send. If the payer's last commits may be lost, the statement is read first.
- * @throws AppError PIX_UNCHECKED when it cannot be read, and as `claimSend` does.
- */
-async function claimAfterReading(
-  context: Context,
-  token: VerifiedToken,
-  { reservation, request }: ClaimOptions,
-): Promise<Exclude<SendClaim, { readonly result: 'unread' }>> {
-  const first = await claimSend(context, token, reservation);
-  if (first.result !== 'unread') return first;
-  const session = callerSession(context, first.payer);
-  const reading = readStatementAfterLoss(context, session, request.callOptions);
-  if (await readFromProvider(reading)) {
-    const second = await claimSend(context, token, reservation);
-    if (second.result !== 'unread') return second;
-  }
-  throw uncheckedRefusal();
-}
 
 /**
  * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
@@ -306,9 +282,9 @@ function usedEndToEnd(cause: unknown): ProviderError {
 
 /**
  * Handles a send that this process could not take to PAYING: another process has moved it, sends
- * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own look-up, a statement that
- * we had given up took it to PAYING nevertheless, and another process has marked it UNKNOWN since:
- * nothing was sent.
+ * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own
+ * look-up, a statement that we had given up took it to PAYING nevertheless, and another process has
+ * marked it UNKNOWN since: nothing was sent.
  */
 async function notPaid(
   context: Context,

@@ -16,6 +16,14 @@ import {
   type PersonBody,
 } from '../onboarding/applicants.ts';
 import { refused, unwatched } from './asking.ts';
+import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
+import {
+  beginPause,
+  endPause,
+  findOwedReading,
+  findPause,
+  storeReading,
+} from '../../../src/pix/pause-repository.ts';
 import { runPonte } from './command-line.ts';
 
 const environment = {
@@ -60,6 +68,18 @@ async function givenPayment(user: TestUser & { person: PersonBody }, key: string
   return id;
 }
 
+/** A loss of commits, for which the statement of the user was read. */
+async function givenLoss({ id }: TestUser): Promise<void> {
+  await beginPause(app.context, { by: 'ana', reason, lostSince: app.clock.now() });
+  const pause = await findPause(app.context);
+  assert.ok(pause);
+  await endPause(app.context, { id: pause.id, by: 'ana' });
+  const owed = await findOwedReading(app.context, id);
+  assert.ok(owed);
+  await storeReading(app.context, id, owed);
+  await noteUnaccounted(app.context, { userId: id, endToEnd: app.newEndToEnd(), amountCents: 1 });
+}
+
 /** @param valor the amount in reais. */
 async function payCharge(id: string, valor: string): Promise<void> {
   const { transaction_identification: txid } = await app.stored(id);
@@ -88,6 +108,7 @@ async function tablesWith(value: string): Promise<string[]> {
 test('an export has all that is stored, and no secret', async () => {
   const user = await givenPerson();
   await givenPayment(user, 'ana@example.com');
+  await givenLoss(user);
   const lower = { user: user.email, reason, day: 90_000 };
   await setLimits.run(app.context, lower, unwatched);
   const { code, stdout, stderr } = await runPonte(app, [

@@ -50,6 +50,8 @@ export function nameOf(customer: StoredCustomer, key: string): string {
 /** The final status in an answer, or null. A 502 is final too: the app may use a new key. */
 export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
   if (pix && pix.status !== 'PROCESSING') return pix.status;
+  // The same request may be made again, with the same key: sends are paused.
+  if (status === 503) return null;
   const failed = status === 502 || outcome === 'not_sent' || outcome === 'rejected';
   return failed ? 'FAILED' : null;
 }
