@@ -81,9 +81,11 @@ export function loadDialects(
   const report = (place: string, fault: string): void => void faults.push(`${place}: ${fault}`);
   const files = texts.map(({ name, text }) => parseFile(name, text));
   const markers = findMarkers(files);
+  const common = new Map(readCommonCodes());
   // A file without shapes has codes for those of the others.
-  const codesOnly = files.filter(({ file }) => !file.shapes);
-  const common = new Map([...readCommonCodes(), ...codesOnly.flatMap(({ codes }) => [...codes])]);
+  for (const { file, codes } of files) {
+    if (!file.shapes) for (const [code, meaning] of codes) common.set(code, meaning);
+  }
   const shapes = compileShapes(files, common, report);
   checkShapes(shapes, report);
   if (faults.length > 0) throw new DialectError(faults);

@@ -78,6 +78,7 @@ describe('ponte doctor', () => {
         'corrected payments',
         'accepted payments',
         'payments left in PAYING',
+        'differences',
         'sends',
         'unaccounted payments',
         'last webhook',

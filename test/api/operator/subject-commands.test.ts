@@ -80,6 +80,20 @@ async function givenLoss({ id }: TestUser): Promise<void> {
   await noteUnaccounted(app.context, { userId: id, endToEnd: app.newEndToEnd(), amountCents: 1 });
 }
 
+/** A day of the user that was reconciled, with a difference. */
+async function givenReconciliation({ id }: TestUser): Promise<void> {
+  await app.rows(
+    `insert into reconciliations (day, user_id, state, reason, tried_at)
+     values ('2026-05-01', $1, 'UNREAD', 'NO_SESSION', $2)`,
+    [id, app.clock.now()],
+  );
+  await app.rows(
+    `insert into reconciliation_differences (day, user_id, kind, reason, subject, found_at, seen_at)
+     values ('2026-05-01', $1, 'UNPROVEN', 'unreadable', 'line', $2, $2)`,
+    [id, app.clock.now()],
+  );
+}
+
 /** @param valor the amount in reais. */
 async function payCharge(id: string, valor: string): Promise<void> {
   const { transaction_identification: txid } = await app.stored(id);
@@ -109,6 +123,7 @@ test('an export has all that is stored, and no secret', async () => {
   const user = await givenPerson();
   await givenPayment(user, 'ana@example.com');
   await givenLoss(user);
+  await givenReconciliation(user);
   const lower = { user: user.email, reason, day: 90_000 };
   await setLimits.run(app.context, lower, unwatched);
   const { code, stdout, stderr } = await runPonte(app, [
