@@ -171,7 +171,7 @@ async function openClient(
 ): Promise<OperatorClient> {
   const [{ createOperatorClient }, { createLog }] = await Promise.all([
     import('../src/operator/client.ts'),
-    import('../src/log.ts'),
+    import('../src/telemetry/log.ts'),
   ]);
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const log = createLog({ level, pretty: stderr.isTTY === true, destination: stderr });

@@ -20,13 +20,13 @@ export const declare: Declare = (noun, run) => {
 };
 
 async function printContract({ terminal }: Context, { json }: JsonOption) {
-  const { parseContract, readContract } = await import('../../src/http/contract-file.ts');
+  const { parseContract, readContract } = await import('../../src/app/contract-file.ts');
   if (json) terminal.json(await parseContract());
   else terminal.print((await readContract()).trimEnd());
 }
 
 async function checkContract({ terminal }: Context, { json }: JsonOption) {
-  const contract = await import('../../src/http/contract-file.ts');
+  const contract = await import('../../src/app/contract-file.ts');
   const check = await contract.checkContract();
   if (json) terminal.json(check);
   else if (check.valid) terminal.print(`The contract matches its ${check.operations} operations.`);

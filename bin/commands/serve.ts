@@ -19,7 +19,7 @@ async function serve() {
     try {
       await requireFreePort(config);
       announceNewDatabase(config);
-      const { startApp } = await import('../../src/app.ts');
+      const { startApp } = await import('../../src/app/app.ts');
       const app = await startApp(config, { cancelled });
       void app.preload().then(releaseMemory);
       return app;

@@ -23,7 +23,7 @@ async function worker() {
     );
   }
   await runUntilSignal(config, async (cancelled) => {
-    const { startWorker } = await import('../../src/app.ts');
+    const { startWorker } = await import('../../src/app/app.ts');
     try {
       return await startWorker(config, { cancelled });
     } catch (error) {

@@ -4,7 +4,7 @@
  * the row wait for. The lists of PIX keys are SQL because MikroORM writes arrays as text and quotes
  * neither `NULL` nor white space.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';

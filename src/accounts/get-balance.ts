@@ -1,12 +1,12 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { numberFromCents } from '../domain/money.ts';
 import { AppError } from '../errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import type { Principal, PrincipalAccount } from '../auth/principal.ts';
+import type { Principal, PrincipalAccount } from '../domain/principal.ts';
 import { keepBalance } from './account-repository.ts';
 import { readIfAvailable } from '../auth/provider-failure.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /** After this time, in seconds, the app may repeat the request for an unknown balance. */
 const retryAfterSeconds = '10';

@@ -1,5 +1,5 @@
-import type { Principal } from '../auth/principal.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { Principal } from '../domain/principal.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /** Returns the caller's user and account. */
 export const getMe: SessionOperation<'getMe'> = {

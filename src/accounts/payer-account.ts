@@ -1,9 +1,9 @@
 /** The caller's account for payments, charges and PIX keys. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
-import type { Payer } from '../auth/principal.ts';
+import type { Payer } from '../domain/principal.ts';
 
 const incomplete: Text = {
   en: 'Your account is not complete yet: document, agency and account number are needed.',

@@ -3,7 +3,7 @@
  * no statement that ends a transaction can forget it. The statements are SQL: a delivery is read
  * and noted in one each, and a list names the state of the job that delivers.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 
 type Store = Pick<LocalContext, 'db'>;

@@ -3,12 +3,12 @@
  * the session; when the session ends, every token that names it is refused.
  */
 import { randomUUID } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { ProviderLogin, ProviderSession } from '../provider/provider.ts';
 import { AppError } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
-import type { VerifiedToken } from './access-tokens.ts';
-import type { Payer, Principal } from './principal.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { Payer, Principal } from '../domain/principal.ts';
 import * as sessions from './session-repository.ts';
 import type { LoginUser } from './user-repository.ts';
 

@@ -7,7 +7,7 @@
  * networks that have not guessed wrong, at once; the others after ever longer waits.
  */
 import { dayMs, pause } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import {
   clientSite,

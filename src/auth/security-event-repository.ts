@@ -3,7 +3,7 @@
  * and deleted by age. E-mails and addresses are stored as keyed digests: the events of one person
  * can be related, but a list of e-mails cannot be tested against the table without the key.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';

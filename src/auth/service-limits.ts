@@ -3,7 +3,7 @@
  * must not spend its money or fill its database. Half of a limit raises an alarm.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { countAttempt, hasReached, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
 /** @public The labels of the metric. */

@@ -3,14 +3,14 @@
  * token runs the session check, and each of the others decides in one round trip and one commit
  * whether a session may live on. Lists for operators use the entity.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { orRequestAgain } from '../jobs/job-repository.ts';
-import type { VerifiedToken } from './access-tokens.ts';
-import type { Principal, PrincipalAccount } from './principal.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { Principal, PrincipalAccount } from '../domain/principal.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 

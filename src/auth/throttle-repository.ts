@@ -3,7 +3,7 @@
  * of an onboarding runs them, and a count is one round trip however many windows it is for.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { queryIn } from '../db/unit-of-work.ts';
 

@@ -5,7 +5,7 @@
  * A process caches the windows that are used up, so that refusing costs no statement.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import { dayMs } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { User } from '../db/entities/user.ts';
 import { containing, openUnit } from '../db/unit-of-work.ts';

@@ -1,12 +1,12 @@
 /** Authentication: the app's access token, and the secret of the provider's webhooks. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
-import type { RequiredAccess } from './operation.ts';
-import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { RequiredAccess } from '../context/operation.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
 import { isOneOfSecrets, sha256 } from '../security/digests.ts';
 import { WebhookRefused } from './webhook-signature.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../domain/principal.ts';
 
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;

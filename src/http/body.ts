@@ -15,7 +15,7 @@ import {
   readBoundary,
   readParts,
 } from './multipart.ts';
-import type { FileConsumer, Form } from './operation.ts';
+import type { FileConsumer, Form } from '../context/operation.ts';
 import { readParameters } from './parameters.ts';
 
 const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;

@@ -1,7 +1,7 @@
 /** Determines the client address behind trusted proxies, and warns of an unexpected proxy. */
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 
 /**
  * Returns the client's address, normalised for throttling.

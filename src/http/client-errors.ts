@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Connections } from './connections.ts';
-import type { WithRefusalHeaders } from './operation.ts';
+import type { WithRefusalHeaders } from '../context/operation.ts';
 import { type Exchange, requestId } from './exchange.ts';
 import { errorReply, rawAnswer, type Reply } from './reply.ts';
 

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { ConnectionCloseReason } from '../metrics.ts';
+import type { ConnectionCloseReason } from '../telemetry/metrics.ts';
 import { throttleAddress } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 

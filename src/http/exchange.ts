@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginTrace, continueTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { Locale } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { preferredLocale } from './negotiation.ts';
-import type { RequestFacts, WithRefusalHeaders } from './operation.ts';
+import type { RequestFacts, WithRefusalHeaders } from '../context/operation.ts';
 
 interface Message {
   readonly request: IncomingMessage;

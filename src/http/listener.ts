@@ -2,8 +2,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { ConnectionCloseReason } from '../metrics.ts';
-import type { WithRefusalHeaders } from './operation.ts';
+import type { ConnectionCloseReason } from '../telemetry/metrics.ts';
+import type { WithRefusalHeaders } from '../context/operation.ts';
 import { announcesBody } from './body.ts';
 import {
   createClientErrorListener,

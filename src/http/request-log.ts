@@ -1,6 +1,6 @@
 /** Records one log line and one measurement per request, without any of its values. */
-import type { Context } from '../context.ts';
-import { logRequest } from '../log.ts';
+import type { Context } from '../context/context.ts';
+import { logRequest } from '../telemetry/log.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The operation label of requests that reached no route. */

@@ -1,7 +1,7 @@
 /** Finds the route for a method and a URL. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, RequiredAccess, WithRefusalHeaders } from './operation.ts';
+import type { OperationTable, RequiredAccess, WithRefusalHeaders } from '../context/operation.ts';
 import type { Contract, OperationContract } from '../contract/contract.ts';
 import { createPathTree } from '../contract/path-tree.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,9 +1,9 @@
 /** The HTTP pipeline: the stages of a request in order, and how the service listens and stops. */
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
-import type { OperationTable, WithRefusalHeaders } from './operation.ts';
+import type { OperationTable, WithRefusalHeaders } from '../context/operation.ts';
 import {
   countRefusal,
   requireAllowedAddress,

@@ -1,5 +1,5 @@
 /** Routes outside the contract: health, metrics, public keys, and the contract itself. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import { isLoopback } from './client-address.ts';
 import type { Contract } from '../contract/contract.ts';

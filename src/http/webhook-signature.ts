@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 import { AppError } from '../errors.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Clock } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { queryIn } from '../db/unit-of-work.ts';
-import type { LeasedJob } from './queue.ts';
+import type { LeasedJob } from '../process/job-dispatch.ts';
 
 /** The channel that is notified when a job is queued or requested again; every loop listens. */
 export const jobsChannel = 'ponte_jobs';
@@ -36,7 +36,7 @@ const enqueue: Statement = {
 
 /** A job to be done, at least once. */
 export interface JobRequest {
-  /** Its line in `jobs/index.ts`. */
+  /** Its line in `app/jobs.ts`. */
   readonly kind: string;
   /**
    * Names the work over all kinds, such as `webhook:<id>`: while a job with this key is open, a

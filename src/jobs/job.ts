@@ -1,8 +1,8 @@
 /** The form of a job: work without a caller, done at least once. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { beginTrace } from '../domain/trace-context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import type { JobResult, LeasedJob } from './queue.ts';
+import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
 
 export interface JobHandler {
   /**

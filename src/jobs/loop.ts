@@ -7,7 +7,7 @@
  * notification, the next job that is due, or a poll, which finds what a lost notification reported.
  */
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import {
   bringPeriodicJobsForward,
   claimJobs,
@@ -17,7 +17,7 @@ import {
   renewLeases,
   type Lease,
 } from './job-repository.ts';
-import type { JobPlace, LeasedJob } from './queue.ts';
+import type { JobPlace, LeasedJob } from '../process/job-dispatch.ts';
 import { longestRunMs, type JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
 

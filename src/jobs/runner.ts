@@ -1,8 +1,8 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { withJitter } from '../domain/call-duration.ts';
 import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
-import type { FirstRun, JobResult, LeasedJob } from './queue.ts';
+import type { FirstRun, JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { JobHandler, JobTable } from './job.ts';
 
 /** After this many failed runs a job is dead: listed, and retried only by an operator. */

@@ -10,7 +10,7 @@ import {
   storeProviderAccount,
 } from '../accounts/account-repository.ts';
 import type { LoginUser } from '../auth/user-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { inUnit } from '../db/unit-of-work.ts';
 import { localAgency, newAccountNumber } from '../domain/account.ts';
 import { accountOpened } from '../domain/onboarding.ts';

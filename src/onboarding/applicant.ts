@@ -1,6 +1,6 @@
 /** Authenticates callers by the secret id of their application, and throttles them. */
 import { dayMs } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import { readApplication, type Application } from './application.ts';
 import { addressThrottles, countAttempt, minuteMs, refuseWhenUsedUp } from '../auth/throttle.ts';

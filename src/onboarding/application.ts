@@ -5,7 +5,7 @@
  */
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
 import { loadEntities } from '../db/unit-of-work.ts';
 import {

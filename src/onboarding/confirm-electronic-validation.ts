@@ -1,8 +1,8 @@
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 import { admitApplicant, type ApplicationCaller } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import {

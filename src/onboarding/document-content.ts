@@ -4,7 +4,7 @@
  * elsewhere.
  */
 import { createHash } from 'node:crypto';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import {
   detectContentType,
   type DocumentContentType,

@@ -3,7 +3,7 @@
  * units of work: each chunk is one round trip on a connection that no application holds.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { loadEntities, openUnit } from '../db/unit-of-work.ts';
 import type { DocumentContentType } from './document-types.ts';

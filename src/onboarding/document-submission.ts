@@ -1,5 +1,5 @@
 /** Forwards documents to the provider and deletes their content afterwards. */
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readContent, type DocumentKey } from './document-content.ts';

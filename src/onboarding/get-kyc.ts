@@ -1,7 +1,7 @@
 import { refreshKyc } from './kyc.ts';
 import { findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 /** Fetches the decision if it is due; a failure of the provider does not fail the request. */
 export const getKyc: PublicOperation<'getKyc'> = {

@@ -1,6 +1,6 @@
 import { findApplication } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 /** Returns the stored application without calling the provider. */
 export const getOnboarding: PublicOperation<'getOnboarding'> = {

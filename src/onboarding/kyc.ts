@@ -1,7 +1,7 @@
 /** The decision on an application, and the resulting account. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCpfTaken } from '../accounts/account-repository.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { inUnit } from '../db/unit-of-work.ts';
 import {
   beginStep,

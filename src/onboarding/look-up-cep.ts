@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { locateCep, type LocatedCep } from '../domain/cep.ts';
 import { invalidField } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, CepAddress } from '../provider/provider.ts';
 import { toAppError } from '../auth/provider-failure.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 /**
  * Looks up a CEP to fill in the address form. With local onboarding, or if the provider does not

@@ -1,6 +1,6 @@
 /** The registration of an individual, the first step of an onboarding. */
 import { randomUUID } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { inUnit } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';

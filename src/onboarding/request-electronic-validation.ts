@@ -1,7 +1,7 @@
 import { submitStep } from './step-submission.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 const message = { en: 'The validation was requested.', pt: 'A validação foi solicitada.' };
 

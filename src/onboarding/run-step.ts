@@ -3,7 +3,7 @@
  * an open transaction, then stores the result. If the step was submitted again meanwhile, the
  * result is dropped; the step stays queued and its job runs again.
  */
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import {
   beginStep,
   endStep,

@@ -2,7 +2,7 @@ import { readPerson } from '../domain/person.ts';
 import { AppError } from '../errors.ts';
 import { registerPerson } from './registration.ts';
 import { applicationReply } from './application-reply.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 /** Registers an individual, who may then log in, and starts the application. */
 export const startOnboarding: PublicOperation<'startOnboarding'> = {

@@ -1,7 +1,7 @@
 import { toAppError } from '../auth/provider-failure.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { endStep, getStep, isReady } from '../domain/onboarding.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { type ApplicationCaller, findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { ownAddress } from '../config/own-address.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { isCodeResendDue, getStep, type StepName } from '../domain/onboarding.ts';
 import type { ApplicationCaller } from './applicant.ts';
 import { countCodeRequest } from './validation-code.ts';

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { submitStep } from './step-submission.ts';
 import { admitApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 
 /** Stores the address. */
 export const submitAddress: PublicOperation<'submitAddress'> = {

@@ -11,11 +11,11 @@ import {
 } from '../auth/service-limits.ts';
 import { addressThrottles } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { loadEntities } from '../db/unit-of-work.ts';
 import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 import { findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import {

@@ -1,6 +1,6 @@
 /** The submitted content of an application, and its completion with local onboarding. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import {
   areEnoughDocuments,
   beginStep,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import {
   endStep,
   failStep,
@@ -9,7 +9,7 @@ import {
   type StepName,
   stepsBeforeKyc,
 } from '../domain/onboarding.ts';
-import type { PublicOperation } from '../http/operation.ts';
+import type { PublicOperation } from '../context/operation.ts';
 import { type ApplicationCaller, findApplicant } from './applicant.ts';
 import { applicationReply } from './application-reply.ts';
 import {

@@ -11,7 +11,7 @@ import {
 } from '../auth/service-limits.ts';
 import { addressThrottles, minuteMs, type Throttle } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { sameSecret } from '../security/digests.ts';

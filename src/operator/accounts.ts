@@ -1,5 +1,5 @@
 /** `account block` and `account unblock`. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decisionError, type Decision } from './decision.ts';

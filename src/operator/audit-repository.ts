@@ -4,7 +4,7 @@
  * settled; those of transactions are in `pix-invariants-repository.ts`. The statements are SQL,
  * because the simulation runs the audit.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { nilUuid } from '../domain/text.ts';
 import { pixInvariants, type BrokenRow, type Invariant } from './pix-invariants-repository.ts';

@@ -7,7 +7,7 @@ import {
   emailDigests,
   type StoredSecurityEvent,
 } from '../auth/security-event-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { loggedDigest } from '../security/sealing.ts';
 import type { Op } from './op.ts';
 import { findActions, type RecordedAction } from './operator-action-repository.ts';

@@ -1,7 +1,7 @@
 /** Reports the settings, and whether what they name can be used. */
 import { ConfigError, loadConfig, type Environment } from '../config/config.ts';
 import { reportConfig, type ConfigReport } from '../config/report.ts';
-import { configuredDialects } from '../configured-dialects.ts';
+import { configuredDialects } from '../provider/configured-dialects.ts';
 
 /**
  * Reports every setting of an environment. With valid settings it opens the dialects, as a start

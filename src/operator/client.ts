@@ -7,11 +7,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, keepAlive, pause } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { openLocal } from '../local.ts';
-import type { Log } from '../log.ts';
-import type { LocalMetrics } from '../metrics.ts';
+import { openLocal } from '../context/local.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { LocalMetrics } from '../telemetry/metrics.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import { reasonError } from './decision.ts';
 import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';
@@ -191,7 +191,7 @@ async function contextOf(
   { needsDialects }: Op<never, unknown>,
 ): Promise<LocalContext> {
   if (!needsDialects) return context;
-  const { configuredDialects } = await import('../configured-dialects.ts');
+  const { configuredDialects } = await import('../provider/configured-dialects.ts');
   return { ...context, dialects: configuredDialects(context.config) };
 }
 

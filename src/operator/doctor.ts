@@ -16,7 +16,7 @@ import { examineService, unexaminedService } from './doctor-service.ts';
 import { bad, doubtful, formatDuration, ok, type Finding } from './finding.ts';
 import { keysInUse } from './keys.ts';
 import { OpError } from './op.ts';
-import { reachProvider } from '../provider/http/reachability.ts';
+import { reachProvider } from '../provider/reachability.ts';
 import { startFailure } from './failure-message.ts';
 
 export type { Finding };

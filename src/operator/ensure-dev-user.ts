@@ -1,5 +1,5 @@
 import type { AppEnv } from '../config/config.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { createUser, findLoginUser, type LoginUser } from '../auth/user-repository.ts';
 import { OpError, type Op } from './op.ts';
 

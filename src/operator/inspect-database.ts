@@ -1,5 +1,5 @@
 /** Inspects the database for `doctor`: latency, schema, clock, durability, backlog. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { migrationsOf } from '../db/migrate.ts';
 import {
   readBacklog,

@@ -1,7 +1,7 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
 import { dayMs } from '../clock.ts';
 import { isPixPaused } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';

@@ -4,7 +4,7 @@
  * statement, and so are the numbers.
  */
 import type { InferEntity } from '@mikro-orm/core';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { Job } from '../db/entities/job.ts';
 import { jobsChannel } from '../jobs/job-repository.ts';

@@ -1,5 +1,5 @@
 /** `jobs list`: the queue, without what the jobs are about where that may be a secret. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import {
   countJobsByStatus,

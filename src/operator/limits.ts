@@ -1,5 +1,5 @@
 /** `limit show` and `limit set`: what a user may send by day and by night. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import {
   changeLimit,

@@ -1,5 +1,5 @@
 /** `migrate status`, `migrate up` and `migrate down`: the schema of the database. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import {
   migrateDown,
   migrateUp,

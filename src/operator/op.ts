@@ -2,7 +2,7 @@
  * The type of an op, one operation for operators. It takes and returns plain JSON, so that the
  * command line can run it in its own process or through the socket of a running service.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 
 /** Receives the progress of a long op: how many parts are done, and of how many. */
 export type Progress = (done: number, total: number) => void;

@@ -2,7 +2,7 @@
  * Records the actions of operators in the commit of each change: who, when, what, why. The database
  * sets the time and the role, so that no writer can state another.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { containing, inUnit, openUnit } from '../db/unit-of-work.ts';
 

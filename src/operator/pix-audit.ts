@@ -3,7 +3,7 @@
  * is one statement over a page of rows, so that none runs long and each sees one snapshot; rows
  * that are stored after the start of the audit are left to the next one.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import {
   auditedInvariants,
   countRows,

@@ -2,7 +2,7 @@
  * Finds a transaction by what a customer, the app or the provider quotes: its id, its end-to-end id
  * or return id, its txid, the provider's id, or its idempotency key.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { isUuid } from '../domain/text.ts';
 import { OpError } from './op.ts';
 import { findPix, findPixReferences, type FoundPix } from './pix-repository.ts';

@@ -2,7 +2,7 @@
  * Transactions as operators see them: no PIX keys, descriptions and codes. The statements are SQL:
  * `pix resolve` decides by what they read, and the simulation runs it.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';

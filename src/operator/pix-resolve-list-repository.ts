@@ -1,5 +1,5 @@
 /** Finds the sends that a list of the bank names. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUuid } from '../domain/text.ts';
 import type { PixStatus } from '../domain/pix.ts';

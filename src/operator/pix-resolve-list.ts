@@ -1,5 +1,5 @@
 /** `pix resolve --from`: records the ends of many payments from a list that the bank confirmed. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { findNamedPix, type NamedPix } from './pix-resolve-list-repository.ts';
 import { resolvePix, type PixResolveInput } from './pix-resolve.ts';

@@ -1,5 +1,5 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { phasesOpenToSettlement } from '../domain/pix.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';

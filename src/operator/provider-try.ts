@@ -4,7 +4,7 @@
  * read whole does not show it.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';

@@ -1,5 +1,5 @@
 /** Reads and accepts differences. They are accepted by SQL, on the condition that they are open. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';

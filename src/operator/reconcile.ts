@@ -1,5 +1,5 @@
 /** `reconcile`: compares the provider's statement with what is stored, for an operator. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { dayOf, dayRange } from '../domain/calendar.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { lastClosedDay } from '../domain/reconciliation.ts';

@@ -2,7 +2,7 @@
  * Everything that is stored about one person, and its removal. The statements are SQL: the export
  * is one snapshot of all tables, and the removal changes them in one commit.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { nilUuid } from '../domain/text.ts';
 

@@ -1,5 +1,5 @@
 /** The lines of statements that block payments of their amount, for operators. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 
 /** A line of a statement that no stored send has, after a loss of commits. */

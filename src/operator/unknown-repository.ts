@@ -1,6 +1,6 @@
 /** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
 import type { StoredSession } from '../auth/banking-sessions.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';

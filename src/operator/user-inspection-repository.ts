@@ -1,5 +1,5 @@
 /** A user as operators see one. The statement is SQL: it reads five tables in one round trip. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 

@@ -12,7 +12,7 @@ import {
   setUserStatus,
   type UserStatus,
 } from '../auth/user-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { newPasswordError, readPerson } from '../domain/person.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { type Op, OpError } from './op.ts';

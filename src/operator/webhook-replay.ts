@@ -1,5 +1,5 @@
 /** `webhook replay`: settles stored events again, or shows what that would change. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';

@@ -3,7 +3,7 @@
  * up a transaction's events by three indexes, and page in the order of a composite key for
  * `webhook replay`, which the simulation runs.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';

@@ -1,5 +1,5 @@
 /** `webhook send`: composes the webhook that the provider would post about a transaction. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { isRefund, newEndToEndId, newReturnId } from '../domain/pix.ts';
 import { centsFromDecimal, numberFromCents } from '../domain/money.ts';
 import { OpError, type Op } from './op.ts';

@@ -1,5 +1,5 @@
 /** `webhook list` and `webhook show`: the stored events and their results. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';

@@ -1,5 +1,5 @@
 /** Gives an op the provider: that of the service which runs it, or one of its own. */
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import type { Provider } from '../provider/provider.ts';
 
 /**
@@ -14,8 +14,8 @@ export async function withProvider<Result>(
   const { config, clock, log, dialects, stopping: shutdown } = context;
   if (config.provider.stub) return work(null);
   const [{ composeProvider }, { createMetrics }] = await Promise.all([
-    import('../compose-provider.ts'),
-    import('../metrics.ts'),
+    import('../provider/compose.ts'),
+    import('../telemetry/metrics.ts'),
   ]);
   const deliver = (): Promise<never> =>
     Promise.reject(new Error('a provider posts no webhook here'));

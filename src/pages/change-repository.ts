@@ -1,5 +1,5 @@
 /** The statement is SQL, because the pages must not wait for MikroORM to load. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 
 const lastSettledStatement: Statement = {

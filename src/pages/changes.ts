@@ -3,7 +3,7 @@
  * the balance and the lists again. The response has no transaction data and needs no login.
  */
 import { pause } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { jsonReply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
 import { lastSettled } from './change-repository.ts';

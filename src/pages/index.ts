@@ -7,7 +7,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jsonReply, type Headers, type Reply } from '../http/reply.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { SystemRoute } from '../http/router.ts';
 import { staticAnswer } from '../http/static-answer.ts';
 import { changesRoute } from './changes.ts';

@@ -6,10 +6,10 @@ import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { addPixKeys } from '../accounts/account-repository.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
-import type { PrincipalUser } from '../auth/principal.ts';
-import type { Context } from '../context.ts';
+import type { PrincipalUser } from '../domain/principal.ts';
+import type { Context } from '../context/context.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /**
  * Creates a PIX key for the caller's account at the provider. The key is stored, to find the payee

@@ -3,7 +3,7 @@ import { forgetPixKey } from '../accounts/account-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /** Removes a PIX key of the caller's account at the provider. */
 export const deletePixKey: SessionOperation<'deletePixKey'> = {

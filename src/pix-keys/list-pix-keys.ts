@@ -2,7 +2,7 @@ import { keepPixKeys } from '../accounts/account-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /**
  * The PIX keys of the caller's account, as the provider lists them. They are stored, to find the

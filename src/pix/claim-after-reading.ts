@@ -1,8 +1,8 @@
 /** The claim of a send's key by a payer whose last commits may be lost. */
-import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { uncheckedRefusal } from './holds.ts';
 import { claimSend, type SendClaim } from './idempotency.ts';

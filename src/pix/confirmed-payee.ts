@@ -5,7 +5,7 @@
  * same end-to-end id.
  */
 import { minuteMs } from '../auth/throttle.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { ownerIdentity, shownOwner, type ShownOwner } from '../domain/key-owner.ts';
 import type { KeyOwner } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';

@@ -2,7 +2,7 @@
  * Corrections: a FAILED transaction that was paid becomes COMPLETED, once. Nothing else changes a
  * final status, and nothing changes COMPLETED. It is SQL, because the simulation runs settlement.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';

@@ -1,6 +1,6 @@
 /** Corrects FAILED sends by the provider's statement, and reports every correction to operators. */
 import { dayMs, nextTurn } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { correctTransaction, findFailedSends, type Corrected } from './correction-repository.ts';

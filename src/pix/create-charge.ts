@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { ChargeRequest } from '../../contract/types.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { centsFromNumber } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
@@ -19,9 +19,9 @@ import { claimTransaction, fingerprintOf } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../domain/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /** A day: the provider's default, and the longest in the contract. */
 const defaultExpirationSeconds = 86_400;

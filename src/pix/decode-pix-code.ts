@@ -2,7 +2,7 @@ import type { DecodedPixCode } from '../../contract/types.ts';
 import { decodeBrCode, type BrCode } from '../domain/br-code.ts';
 import { numberFromCents } from '../domain/money.ts';
 import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 
 /** Decodes a Pix code. It calls no provider and stores nothing. */
 export const decodePixCode: SessionOperation<'decodePixCode'> = {

@@ -4,7 +4,7 @@
  * guesses keys is refused here, before the directory also refuses the look-ups of payments.
  */
 import { countAttempt, minuteMs, refuseWhenUsedUp, type Throttle } from '../auth/throttle.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 
 /** The time in which the directory returns all look-ups. */

@@ -5,7 +5,7 @@
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { dayMs } from '../clock.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { chargeExpired, expiredNote, foundInStatementNote } from '../domain/pix.ts';

@@ -2,7 +2,7 @@ import type { PixReceipt, PixReceiptParty } from '../../contract/types.ts';
 import { transactionType } from '../domain/pix.ts';
 import { maskTaxId } from '../domain/tax-id.ts';
 import { AppError, type Locale } from '../errors.ts';
-import type { TokenOperation } from '../http/operation.ts';
+import type { TokenOperation } from '../context/operation.ts';
 import { failureReason } from './failure-reason.ts';
 import { readReceipt, type ReceiptFacts } from './history-repository.ts';
 import { correctionPart } from './transaction-reply.ts';

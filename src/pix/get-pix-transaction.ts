@@ -1,6 +1,6 @@
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import { AppError } from '../errors.ts';
-import type { Reply, TokenOperation } from '../http/operation.ts';
+import type { Reply, TokenOperation } from '../context/operation.ts';
 import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
 import { codeOf, correctionPart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';

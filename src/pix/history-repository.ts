@@ -2,9 +2,9 @@
  * Reads a user's past transactions: pages of a list, and the content of a receipt. The statements
  * are SQL, because each also checks the banking session.
  */
-import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';

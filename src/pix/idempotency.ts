@@ -3,9 +3,9 @@
  * transaction itself, which never expires.
  */
 import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts';
-import type { VerifiedToken } from '../auth/access-tokens.ts';
-import type { Payer } from '../auth/principal.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { Payer } from '../domain/principal.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';

@@ -2,7 +2,7 @@
  * The limits of users in the database. A change is SQL: it increases the version of the row, which
  * a limited send compares in its own statement.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { nightHours, type NightHour, type Timed } from '../domain/pix-limits.ts';

@@ -1,8 +1,8 @@
-import { readPeriod, type RequestedDays } from '../accounts/period.ts';
+import { readPeriod, type RequestedDays } from './period.ts';
 import { formatPixCursor, parsePixCursor, type PixPosition } from '../domain/pix-cursor.ts';
 import { pixTypeNamed, transactionType } from '../domain/pix.ts';
 import { nilUuid } from '../domain/text.ts';
-import type { TokenOperation } from '../http/operation.ts';
+import type { TokenOperation } from '../context/operation.ts';
 import { readPage, type PageItem } from './history-repository.ts';
 import { otherParty, shownIds } from './shown-parties.ts';
 import { codeOf, correctionPart } from './transaction-reply.ts';

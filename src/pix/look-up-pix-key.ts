@@ -3,7 +3,7 @@ import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
 import { isAmbiguousPixKey, keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
 import { AppError } from '../errors.ts';
-import type { SessionOperation } from '../http/operation.ts';
+import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
 import { pausedRefusal } from './holds.ts';

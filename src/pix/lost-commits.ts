@@ -2,7 +2,7 @@
  * Notices that the database went back in time: a row that this process saw committed is missing.
  * Then all sends are paused, because a repeat of a lost one would pay twice.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { beginPause } from './pause-repository.ts';
 import { readStored, type PixTransaction } from './pix-transaction-repository.ts';
 

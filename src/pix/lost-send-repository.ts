@@ -4,7 +4,7 @@
  * simulation runs them.
  */
 import { randomUUIDv7 } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';

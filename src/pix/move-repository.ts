@@ -1,5 +1,5 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';

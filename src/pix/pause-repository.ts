@@ -3,7 +3,7 @@
  * parts of the statements that every send runs, and the simulation runs the others.
  */
 import { isPixPaused } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;

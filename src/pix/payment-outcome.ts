@@ -1,9 +1,9 @@
 /** Derives and stores the outcome of a payment that was sent, or provably was not sent. */
 import { pause } from '../clock.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
 import { isBeforePaying, notSentNote, phasesOpenToAnswer } from '../domain/pix.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from './payment-repository.ts';
 import { noteAnomaly, readStored, type PixTransaction } from './pix-transaction-repository.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
-import { storeWithRetries, type SendInProgress } from './unstored-outcomes.ts';
+import { storeWithRetries, type SendInProgress } from '../process/unstored-outcomes.ts';
 
 /** The outcome of a payment. */
 export interface Outcome {

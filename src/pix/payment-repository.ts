@@ -4,7 +4,7 @@
  * trip.
  */
 import { isPixPaused } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { AttemptAnswer } from './move-repository.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';

@@ -3,8 +3,8 @@
  * payment and poll uses them; the simulation runs them, too.
  */
 import { activeSessions } from '../auth/session-repository.ts';
-import type { VerifiedToken } from '../auth/access-tokens.ts';
-import type { LocalContext } from '../context.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';

@@ -1,5 +1,5 @@
 /** Reads the statement of some days as evidence: whole, or not at all. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { dayOf, shiftDay } from '../domain/calendar.ts';
 import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
 import type {

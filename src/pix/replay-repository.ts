@@ -3,9 +3,9 @@
  * statements are SQL: they check the banking session in the same round trip, and the simulation
  * runs them.
  */
-import type { VerifiedToken } from '../auth/access-tokens.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { outcomeOf, type PixOutcome } from '../domain/pix.ts';

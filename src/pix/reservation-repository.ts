@@ -2,10 +2,10 @@
  * Reservations: each statement inserts a transaction under its idempotency key, or reads the one
  * that has the key. The statements are SQL, because each decides and writes in one round trip.
  */
-import type { VerifiedToken } from '../auth/access-tokens.ts';
-import type { Payer } from '../auth/principal.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { Payer } from '../domain/principal.ts';
 import { activeSessions } from '../auth/session-repository.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';

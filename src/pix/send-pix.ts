@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import type { Payer } from '../auth/principal.ts';
+import type { Payer } from '../domain/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { isBeforePaying, outcomeOf, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
-import type { RefusedCall, RequestFacts, TokenOperation } from '../http/operation.ts';
+import type { RefusedCall, RequestFacts, TokenOperation } from '../context/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
 import {

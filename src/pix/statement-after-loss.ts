@@ -5,7 +5,7 @@
  */
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import { readSealedToken } from '../auth/session-repository.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { foundAfterLossNote, isBeforePaying, phasesBeforePaying } from '../domain/pix.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
 import { noteCorrection } from './correction.ts';

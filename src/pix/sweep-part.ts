@@ -1,5 +1,5 @@
 /** What the parts of a sweep share: their limits, and the report of what they cannot decide. */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
 

@@ -3,7 +3,7 @@
  * the sweep runs them on every transaction that is not settled, and the simulation runs the sweep.
  */
 import type { StoredSession } from '../auth/banking-sessions.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';

@@ -10,7 +10,7 @@
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { foundInStatementNote, phasesBeforePaying, type PixPhase } from '../domain/pix.ts';

@@ -1,6 +1,6 @@
 /** Waits for a transaction's status to leave PROCESSING, without holding a connection. */
 import { pause } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { finalStatusChannel } from './move-repository.ts';
 import type { PixView } from './pix-transaction-repository.ts';

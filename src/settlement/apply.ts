@@ -2,7 +2,7 @@
  * Applies the decisions about an item, if the stored transaction has not changed since. Each write
  * is conditional on the state that it changes; those of concurrent items share a commit.
  */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
 import { noteCorrection } from '../pix/correction.ts';

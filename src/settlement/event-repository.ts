@@ -1,10 +1,10 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import { randomUUIDv7 } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
-import type { JobPlace, LeasedJob } from '../jobs/queue.ts';
+import type { JobPlace, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';

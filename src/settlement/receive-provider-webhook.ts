@@ -4,9 +4,9 @@
  * once, with the event still in memory. If the process dies, the lease runs out and the job is
  * taken up like any other.
  */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import type { WebhookOperation } from '../http/operation.ts';
+import type { WebhookOperation } from '../context/operation.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { storeEvent, type StoredEvent } from './event-repository.ts';
 import { settleForJob } from './settle-event.ts';

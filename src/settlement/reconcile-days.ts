@@ -3,7 +3,7 @@
  * again that wait for a session or have open differences. Each user's result is stored as soon as
  * it is known: a run that was interrupted goes on where it stopped.
  */
-import type { Context } from '../context.ts';
+import type { Context } from '../context/context.ts';
 import { shiftDay } from '../domain/calendar.ts';
 import { lastClosedDay } from '../domain/reconciliation.ts';
 import type { CallOptions } from '../provider/provider.ts';

@@ -6,7 +6,7 @@
  */
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readStatementOf } from '../pix/read-statement.ts';

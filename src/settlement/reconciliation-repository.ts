@@ -4,7 +4,7 @@
  */
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixPhase, PixStatus, PixType } from '../domain/pix.ts';

@@ -1,6 +1,6 @@
 /** The statement that records a refund. It is SQL, because it decides and writes under one lock. */
 import { randomUUIDv7 } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';

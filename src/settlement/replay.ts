@@ -1,5 +1,5 @@
 /** Settling a stored event once more for an operator, or only showing what that would do. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';

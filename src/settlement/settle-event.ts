@@ -4,15 +4,15 @@
  * The statements of concurrent events share round trips and commits.
  */
 import { dayMs } from '../clock.ts';
-import type { Context, LocalContext } from '../context.ts';
+import type { Context, LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import type { JobResult, LeasedJob } from '../jobs/queue.ts';
+import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
 import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
-import { largePayloadBytes, placeAgainMs } from './large-events.ts';
+import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
 import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an item waits for a transaction that it matches. */

@@ -3,7 +3,7 @@
  * each item is decided separately, and the decisions are applied together.
  */
 import { nextTurn } from '../clock.ts';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import { staticTxidLength } from '../domain/pix.ts';
 import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';

@@ -1,5 +1,5 @@
 /** Settles what a line of a statement proves, by the same decisions as an item of an event. */
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
 import { applyDecisions } from './apply.ts';

@@ -3,7 +3,7 @@
  * depends on, and the two writes that only settlement makes. Concurrent calls share a round trip.
  */
 import { randomUUIDv7 } from 'node:crypto';
-import type { LocalContext } from '../context.ts';
+import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import {
   columnsOf,

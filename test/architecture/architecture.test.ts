@@ -98,7 +98,7 @@ describe('single doors', () => {
     keeps(providerDoor);
   });
 
-  const normalisers = new Set(['src/domain/text.ts', 'src/auth/passwords.ts']);
+  const normalisers = new Set(['src/domain/text.ts', 'src/process/passwords.ts']);
 
   it('only two files normalise texts, behind a limit of their length', () => {
     const found = sources
@@ -110,7 +110,7 @@ describe('single doors', () => {
   it('no job sets a gauge: what the database knows is read at the scrape', () => {
     none(
       [...texts].flatMap(([path, text]) => gaugesIn(path, text)),
-      'Read it in src/operator/inspection-repository.ts, and add it to src/metrics-gauges.ts:',
+      'Read it in src/operator/inspection-repository.ts, and add it to src/telemetry/metrics-gauges.ts:',
     );
   });
 

@@ -63,7 +63,7 @@ export const providerDoor: Door = {
     ['src/provider/http/pool.ts', { because: 'it is the door' }],
     ['src/provider/http/client.ts', { because: 'it names the type of the pool', only: /^undici$/ }],
     ['src/app-events/deliver.ts', { because: "it calls the app's backend", only: /^undici$/ }],
-    ['src/provider/http/reachability.ts', { because: 'it asks for nothing, without credentials' }],
+    ['src/provider/reachability.ts', { because: 'it asks for nothing, without credentials' }],
   ]),
   instead:
     'Only src/provider/http/pool.ts connects to the provider: use the port, context.provider.',

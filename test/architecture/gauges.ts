@@ -4,15 +4,15 @@
  * set gauges: both describe their own process.
  */
 import { Gauge } from 'prom-client';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { mentions } from './texts.ts';
 
 /** Files that declare or set gauges, with the reason. */
 const keepers: ReadonlyMap<string, string> = new Map([
-  ['src/metrics.ts', 'declares the gauges of a process'],
-  ['src/metrics-gauges.ts', 'declares the gauges that are read at a scrape'],
-  ['src/compose-provider.ts', 'the circuit breakers of this process'],
-  ['src/pix/unstored-outcomes.ts', 'the outcomes that only this process knows'],
+  ['src/telemetry/metrics.ts', 'declares the gauges of a process'],
+  ['src/telemetry/metrics-gauges.ts', 'declares the gauges that are read at a scrape'],
+  ['src/provider/compose.ts', 'the circuit breakers of this process'],
+  ['src/process/unstored-outcomes.ts', 'the outcomes that only this process knows'],
 ]);
 
 const names = Object.entries(createMetrics())

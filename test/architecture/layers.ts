@@ -123,7 +123,7 @@ const rules: Readonly<Record<Part, Rule>> = {
       ...(['app', 'operator', 'provider/sandbox', 'domain', 'errors', 'log', 'clock'] as const),
       ...(['config', 'http'] as const),
     ],
-    instead: 'A command starts src/app.ts, or calls a function of src/operator.',
+    instead: 'A command starts src/app/app.ts, or calls a function of src/operator.',
   },
   console: {
     may: ['contract', 'contract/types.ts'],
@@ -146,11 +146,11 @@ const rules: Readonly<Record<Part, Rule>> = {
   },
   db: {
     may: ['domain', 'errors', 'clock'],
-    instead: 'The database knows the domain only: take the rest as an option, from src/app.ts.',
+    instead: 'The database knows the domain only: take the rest as an option, from src/app/app.ts.',
   },
   security: {
     may: ['errors', 'clock'],
-    instead: 'It knows keys and bytes only: take the rest as an option, from src/app.ts.',
+    instead: 'It knows keys and bytes only: take the rest as an option, from src/app/app.ts.',
   },
   'the port': {
     may: ['provider words', 'domain', 'errors'],

@@ -28,8 +28,8 @@ const madeUp = {
     'src/http/one.ts': `export { sendPix } from '../pix/send-pix.ts';`,
     'src/jobs/one.ts': `import { jsonReply } from '../http/reply.ts';`,
     'src/operator/one.ts': `import { jobs } from '../jobs/index.ts';`,
-    'src/context.ts': `import { systemClock } from './clock.ts';`,
-    'src/log.ts': `import { AppError } from './errors.ts';`,
+    'src/context/context.ts': `import { systemClock } from './clock.ts';`,
+    'src/telemetry/log.ts': `import { AppError } from './errors.ts';`,
     'console/one.ts': `import { cents } from '../src/domain/money.ts';`,
     'src/elsewhere/one.ts': `export const one = 1;`,
   },
@@ -38,8 +38,8 @@ const madeUp = {
     'src/settlement/one.ts': `import { ProviderError } from '../provider/errors.ts';`,
     'src/pix/send-one.ts': `import type { SendPix } from '../../contract/types.ts';`,
     'src/provider/sandbox/one.ts': `import { loadContract } from '../../contract/contract.ts';`,
-    'src/context.ts': `import type { Clock } from './clock.ts';`,
-    'bin/commands/one.ts': `const { startApp } = await import('../../src/app.ts');`,
+    'src/context/context.ts': `import type { Clock } from './clock.ts';`,
+    'bin/commands/one.ts': `const { startApp } = await import('../../src/app/app.ts');`,
     'test/one.ts': `import { createBank } from '../src/provider/sandbox/bank/bank.ts';`,
   },
   circle: {
@@ -243,5 +243,5 @@ test('a gauge is set by its process only, and by no job', () => {
     assert.equal(found(text), 1, text);
   }
   assert.equal(found(`context.metrics.jobs.inc({ kind });`), 0);
-  assert.deepEqual(gaugesIn('src/metrics-gauges.ts', 'new Gauge({})'), []);
+  assert.deepEqual(gaugesIn('src/telemetry/metrics-gauges.ts', 'new Gauge({})'), []);
 });

@@ -1,6 +1,6 @@
 /** A server under test with its database and its customers. */
 import type pg from 'pg';
-import { createPasswords } from '../../src/auth/passwords.ts';
+import { createPasswords } from '../../src/process/passwords.ts';
 import type { Server } from './processes.ts';
 
 export interface Customer {

@@ -6,9 +6,9 @@ import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { loadProgram } from '../../bin/program.ts';
-import { breakerStates, createMetrics, type Metrics } from '../../src/metrics.ts';
+import { breakerStates, createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
-import { addReadings, type Backlog } from '../../src/metrics-gauges.ts';
+import { addReadings, type Backlog } from '../../src/telemetry/metrics-gauges.ts';
 import { root } from '../system/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
 

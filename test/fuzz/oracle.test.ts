@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { closedAnswers } from '../../src/contract/closed-answers.ts';
-import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { parseContract, readServedContract } from '../../src/app/contract-file.ts';
 import { Chance } from '../simulation/chance.ts';
 import { legalDraft, type Customer, type Draft, type Json } from './drafts.ts';
 import { Oracle } from './oracle.ts';

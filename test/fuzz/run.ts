@@ -1,7 +1,7 @@
 /** A run: customers send the requests of a seed, and every answer is checked. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { parseContract, readServedContract } from '../../src/app/contract-file.ts';
 import { closedAnswers } from '../../src/contract/closed-answers.ts';
 import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';

@@ -2,13 +2,13 @@
  * The app on its customers' phones: it pays and charges, loses answers, repeats requests with the
  * same key, sometimes concurrently, and uses a new key only after a definite answer.
  */
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import { AppError } from '../../src/errors.ts';
-import type { RefusedCall } from '../../src/http/operation.ts';
+import type { RefusedCall } from '../../src/context/operation.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
-import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';

@@ -1,7 +1,7 @@
 /** The app that lists the PIX keys of its account. */
-import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import { AppError } from '../../src/errors.ts';
 import { listPixKeys } from '../../src/pix-keys/list-pix-keys.ts';
 import { readRefusal, type Phone } from './phone.ts';

@@ -1,7 +1,7 @@
 /** The app that shows the payee before the payment, and pays with that look-up. */
-import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { AppError } from '../../src/errors.ts';
 import { lookUpPixKey } from '../../src/pix/look-up-pix-key.ts';

@@ -6,7 +6,7 @@ import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../src/settlement/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
-import { retentionStatements } from '../../src/jobs/retention-repository.ts';
+import { retentionStatements } from '../../src/retention/retention-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';

@@ -3,7 +3,7 @@
  * any live process. A careful operator checks with the provider before a decision, a careless one
  * does not.
  */
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { retryJobs } from '../../src/operator/jobs.ts';

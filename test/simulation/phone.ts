@@ -2,10 +2,10 @@
  * A customer's phone: it sends requests to any live process, loses some requests and answers, and
  * knows the banking session of its token.
  */
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import { AppError } from '../../src/errors.ts';
-import { logout } from '../../src/auth/logout.ts';
-import type { VerifiedToken } from '../../src/auth/access-tokens.ts';
+import { logout } from '../../src/login/logout.ts';
+import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
 import type { Processes } from './processes.ts';
 import type { Owner, Scheduler } from './scheduler.ts';

@@ -3,27 +3,27 @@
  * I/O goes through the scheduler. When the process dies, its state is discarded.
  */
 import type { Config } from '../../src/config/config.ts';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
-import { applyRetention } from '../../src/jobs/maintenance.ts';
-import { settleWebhook } from '../../src/jobs/settle-webhook.ts';
-import { sweepPix } from '../../src/jobs/sweep-pix.ts';
+import { applyRetention } from '../../src/retention/maintenance.ts';
+import { settleWebhook } from '../../src/settlement/settle-webhook.ts';
+import { sweepPix } from '../../src/settlement/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
-import type { RequestFacts } from '../../src/http/operation.ts';
+import type { RequestFacts } from '../../src/context/operation.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
-import { Turns } from '../../src/auth/turns.ts';
-import { UsedUpWindows } from '../../src/auth/used-up-windows.ts';
+import { Turns } from '../../src/process/turns.ts';
+import { UsedUpWindows } from '../../src/process/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
-import { LocalDispatch } from '../../src/jobs/queue.ts';
-import { LargeEvents } from '../../src/settlement/large-events.ts';
-import { ClaimedKeys } from '../../src/pix/claimed-keys.ts';
-import { UnstoredOutcomes } from '../../src/pix/unstored-outcomes.ts';
+import { LocalDispatch } from '../../src/process/job-dispatch.ts';
+import { LargeEvents } from '../../src/process/large-events.ts';
+import { ClaimedKeys } from '../../src/process/claimed-keys.ts';
+import { UnstoredOutcomes } from '../../src/process/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
 import type { Store } from './store.ts';
 import { dialects } from '../support/dialects.ts';
@@ -121,7 +121,7 @@ export class Service {
 }
 
 /**
- * Composes the context as in `src/app.ts` and `src/compose-provider.ts`, as far as sends need it.
+ * Composes the context as in `src/app/app.ts` and `src/provider/compose.ts`, as far as sends need it.
  */
 function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;

@@ -3,7 +3,7 @@
  * process receives them, and they are posted again until one accepts them or the provider gives up.
  */
 import type { ProviderEvent } from '../../contract/types.ts';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import type { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import type { ExpiryNotice, RefundNotice } from './bank/later-notices.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';

@@ -1,8 +1,8 @@
 /** The service for a test: real HTTP, a real database, and a clock that the test controls. */
 import assert from 'node:assert/strict';
-import { startApp, type App } from '../../src/app.ts';
+import { startApp, type App } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/telemetry/log.ts';
 import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import { cheapHash } from './cheap-hash.ts';
 import { manualClock, type ManualClock } from './clock.ts';

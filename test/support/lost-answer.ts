@@ -1,5 +1,5 @@
 /** A database whose connection breaks: the caller cannot know whether its statement committed. */
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/context/context.ts';
 import type { Database } from '../../src/db/database.ts';
 
 /** A context that loses the answer to its first statement, and the statement too on request. */

@@ -1,10 +1,10 @@
 /**
  * Makes the process kill itself at one named point of a send, to test what a crash leaves behind.
- * Node loads this file before the service (`--import`). It replaces `src/compose.ts` and wraps the
+ * Node loads this file before the service (`--import`). It replaces `src/app/compose.ts` and wraps the
  * database and the provider that are created there, so the service needs no code for it.
  */
 import { registerHooks } from 'node:module';
-import * as service from '../../src/compose.ts';
+import * as service from '../../src/app/compose.ts';
 import type { Database } from '../../src/db/database.ts';
 import { moveStatements } from '../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
@@ -14,7 +14,7 @@ import type { CrashPoint } from './crash-points.ts';
 
 const point = process.env['CRASH_POINT'] as CrashPoint | undefined;
 
-/** Replaces the function of this name for `src/app.ts`. */
+/** Replaces the function of this name for `src/app/app.ts`. */
 export const compose: typeof service.compose = async (...given) => {
   const composed = await service.compose(...given);
   const { context } = composed;

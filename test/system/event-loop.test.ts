@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseContract, readServedContract } from '../../src/http/contract-file.ts';
+import { parseContract, readServedContract } from '../../src/app/contract-file.ts';
 import { AppError } from '../../src/errors.ts';
 import { jsonBody } from '../../src/http/body.ts';
 import type { ParameterSet } from '../../src/contract/contract.ts';

@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { pause } from '../../clock.ts';
-import type { LocalContext } from '../../context.ts';
+import type { LocalContext } from '../../context/context.ts';
 import { OpError, type Op, type Progress } from '../op.ts';
 import {
   encodeMessage,

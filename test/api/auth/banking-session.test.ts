@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { test } from 'node:test';
-import { readServedContract } from '../../../src/http/contract-file.ts';
+import { readServedContract } from '../../../src/app/contract-file.ts';
 import { refused as refusedAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
 import {

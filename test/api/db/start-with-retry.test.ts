@@ -1,10 +1,10 @@
 /** A start while the database is away: it waits up to a minute and says so, and no longer. */
 import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
-import { startApp, startWorker } from '../../../src/app.ts';
+import { startApp, startWorker } from '../../../src/app/app.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { isDatabaseAway } from '../../../src/db/unavailable.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
 import { testConfig } from '../../support/app.ts';
 import { manualClock } from '../../support/clock.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';

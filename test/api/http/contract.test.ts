@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { readServedContract } from '../../../src/http/contract-file.ts';
+import { readServedContract } from '../../../src/app/contract-file.ts';
 import { compileValidators, type OperationContract } from '../../../src/contract/contract.ts';
 import { contractOf, smallContract } from './small-contract.ts';
 

@@ -1,6 +1,6 @@
 /** The small contract's upload as an operation that receives the form, and its record of it. */
 import type { TestContext } from 'node:test';
-import type { FileConsumer, Form } from '../../../src/http/operation.ts';
+import type { FileConsumer, Form } from '../../../src/context/operation.ts';
 import { FORM_TYPE, formOf, type Part } from '../../support/forms.ts';
 import { call, startWire, type Answer, type Wire } from './wire.ts';
 

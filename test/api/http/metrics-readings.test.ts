@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { createMetrics, type Metrics } from '../../../src/metrics.ts';
-import { measure } from '../../../src/metrics-readings.ts';
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import { measure } from '../../../src/app/metrics-readings.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenUser } from '../../support/factories.ts';

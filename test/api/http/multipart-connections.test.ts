@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ClientGone } from '../../../src/http/exchange.ts';
-import type { Form } from '../../../src/http/operation.ts';
+import type { Form } from '../../../src/context/operation.ts';
 import { readParts } from '../../../src/http/multipart.ts';
 import { BOUNDARY, fieldPart, filePart, formOf, partBytes, partHead } from '../../support/forms.ts';
 import { passUntil } from '../../support/passing-time.ts';

@@ -1,7 +1,7 @@
 /** Charges that expire: what shows it, what ends them, and what a late payment makes of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { DayRange } from '../../../src/provider/provider.ts';
 import { logIn } from '../../support/factories.ts';

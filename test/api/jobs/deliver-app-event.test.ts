@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { deliverAppEvent } from '../../../src/jobs/deliver-app-event.ts';
+import { deliverAppEvent } from '../../../src/app-events/deliver-app-event.ts';
 import { JobRuns } from '../../../src/jobs/runner.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer, givenUser } from '../../support/factories.ts';

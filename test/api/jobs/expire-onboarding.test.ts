@@ -1,7 +1,7 @@
 /** Applications that go nowhere, and the documents of those that are decided. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expireOnboarding } from '../../../src/jobs/maintenance.ts';
+import { expireOnboarding } from '../../../src/retention/maintenance.ts';
 import type { JobHandler } from '../../../src/jobs/job.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';

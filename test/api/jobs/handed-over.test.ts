@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../../src/jobs/loop.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
-import { LocalDispatch } from '../../../src/jobs/queue.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { LocalDispatch } from '../../../src/process/job-dispatch.ts';
 import {
   receiveEvent,
   type PostedEvent,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { JobHandler } from '../../../src/jobs/job.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';

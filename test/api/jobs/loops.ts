@@ -1,9 +1,9 @@
 /** Job loops on a test's database: what they ask of it is watched, and can be made to fail. */
 import type { TestContext } from 'node:test';
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/context/context.ts';
 import type { JobHandler } from '../../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../../src/jobs/loop.ts';
-import type { LeasedJob } from '../../../src/jobs/queue.ts';
+import type { LeasedJob } from '../../../src/process/job-dispatch.ts';
 import type { TestApp } from '../../support/app.ts';
 
 /** How many turns of the event loop without a statement count as rest. */

@@ -1,9 +1,9 @@
 /** The job of a step: what it sends, what it stores, and what happens meanwhile. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/context/context.ts';
 import { stepNames } from '../../../src/domain/onboarding.ts';
-import { onboardingStep } from '../../../src/jobs/onboarding-step.ts';
+import { onboardingStep } from '../../../src/onboarding/onboarding-step.ts';
 import { done, faulty } from '../../../src/provider/sandbox/bank/answer.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';

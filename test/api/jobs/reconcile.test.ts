@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dayOf, shiftDay } from '../../../src/domain/calendar.ts';
-import { reconcile, reconcileUserDays } from '../../../src/jobs/reconcile.ts';
+import { reconcile, reconcileUserDays } from '../../../src/settlement/reconcile.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';

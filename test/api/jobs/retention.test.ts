@@ -1,7 +1,7 @@
 /** What is removed with age, and what is kept however old it is. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { jobs } from '../../../src/jobs/index.ts';
+import { jobs } from '../../../src/app/jobs.ts';
 import type { JobHandler } from '../../../src/jobs/job.ts';
 import {
   applyRetention,
@@ -9,7 +9,7 @@ import {
   purgeThrottle,
   removeUnfinishedUploads,
   vacuumEmbedded,
-} from '../../../src/jobs/maintenance.ts';
+} from '../../../src/retention/maintenance.ts';
 import { insertGood, uuid, type Row } from '../db/rows.ts';
 import { givenCustomer, sessionsOf } from '../../support/factories.ts';
 import { queueJob, startLoop, watched } from './loops.ts';

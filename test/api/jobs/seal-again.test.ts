@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { sealAgain } from '../../../src/jobs/seal-again.ts';
+import { sealAgain } from '../../../src/retention/seal-again.ts';
 import { createSealer, SealError } from '../../../src/security/sealing.ts';
-import type { LeasedJob } from '../../../src/jobs/queue.ts';
+import type { LeasedJob } from '../../../src/process/job-dispatch.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer } from '../../support/factories.ts';
 

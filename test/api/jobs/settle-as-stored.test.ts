@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { LocalDispatch, type JobResult } from '../../../src/jobs/queue.ts';
+import { LocalDispatch, type JobResult } from '../../../src/process/job-dispatch.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';

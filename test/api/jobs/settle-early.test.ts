@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();

@@ -8,7 +8,7 @@ import { after, beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { newTransactionIdentification, phasesOfStatus } from '../../../src/domain/pix.ts';
 import { JobLoop } from '../../../src/jobs/loop.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { watched } from './loops.ts';
 import { assertEnds, confirmed, startSettlingApp } from './settling.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { startSettlingApp, type Settlement } from './settling.ts';
 
 const app = await startSettlingApp();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { repeatNotes } from '../../../src/domain/pix.ts';
-import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
 import {
   acceptPayment,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
-import { LocalDispatch } from '../../../src/jobs/queue.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { LocalDispatch } from '../../../src/process/job-dispatch.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { replayEvent } from '../../../src/settlement/replay.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';

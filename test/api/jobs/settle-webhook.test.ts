@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 

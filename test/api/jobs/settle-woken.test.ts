@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test, type TestContext } from 'node:test';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startLoop, watched, type JobState } from './loops.ts';

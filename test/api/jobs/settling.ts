@@ -1,7 +1,7 @@
 /** Webhook events, delivered to the service and settled one by one, as by the job. */
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import type { ItemOutcome } from '../../../src/settlement/event-reader.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
 import type { TestAppOptions } from '../../support/app.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { dayOf } from '../../../src/domain/calendar.ts';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
-import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { confirmElectronicValidation } from '../../../src/onboarding/confirm-electronic-validation.ts';
-import type { Call } from '../../../src/http/operation.ts';
+import type { Call } from '../../../src/context/operation.ts';
 import { AppError } from '../../../src/errors.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { give, giveAll, register, shown, step } from './applicants.ts';

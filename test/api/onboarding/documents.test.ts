@@ -1,7 +1,7 @@
 /** Documents on their way to the provider, and what is stored of them until then. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/context/context.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PersonDocument } from '../../../src/provider/provider.ts';
 import { DamagedDocument } from '../../../src/onboarding/document-content.ts';

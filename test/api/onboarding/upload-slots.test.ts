@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createUploadSlots } from '../../../src/onboarding/upload-slots.ts';
+import { createUploadSlots } from '../../../src/process/upload-slots.ts';
 
 test('a hundred uploads have a slot, one more is refused: the service is busy', async () => {
   const places = createUploadSlots(1);

@@ -1,7 +1,7 @@
 /** What `ponte doctor` reads at `/metrics` of the running service. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { breakerStates, createMetrics } from '../../../src/metrics.ts';
+import { breakerStates, createMetrics } from '../../../src/telemetry/metrics.ts';
 import { examineService } from '../../../src/operator/doctor-service.ts';
 import type { Finding } from '../../../src/operator/finding.ts';
 import { typePonte } from '../../support/command-line.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it, mock } from 'node:test';
 import { newEndToEndId, newReturnId } from '../../../src/domain/pix.ts';
-import { sweepPix } from '../../../src/jobs/sweep-pix.ts';
+import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../../src/operator/pix-audit.ts';
 import { auditedInvariants } from '../../../src/operator/audit-repository.ts';
 import type { Invariant } from '../../../src/operator/pix-invariants-repository.ts';

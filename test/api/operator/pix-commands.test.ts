@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { settleWebhook } from '../../../src/jobs/settle-webhook.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { listPix, type PixListInput } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,

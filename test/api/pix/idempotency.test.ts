@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { Context } from '../../../src/context.ts';
+import type { Context } from '../../../src/context/context.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 import {
   claimSend,

@@ -1,13 +1,13 @@
 /** Outcomes that a process knows and the database has not stored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLog } from '../../../src/log.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import {
   storeWithRetries,
   UnstoredOutcomes,
   type UnstoredOutcome,
-} from '../../../src/pix/unstored-outcomes.ts';
+} from '../../../src/process/unstored-outcomes.ts';
 import { manualClock } from '../../support/clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });

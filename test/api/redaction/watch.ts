@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { operations } from '../../../src/http/operations.ts';
+import { operations } from '../../../src/app/operations.ts';
 import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import type { Flow } from './flows.ts';
 import { formsOf, others, person, secrets } from './values.ts';

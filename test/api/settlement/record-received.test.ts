@@ -1,7 +1,7 @@
 /** A received PIX is recorded once for each end-to-end id, or without one, provider's id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LocalContext } from '../../../src/context.ts';
+import type { LocalContext } from '../../../src/context/context.ts';
 import { storeReceived, type ReceivedPix } from '../../../src/settlement/transaction-repository.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { at, goodRow, insert, insertGood, uuid } from '../db/rows.ts';

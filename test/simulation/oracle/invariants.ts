@@ -2,7 +2,7 @@
  * The invariants at rest: compares the rows with the bank's ledger and with what the service could
  * know.
  */
-import type { LocalContext } from '../../../src/context.ts';
+import type { LocalContext } from '../../../src/context/context.ts';
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { Payment } from '../bank/ledger.ts';

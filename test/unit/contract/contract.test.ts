@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { contractBreaches } from '../../../src/contract/answer-check.ts';
-import { readServedContract } from '../../../src/http/contract-file.ts';
+import { readServedContract } from '../../../src/app/contract-file.ts';
 
 interface Schema {
   description?: string;

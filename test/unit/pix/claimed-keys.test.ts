@@ -1,7 +1,7 @@
 /** The keys that a process remembers: a bounded number of the latest ones, each of its user. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClaimedKeys } from '../../../src/pix/claimed-keys.ts';
+import { ClaimedKeys } from '../../../src/process/claimed-keys.ts';
 
 test('a key is known after it was added, for its user alone', () => {
   const keys = new ClaimedKeys();

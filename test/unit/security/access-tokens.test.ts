@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { AppError } from '../../../src/errors.ts';
-import { createAccessTokens, type AccessTokens } from '../../../src/auth/access-tokens.ts';
+import { createAccessTokens, type AccessTokens } from '../../../src/process/access-tokens.ts';
 import { loadSigningKeys, type SigningKeys } from '../../../src/security/signing-keys.ts';
 import { manualClock } from '../../support/clock.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { AppError } from '../../../src/errors.ts';
-import { createPasswords } from '../../../src/auth/passwords.ts';
+import { createPasswords } from '../../../src/process/passwords.ts';
 
 const passwords = createPasswords();
 

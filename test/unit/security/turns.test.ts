@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns, type EndTurn } from '../../../src/auth/turns.ts';
+import { Turns, type EndTurn } from '../../../src/process/turns.ts';
 import { manualClock } from '../../support/clock.ts';
 
 const longestMs = 10_000;

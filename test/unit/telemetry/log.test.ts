@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { AppError } from '../../../src/errors.ts';
-import { createLog, errorFacts, logRequest, type Log } from '../../../src/log.ts';
+import { createLog, errorFacts, logRequest, type Log } from '../../../src/telemetry/log.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 
 const cpf = '52998224725';

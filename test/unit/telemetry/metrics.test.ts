@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { register } from 'prom-client';
-import { breakerStates, createMetrics } from '../../../src/metrics.ts';
+import { breakerStates, createMetrics } from '../../../src/telemetry/metrics.ts';
 
 describe('the metrics', () => {
   it('show the counts and measurements, by name and label', async () => {

@@ -16,7 +16,7 @@ import { connect, createServer, Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { LocalContext } from '../../../../src/context.ts';
+import type { LocalContext } from '../../../../src/context/context.ts';
 import { OpError, type Op } from '../../../../src/operator/op.ts';
 import { socketAddress } from '../../../../src/operator/socket/protocol.ts';
 import {

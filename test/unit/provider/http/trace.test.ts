@@ -1,7 +1,7 @@
 /** The trace of a request arrives at the provider with each of its calls; a job's is its own. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sweepPix } from '../../../../src/jobs/sweep-pix.ts';
+import { sweepPix } from '../../../../src/settlement/sweep-pix.ts';
 import { loggedDigest } from '../../../../src/security/sealing.ts';
 import { givenCustomer } from '../../../support/factories.ts';
 import { passUntil } from '../../../support/passing-time.ts';

@@ -1,0 +1,276 @@
+/** The composition root: starts and stops a service or a worker. */
+import manifest from '../../package.json' with { type: 'json' };
+import { pause } from '../clock.ts';
+import { compose, type AppOptions } from './compose.ts';
+import type { Config } from '../config/config.ts';
+import type { Context } from '../context/context.ts';
+import { readServedContract } from './contract-file.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { createHttpServer, createMetricsServer } from '../http/server.ts';
+import { jobs } from './jobs.ts';
+import { JobLoop } from '../jobs/loop.ts';
+import { operations } from './operations.ts';
+import type { DefectKind } from '../telemetry/metrics.ts';
+import type { DevUser } from '../operator/ensure-dev-user.ts';
+import type { OtherSide } from '../pages/other-side.ts';
+import type { Bank } from '../provider/sandbox/bank/bank.ts';
+import { findPrincipal } from '../auth/banking-sessions.ts';
+import { finishSends } from '../pix/payment-outcome.ts';
+import { countAddress } from '../auth/throttle.ts';
+import { findUserByReference } from '../auth/user-repository.ts';
+import { startWithRetry } from './start-with-retry.ts';
+import { describeFailure } from '../operator/failure-message.ts';
+
+export interface App {
+  /** The base URL, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  readonly context: Context;
+  /** The simulated bank, in stub mode. */
+  readonly bank: Bank | null;
+  /** The lines that the start prints: what runs and where. */
+  readonly banner: readonly string[];
+  /** Logs and counts an unhandled error. */
+  readonly reportDefect: (kind: DefectKind, error: unknown) => void;
+  /**
+   * Loads MikroORM, so that no customer waits for it. Call it after `listen`: before, it would take
+   * a third of the start. It never rejects: on failure, the first unit of work loads it.
+   */
+  preload(): Promise<void>;
+  /** Stops in two stages: refuses new requests and jobs, then waits for those in progress. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service: opens the context, ensures the development user, listens. It waits up to a
+ * minute for an unavailable database.
+ * @throws Error when a part cannot start; the parts that were started before are stopped again.
+ */
+export function startApp(config: Config, options: AppOptions = {}): Promise<App> {
+  return startWithRetry(config, options, (patient, parts) => start(config, patient, parts));
+}
+
+/** A worker, which runs jobs and serves `/metrics` on METRICS_PORT, and no requests of the app. */
+export interface Worker {
+  /** Null without METRICS_PORT. */
+  readonly metricsUrl: string | null;
+  readonly banner: readonly string[];
+  readonly reportDefect: App['reportDefect'];
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a worker, for servers that run with `JOBS=off`. It waits up to a minute for an unavailable
+ * database.
+ * @throws Error when a part cannot start.
+ */
+export function startWorker(config: Config, options: AppOptions = {}): Promise<Worker> {
+  return startWithRetry(config, options, async (patient, parts) => {
+    const stopping = new AbortController();
+    const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
+    await answerCommands(context, parts);
+    const loop = jobLoop(context);
+    const metrics = createMetricsServer(context);
+    parts.defer(() => Promise.all([loop.stop(), metrics.drain()]).then(() => undefined));
+    parts.defer(() => stopping.abort());
+    // Before the loop claims jobs: a taken port ends the start.
+    const metricsUrl = await metrics.listen();
+    await loop.start();
+    return {
+      banner: [
+        `Ponte runs jobs (${config.appEnv})`,
+        `  provider   ${describeProvider(config)}`,
+        `  database   ${describeDatabase(config)}`,
+        `  metrics    ${metricsUrl ?? 'not served: set METRICS_PORT'}`,
+        `  stop       Ctrl-C`,
+      ],
+      metricsUrl,
+      reportDefect: defectReporter(context),
+      stop: () => parts.disposeAsync(),
+    };
+  });
+}
+
+function jobLoop(context: Context): JobLoop {
+  return new JobLoop({ context, jobs, leaseMs: context.config.jobLeaseSeconds * 1_000 });
+}
+
+/**
+ * Listens for commands on a socket, because the embedded database allows only one process. If the
+ * socket cannot be opened, the service runs without it.
+ */
+async function answerCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
+  if (context.db.kind !== 'embedded') return;
+  // Loaded on demand: a service on PostgreSQL does not need this code.
+  const [{ listenForOps }, { ops }] = await Promise.all([
+    import('../operator/socket/server.ts'),
+    import('../operator/index.ts'),
+  ]);
+  try {
+    const listener = await listenForOps({ context, ops, describeFailure });
+    parts.defer(() => listener.close());
+  } catch (error) {
+    context.log.warn({ error }, 'commands cannot reach this service');
+  }
+}
+
+function defectReporter({ log, metrics }: Context): App['reportDefect'] {
+  return (kind, error) => {
+    metrics.defects.inc({ kind });
+    const level = kind === 'uncaught_exception' ? 'fatal' : 'error';
+    log[level]({ error, kind }, 'a defect: an error was not handled');
+  };
+}
+
+async function start(
+  config: Config,
+  options: AppOptions,
+  parts: AsyncDisposableStack,
+): Promise<App> {
+  const stopping = new AbortController();
+  const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
+  const local = config.appEnv === 'local' ? await developmentParts(context, bank) : null;
+  await answerCommands(context, parts);
+  const loop = config.jobs === 'inline' ? jobLoop(context) : null;
+  const http = createHttpServer({
+    context,
+    operations,
+    contract: await readServedContract(),
+    pages: local?.pages ?? [],
+    readiness: () => readiness(context, loop),
+    findPrincipal,
+    countAddress,
+  });
+  if (loop) {
+    parts.defer(() => loop.stop());
+    await loop.start();
+    context.jobs.connect(loop);
+  }
+  // A payment continues after its client disconnects, so draining connections is not sufficient.
+  parts.defer(async () => {
+    await Promise.all([http.drain(), finishSends(context, longestSendMs)]);
+  });
+  parts.defer(() => stopping.abort());
+  const { url, port } = await http.listen();
+  context.listening.port = port;
+  return {
+    url,
+    context,
+    bank,
+    banner: bannerLines(config, url, local?.devUser ?? null),
+    reportDefect: defectReporter(context),
+    preload: () => preload(context),
+    stop: () => parts.disposeAsync(),
+  };
+}
+
+async function preload({ db, log }: Context): Promise<void> {
+  try {
+    await db.orm();
+  } catch (error) {
+    log.warn({ error }, 'MikroORM could not be loaded in the background');
+  }
+}
+
+/** How long a stopping service waits for payments, in milliseconds: as long as for requests. */
+const longestSendMs = 15_000;
+
+/** Loads the parts that exist only with `APP_ENV=local`. */
+async function developmentParts(context: Context, bank: Bank | null) {
+  const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
+    import('../operator/ensure-dev-user.ts'),
+    import('../pages/index.ts'),
+    import('../provider/sandbox/bank/scenarios.ts'),
+  ]);
+  const { config } = context;
+  const devUser = await ensureDevUser(context, config.provider);
+  const provider = describeProvider(config);
+  const { version } = manifest;
+  const pages = await developmentPages(context, {
+    scenarios,
+    provider,
+    version,
+    bank: bank && otherSide(context, bank),
+  });
+  return { devUser, pages };
+}
+
+function otherSide(context: Context, bank: Bank): OtherSide {
+  // The next call makes at most this many attempts, so all of them fail.
+  const attempts = context.config.provider.retries + 1;
+  return {
+    payCharge: (identification) => bank.payCharge(identification),
+    findCharge: (copyPaste) => bank.findCharge(copyPaste),
+    isCustomer: async (email) => {
+      const user = await findUserByReference(context, email);
+      return user?.email.toLowerCase() === email;
+    },
+    receive: (email, amountCents) => bank.receive(email, amountCents),
+    findTransfer: async (transactionId) => {
+      const { findPix } = await import('../operator/pix-repository.ts');
+      return (await findPix(context, transactionId))?.endToEnd ?? null;
+    },
+    refund: (endToEnd, amountCents) => bank.refund(endToEnd, amountCents),
+    expireCustomerTokens: (email) => bank.expireCustomerTokens(email),
+    failNextCall: (email) => bank.failCalls(email, attempts),
+  };
+}
+
+/**
+ * Checks the database, the migrations and the job loop. The provider is not checked, because the
+ * service can answer many requests without it. Notifications are reported only, because waits and
+ * jobs fall back to polling.
+ */
+async function readiness(context: Context, loop: JobLoop | null) {
+  const migrations = await Promise.race([
+    pendingMigrations(context.db).then(
+      (pending) => pending.length === 0,
+      () => null,
+    ),
+    pause(context.clock, longestCheckMs).then(() => null),
+  ]);
+  const checks = {
+    database: migrations !== null,
+    migrations: migrations === true,
+    ...(loop && { jobs: loop.healthy }),
+  };
+  const ready = Object.values(checks).every(Boolean);
+  const { version } = manifest;
+  return { ready, version, checks: { ...checks, notifications: context.db.notificationsUp() } };
+}
+
+/** A database that takes longer cannot serve requests either. */
+const longestCheckMs = 2_000;
+
+function bannerLines(config: Config, url: string, devUser: DevUser | null): string[] {
+  return [
+    `Ponte runs (${config.appEnv})`,
+    `  API        ${url}/api/v1`,
+    `  contract   ${url}/openapi.yaml`,
+    ...(config.appEnv === 'local' ? [`  pages      ${url}/dev and ${url}/docs`] : []),
+    `  provider   ${describeProvider(config)}`,
+    `  database   ${describeDatabase(config)}`,
+    ...(devUser ? [`  login      ${formatLogin(devUser)}`] : []),
+    `  stop       Ctrl-C`,
+  ];
+}
+
+function formatLogin({ email, password, login }: DevUser): string {
+  switch (login) {
+    case 'created':
+    case 'ready':
+      return `${email} / ${password}`;
+    case 'other_password':
+      return `${email}, with a password of its own`;
+    case 'disabled':
+      return `${email} is disabled`;
+  }
+}
+
+function describeProvider({ provider }: Config): string {
+  return provider.stub ? 'simulated bank' : String(provider.baseUrl);
+}
+
+function describeDatabase({ databaseUrl, dataDir }: Config): string {
+  if (databaseUrl === undefined) return `embedded, in ${dataDir}`;
+  return `PostgreSQL at ${new URL(databaseUrl).host}`;
+}

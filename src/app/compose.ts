@@ -1,0 +1,91 @@
+/** Creates the context of a running service: the local context, migrated, with the provider. */
+import type { Clock } from '../clock.ts';
+import { composeProvider } from '../provider/compose.ts';
+import type { Config } from '../config/config.ts';
+import { configuredDialects } from '../provider/configured-dialects.ts';
+import type { Context } from '../context/context.ts';
+import { migrateUp } from '../db/migrate.ts';
+import { openScan } from '../onboarding/document-scanner.ts';
+import { createAccessTokens } from '../process/access-tokens.ts';
+import { openLocal } from '../context/local.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Bank } from '../provider/sandbox/bank/bank.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { measure } from './metrics-readings.ts';
+import { releaseAfterCrash } from '../pix/sweep-repository.ts';
+import { LocalDispatch } from '../process/job-dispatch.ts';
+import { loadSigningKeys } from '../security/signing-keys.ts';
+import { RefusedWebhooks } from '../process/refused-webhooks.ts';
+import { LargeEvents } from '../process/large-events.ts';
+import { ClaimedKeys } from '../process/claimed-keys.ts';
+import { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
+import { createUploadSlots } from '../process/upload-slots.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+
+export interface AppOptions {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** Aborts when the start is cancelled, which ends the wait for a database. */
+  readonly cancelled?: AbortSignal;
+}
+
+export interface Composed {
+  readonly context: Context;
+  /** The simulated bank, in stub mode. */
+  readonly bank: Bank | null;
+}
+
+/** How long a stopping service tries to store outcomes while the database is unavailable, in ms. */
+const longestDrainMs = 10_000;
+
+/**
+ * Opens the local context, applies pending migrations and connects the provider. `parts` closes
+ * everything in reverse order.
+ */
+export async function compose(
+  config: Config,
+  options: AppOptions & { readonly stopping: AbortSignal },
+  parts: AsyncDisposableStack,
+): Promise<Composed> {
+  const metrics = createMetrics();
+  const dialects = configuredDialects(config);
+  const local = await openLocal(config, { ...options, metrics, dialects }, parts);
+  const { clock, log, stopping } = local;
+  const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
+  const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
+  await migrateUp(local.db, {
+    clock,
+    onWait: (reason) => log.warn({ reason }, 'a migration waits'),
+  });
+  const delivery = webhookDelivery();
+  const { provider, bank, close } = await composeProvider({
+    config,
+    clock,
+    log,
+    metrics,
+    shutdown: stopping,
+    dialects: local.dialects,
+    deliver: delivery.deliver,
+  });
+  parts.defer(close);
+  const context: Context = {
+    ...local,
+    metrics,
+    accessTokens: createAccessTokens({ keys, issuer, audience, ttlSeconds, clock }),
+    provider,
+    outcomes: new UnstoredOutcomes({ clock, log, metrics }),
+    claimedKeys: new ClaimedKeys(),
+    openScan: () => openScan(config.documentScanner),
+    uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
+    jobs: new LocalDispatch(),
+    refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),
+    largeEvents: new LargeEvents(),
+    listening: { port: config.port },
+  };
+  parts.defer(() => context.refusedWebhooks.store());
+  parts.defer(() => context.outcomes.drain(longestDrainMs));
+  delivery.connect(context);
+  measure(context);
+  await releaseAfterCrash(context);
+  return { context, bank };
+}

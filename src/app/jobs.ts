@@ -1,0 +1,32 @@
+/** The kinds of jobs. A job is added here, in one line. */
+import { deliverAppEvent } from '../app-events/deliver-app-event.ts';
+import type { JobTable } from '../jobs/job.ts';
+import {
+  applyRetention,
+  expireOnboarding,
+  expireSessions,
+  purgeThrottle,
+  removeUnfinishedUploads,
+  vacuumEmbedded,
+} from '../retention/maintenance.ts';
+import { onboardingStep } from '../onboarding/onboarding-step.ts';
+import { reconcile, reconcileUserDays } from '../settlement/reconcile.ts';
+import { sealAgain } from '../retention/seal-again.ts';
+import { settleWebhook } from '../settlement/settle-webhook.ts';
+import { sweepPix } from '../settlement/sweep-pix.ts';
+
+export const jobs: JobTable = {
+  'settle-webhook': settleWebhook,
+  'onboarding-step': onboardingStep,
+  'deliver-app-event': deliverAppEvent,
+  'sweep-pix': sweepPix,
+  reconcile,
+  'reconcile-user': reconcileUserDays,
+  'expire-sessions': expireSessions,
+  'purge-throttle': purgeThrottle,
+  'apply-retention': applyRetention,
+  'remove-unfinished-uploads': removeUnfinishedUploads,
+  'seal-again': sealAgain,
+  'expire-onboarding': expireOnboarding,
+  'vacuum-embedded': vacuumEmbedded,
+};

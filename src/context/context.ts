@@ -1,0 +1,63 @@
+/**
+ * The dependencies of operations, jobs and commands. They are created once, by `app/compose.ts` or,
+ * without a provider, by `context/local.ts`, and passed down; no state is shared by import.
+ */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { LocalMetrics, Metrics } from '../telemetry/metrics.ts';
+import type { Dialects } from '../provider/dialect/dialects.ts';
+import type { Provider } from '../provider/provider.ts';
+import type { AccessTokens } from '../process/access-tokens.ts';
+import type { Passwords } from '../process/passwords.ts';
+import type { Sealer } from '../security/sealing.ts';
+import type { LocalDispatch } from '../process/job-dispatch.ts';
+import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
+import type { LargeEvents } from '../process/large-events.ts';
+import type { ClaimedKeys } from '../process/claimed-keys.ts';
+import type { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
+import type { OpenScan } from '../onboarding/document-types.ts';
+import type { UploadSlots } from '../process/upload-slots.ts';
+import type { Turns } from '../process/turns.ts';
+import type { UsedUpWindows } from '../process/used-up-windows.ts';
+
+/** The context without a provider, for code that must not call one. */
+export interface LocalContext {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: LocalMetrics;
+  readonly db: Database;
+  /** Reads the provider's messages. */
+  readonly dialects: Dialects;
+  readonly passwords: Passwords;
+  readonly sealer: Sealer;
+  /** The throttles that this process knows to be exhausted. */
+  readonly usedUp: UsedUpWindows;
+  /** The logins of each e-mail that this process works on. */
+  readonly loginTurns: Turns;
+  /** Aborts when the service begins to stop, which ends all waits. */
+  readonly stopping: AbortSignal;
+}
+
+export interface Context extends LocalContext {
+  readonly metrics: Metrics;
+  readonly accessTokens: AccessTokens;
+  readonly provider: Provider;
+  readonly uploads: UploadSlots;
+  /** Scans the documents that are uploaded. */
+  readonly openScan: OpenScan;
+  /** Outcomes of payments that this process knows and the database has not stored yet. */
+  readonly outcomes: UnstoredOutcomes;
+  /** The idempotency keys of sends that this process has seen lately. */
+  readonly claimedKeys: ClaimedKeys;
+  /** The job loop of this process, if it has one. */
+  readonly jobs: LocalDispatch;
+  /** Counts the webhooks that this process refuses. */
+  readonly refusedWebhooks: RefusedWebhooks;
+  /** Limits the concurrent events with very many items in this process. */
+  readonly largeEvents: LargeEvents;
+  /** The configured port or, once the service listens, the actual port for `PORT=0`. */
+  readonly listening: { port: number };
+}

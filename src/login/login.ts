@@ -1,0 +1,145 @@
+import type { Context } from '../context/context.ts';
+import { AppError, type Text } from '../errors.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
+import { keepProviderLogin } from '../auth/banking-sessions.ts';
+import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
+import { readStatementAtLogin } from '../pix/statement-after-loss.ts';
+import {
+  countFailure,
+  refuseGuesser,
+  verifyInTurn,
+  type LoginAttempt,
+} from '../auth/login-pace.ts';
+import { toAppError } from '../auth/provider-failure.ts';
+import { noteSecurityEvent } from '../auth/security-event-repository.ts';
+import { countStrangerLogin } from '../auth/throttle.ts';
+import { findLoginUser, replacePasswordHash, type LoginUser } from '../auth/user-repository.ts';
+import type { PublicOperation } from '../context/operation.ts';
+
+/**
+ * Logs a user in: verifies the local password, then the same credentials at the provider. An
+ * unknown e-mail, a wrong password and the provider's refusal get the same response after the same
+ * time, so that it does not reveal which e-mails are known. A password that is reset during the
+ * login is wrong.
+ */
+export const login: PublicOperation<'login'> = {
+  access: 'public',
+  countRefused: countStrangerLogin,
+  async run(context, { input, request }) {
+    const { password } = input.body;
+    const { clientAddress } = request;
+    const email = input.body.email.trim().toLowerCase();
+    const user = await findLoginUser(context, email, clientAddress);
+    const isKnown = user?.knowsAddress ?? false;
+    // A customer at a known address is not refused for what others do there.
+    if (!isKnown) await countStrangerLogin(context, clientAddress);
+    const signal = AbortSignal.any([request.signal, context.stopping]);
+    const attempt = { email, clientAddress, user, signal };
+    const isRight = await verifyInTurn(context, attempt, password);
+    if (!user || !isRight) return refuseLogin(context, attempt);
+
+    const credentials = { email: user.email, password };
+    const bank = await loginAtProvider(context, credentials, request.callOptions);
+    if (!bank) return refuseAfterHash(context, attempt);
+    if (!isHeldByUser(context, user, bank.account)) {
+      const facts = { userId: user.id };
+      request.log.warn(facts, 'a login was refused: the provider names another holder');
+      return refuseAfterHash(context, attempt);
+    }
+    await refuseGuesser(context, attempt);
+
+    const sessionId = await openSession(context, { user, password, clientAddress }, bank);
+    if (sessionId === null) return refuseAfterHash(context, attempt);
+    await keepProviderAccount(context, user.id, bank.account);
+    await readStatementAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
+    const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
+    await noteSecurityEvent(context, event);
+    const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
+    return { status: 200, body: { access_token: accessToken, token_type: 'Bearer' } };
+  },
+};
+
+const wrongCredentials: Text = {
+  en: 'The e-mail or the password is wrong.',
+  pt: 'E-mail ou senha incorretos.',
+};
+
+/** Refuses a login whose password was right here: the failure is not counted yet. */
+async function refuseAfterHash(context: Context, attempt: LoginAttempt): Promise<never> {
+  await countFailure(context, attempt);
+  return refuseLogin(context, attempt);
+}
+
+async function refuseLogin(
+  context: Context,
+  { email, clientAddress, user }: LoginAttempt,
+): Promise<never> {
+  const userId = user?.id ?? null;
+  await noteSecurityEvent(context, { kind: 'login_refused', userId, email, clientAddress });
+  throw new AppError('VALIDATION_FAILED', { fields: { email: [wrongCredentials] } });
+}
+
+/**
+ * Opens the session, and renews an old hash of the password. A concurrent login may have renewed
+ * it: the password is then verified against the new hash.
+ * @returns null when the password is no longer the user's.
+ */
+async function openSession(
+  context: Context,
+  attempt: { readonly user: LoginUser; readonly password: string; readonly clientAddress: string },
+  bank: ProviderLogin,
+): Promise<string | null> {
+  const { user, password, clientAddress } = attempt;
+  const sessionId = await keepProviderLogin(context, { ...user, clientAddress }, bank);
+  if (sessionId !== null) {
+    await renewOldHash(context, user, password);
+    return sessionId;
+  }
+  const current = await findLoginUser(context, user.email);
+  if (current?.id !== user.id || current.passwordHash === user.passwordHash) return null;
+  if (!(await context.passwords.verify(password, current.passwordHash))) return null;
+  return keepProviderLogin(context, { ...current, clientAddress }, bank);
+}
+
+/**
+ * Hashes the password again when its hash has other parameters than new hashes. If the queue is
+ * full, the next login does it.
+ * @param user with the hash that the password was verified against.
+ */
+async function renewOldHash(
+  context: Context,
+  { id, passwordHash }: LoginUser,
+  password: string,
+): Promise<void> {
+  if (!context.passwords.isOld(passwordHash)) return;
+  try {
+    const renewed = await context.passwords.hash(password);
+    await replacePasswordHash(context, { userId: id, from: passwordHash, to: renewed });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BUSY') throw error;
+  }
+}
+
+/** @returns the provider's login, or null when the provider refuses the credentials. */
+async function loginAtProvider(
+  context: Context,
+  credentials: { email: string; password: string },
+  options: CallOptions,
+): Promise<ProviderLogin | null> {
+  try {
+    return await context.provider.login({ ...credentials, ...options });
+  } catch (error) {
+    if (error instanceof ProviderError && isRefusal(error)) return null;
+    throw toAppError(error);
+  }
+}
+
+/**
+ * Whether the provider refuses the credentials. A 408, a 429, and a 4xx with an unknown outcome do
+ * not concern them.
+ */
+function isRefusal({ code, outcome }: ProviderError): boolean {
+  if (code === 'TOKEN_REFUSED') return true;
+  return outcome === 'rejected' && code !== 'PROVIDER_RATE_LIMITED';
+}

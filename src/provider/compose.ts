@@ -1,0 +1,135 @@
+/** Creates the configured provider with its wrappers. */
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../telemetry/log.ts';
+import { breakerStates, type Metrics } from '../telemetry/metrics.ts';
+import type { Dialects } from './dialect/dialects.ts';
+import { createHttpClient, type HttpClient } from './http/client.ts';
+import { createHttpProvider } from './http/index.ts';
+import type { Provider } from './provider.ts';
+import { mostAttemptsAtOnce, providerLanes } from './resilience/call-policy.ts';
+import { withResilience, type ProviderObservation } from './resilience/resilient-provider.ts';
+import { withTokenRefresh } from './resilience/token-refresh.ts';
+import type { Bank } from './sandbox/bank/bank.ts';
+
+export interface ProviderOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly shutdown: AbortSignal;
+  readonly dialects: Dialects;
+  /** Delivers a webhook of the simulated bank, which posts it again when this rejects. */
+  deliver(payload: Buffer): Promise<void>;
+}
+
+export interface ComposedProvider {
+  readonly provider: Provider;
+  /** The simulated bank, in stub mode. */
+  readonly bank: Bank | null;
+  close(): Promise<void>;
+}
+
+/** Creates the provider: the HTTP client, over connections or to the bank in this process. */
+export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
+  const { config, clock, dialects } = options;
+  const { stub, ispb, statementSettledOnly } = config.provider;
+  const { client, bank } = await (stub ? openStub(options) : openConnections(options));
+  const http = createHttpProvider({ client, clock, ispb, dialects, statementSettledOnly });
+  return {
+    provider: wrapped(http, options),
+    bank,
+    async close() {
+      await client.close();
+      await bank?.close();
+    },
+  };
+}
+
+interface Transport {
+  readonly client: HttpClient;
+  readonly bank: Bank | null;
+}
+
+async function openConnections({ config, clock }: ProviderOptions): Promise<Transport> {
+  const { baseUrl, timeoutMs, tls, apiKey } = config.provider;
+  if (baseUrl === undefined) throw new Error('PROVIDER_BASE_URL is not set');
+  // Loaded on demand: undici is large, and stub mode does not need it.
+  const { createPooledClient } = await import('./http/pool.ts');
+  const connections = mostAttemptsAtOnce;
+  const client = createPooledClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
+  return { client, bank: null };
+}
+
+/** Opens the simulated bank; its file preserves its state across restarts, as at a real bank. */
+async function openStub({ config, clock, log, deliver }: ProviderOptions): Promise<Transport> {
+  const [{ createBank }, { openStateFile }, { Api }, { createDispatcher }] = await Promise.all([
+    import('./sandbox/bank/bank.ts'),
+    import('./sandbox/bank/state-file.ts'),
+    import('./sandbox/api.ts'),
+    import('./sandbox/dispatcher.ts'),
+  ]);
+  const { ispb, timeoutMs } = config.provider;
+  const path = join(config.dataDir, 'simulated-bank.jsonl');
+  const onFault = (error: unknown): void => log.error({ error }, 'the simulated bank has failed');
+  const bank = createBank({
+    clock,
+    ispb,
+    settleMs: config.stubSettleMs,
+    notify: deliver,
+    ...(config.stubJournal && { file: openStateFile(path) }),
+    onFault,
+  });
+  const dispatcher = createDispatcher(new Api({ bank, onFault }));
+  const baseUrl = 'http://simulated-bank.invalid';
+  return { client: createHttpClient({ baseUrl, timeoutMs, clock, dispatcher }), bank };
+}
+
+function wrapped(provider: Provider, options: ProviderOptions): Provider {
+  const { config, clock, metrics, log, shutdown } = options;
+  const countUnknown = unknownAnswerCounter(metrics);
+  const resilient = withResilience(provider, {
+    clock,
+    timeoutMs: config.provider.timeoutMs,
+    retries: config.provider.retries,
+    shutdown,
+    onAttempt(observation) {
+      const { method, lane, statusClass, durationMs } = observation;
+      if (method === 'pay') countUnknown(observation);
+      metrics.providerCalls.observe({ method, status_class: statusClass }, durationMs / 1_000);
+      metrics.breakerState.set({ lane }, breakerStates[resilient.breakerState(lane)]);
+    },
+    onCall: (observation) => logCall(log, observation),
+  });
+  for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
+  return withTokenRefresh(resilient.provider, { clock, shutdown });
+}
+
+/** The most codes that the metric distinguishes: the provider decides what it sends. */
+const mostCodes = 50;
+
+/** Counts answers to payments that prove nothing: `none` without a code, `other` for too many. */
+function unknownAnswerCounter({
+  unknownAnswers,
+}: Metrics): (observation: ProviderObservation) => void {
+  const known = new Set<string>();
+  return ({ outcome, statusClass, httpStatus, refusalCode }) => {
+    if (outcome !== 'unknown') return;
+    const code = refusalCode ?? 'none';
+    if (known.size < mostCodes) known.add(code);
+    const status = httpStatus === null ? statusClass : String(httpStatus);
+    unknownAnswers.inc({ status, code: known.has(code) ? code : 'other' });
+  };
+}
+
+function logCall(log: Log, observation: ProviderObservation): void {
+  const { defect, ...facts } = observation;
+  if (defect !== null && defect !== undefined) {
+    log.error({ ...facts, error: defect }, 'the provider layer has a defect');
+  } else if (facts.outcome === 'accepted') {
+    log.debug(facts, 'provider call');
+  } else {
+    log.warn(facts, 'provider call failed');
+  }
+}
