@@ -13,7 +13,7 @@ import { operations } from './operations.ts';
 import type { DefectKind } from '../telemetry/metrics.ts';
 import type { DevUser } from '../operator/ensure-dev-user.ts';
 import type { OtherSide } from '../pages/other-side.ts';
-import type { Bank } from '../provider/sandbox/bank/bank.ts';
+import { loadScenarios, type Bank } from '../provider/compose.ts';
 import { findPrincipal } from '../auth/banking-sessions.ts';
 import { finishSends } from '../pix/payment-outcome.ts';
 import { countAddress } from '../auth/throttle.ts';
@@ -176,10 +176,10 @@ const longestSendMs = 15_000;
 
 /** Loads the parts that exist only with `APP_ENV=local`. */
 async function developmentParts(context: Context, bank: Bank | null) {
-  const [{ ensureDevUser }, { developmentPages }, { scenarios }] = await Promise.all([
+  const [{ ensureDevUser }, { developmentPages }, scenarios] = await Promise.all([
     import('../operator/ensure-dev-user.ts'),
     import('../pages/index.ts'),
-    import('../provider/sandbox/bank/scenarios.ts'),
+    loadScenarios(),
   ]);
   const { config } = context;
   const devUser = await ensureDevUser(context, config.provider);

@@ -9,7 +9,7 @@ import { openScan } from '../onboarding/document-scanner.ts';
 import { createAccessTokens } from '../process/access-tokens.ts';
 import { openLocal } from '../context/local.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Bank } from '../provider/sandbox/bank/bank.ts';
+import type { Bank } from '../provider/compose.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from '../pix/sweep-repository.ts';

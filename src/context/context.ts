@@ -17,7 +17,7 @@ import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import type { LargeEvents } from '../process/large-events.ts';
 import type { ClaimedKeys } from '../process/claimed-keys.ts';
 import type { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
-import type { OpenScan } from '../onboarding/document-types.ts';
+import type { OpenScan } from '../domain/document-scan.ts';
 import type { UploadSlots } from '../process/upload-slots.ts';
 import type { Turns } from '../process/turns.ts';
 import type { UsedUpWindows } from '../process/used-up-windows.ts';

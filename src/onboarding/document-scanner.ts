@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { AppError } from '../errors.ts';
-import type { DocumentScan } from './document-types.ts';
+import type { DocumentScan } from '../domain/document-scan.ts';
 
 /** Longer than clamd takes for the largest document. */
 const silentMs = 30_000;

@@ -6,23 +6,6 @@ import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';
 
-/** The scan of one document for malware. */
-export interface DocumentScan {
-  /** @throws AppError BUSY when the scanner is away. */
-  take(piece: Buffer): Promise<void>;
-  /**
-   * Ends the document.
-   * @returns whether the scanner has found nothing.
-   * @throws AppError BUSY when the scanner is away, or has not scanned it.
-   */
-  isClean(): Promise<boolean>;
-  /** Gives the scan up; after its end it does nothing. */
-  close(): void;
-}
-
-/** Begins the scan of a document. */
-export type OpenScan = () => DocumentScan;
-
 export const EMPTY_FILE: Text = {
   en: 'The file must not be empty.',
   pt: 'O arquivo não pode estar vazio.',

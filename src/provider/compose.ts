@@ -13,6 +13,8 @@ import { withResilience, type ProviderObservation } from './resilience/resilient
 import { withTokenRefresh } from './resilience/token-refresh.ts';
 import type { Bank } from './sandbox/bank/bank.ts';
 
+export type { Bank };
+
 export interface ProviderOptions {
   readonly config: Config;
   readonly clock: Clock;
@@ -60,6 +62,12 @@ async function openConnections({ config, clock }: ProviderOptions): Promise<Tran
   const connections = mostAttemptsAtOnce;
   const client = createPooledClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
   return { client, bank: null };
+}
+
+/** Loads the scenarios of the simulated bank, for the development pages. */
+export async function loadScenarios() {
+  const { scenarios } = await import('./sandbox/bank/scenarios.ts');
+  return scenarios;
 }
 
 /** Opens the simulated bank; its file preserves its state across restarts, as at a real bank. */

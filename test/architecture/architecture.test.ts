@@ -15,7 +15,7 @@ import {
   type Door,
 } from './doors.ts';
 import { gaugesIn } from './gauges.ts';
-import { breachesOf, cyclesAmong } from './layers.ts';
+import { breachesOf, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Callable, type Source } from './source.ts';
 import { hasEmptyName, isDeadCode, longLines, mentions, readTexts } from './texts.ts';
@@ -52,8 +52,12 @@ function none(found: readonly string[], instead: string): void {
 }
 
 describe('imports', () => {
-  it('point one way, from bin and console down to the domain', () => {
+  it('lead from a folder to those below it', () => {
     none(sources.flatMap(breachesOf), 'Move the code to where it may know what it needs:');
+  });
+
+  it('do not lead from one operation to another', () => {
+    none(operationImports(sources), 'Move what two operations need to a file of its own:');
   });
 
   it('lead to files that exist', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clockDoor, environmentDoor, providerDoor, trespasses, type Door } from './doors.ts';
 import { gaugesIn } from './gauges.ts';
-import { breachesOf, cyclesAmong } from './layers.ts';
+import { breachesOf, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Source } from './source.ts';
 import { hasEmptyName, isDeadCode, longLines } from './texts.ts';
@@ -13,24 +13,22 @@ const words = 'word '.repeat(21).trim();
 /** Paths and what is in them, by what they are made up for; parsed together, which is quicker. */
 const madeUp = {
   breaches: {
-    'src/domain/money.ts': `import { clock } from '../clock.ts';`,
+    'src/domain/money.ts': `import { clock } from '../db/database.ts';`,
     'src/domain/text.ts': `import { readFileSync } from 'node:fs';`,
     'src/db/rows.ts': `import type { Provider } from '../provider/provider.ts';`,
-    'src/provider/sandbox/bank/one.ts': `type Row = import('../../db/rows.ts').Row;`,
+    'src/provider/sandbox/bank/one.ts': `type Row = import('../../../jobs/job.ts').Row;`,
     'src/contract/one.ts': `import { jsonReply } from '../http/reply.ts';`,
-    'src/pix/pay.ts': `import { routes } from '../../contract/provider-types.ts';`,
     'src/settlement/two.ts': `import { readFields } from '../provider/wire-reading.ts';`,
-    'src/pix/words.ts': `import { openDialects } from '../provider/dialect/load.ts';`,
+    'src/pix/words.ts': `import { compileShape } from '../provider/dialect/compile.ts';`,
     'src/pix/claims.ts': `import { createBank } from '../provider/sandbox/bank/bank.ts';`,
     'src/auth/roles.ts': `import { decide } from '../settlement/decide.ts';`,
-    'src/pix/send-one.ts': `const other = await import('./send-other.ts');`,
     'src/pix/send-two.ts': `import type { IncomingMessage } from 'node:http';`,
-    'src/http/one.ts': `export { sendPix } from '../pix/send-pix.ts';`,
     'src/jobs/one.ts': `import { jsonReply } from '../http/reply.ts';`,
-    'src/operator/one.ts': `import { jobs } from '../jobs/index.ts';`,
-    'src/context/context.ts': `import { systemClock } from './clock.ts';`,
-    'src/telemetry/log.ts': `import { AppError } from './errors.ts';`,
+    'src/operator/one.ts': `const { jobs } = await import('../app/jobs.ts');`,
+    'src/context/context.ts': `export type { PixRow } from '../pix/rows.ts';`,
+    'src/errors.ts': `import { systemClock } from './app/compose.ts';`,
     'console/one.ts': `import { cents } from '../src/domain/money.ts';`,
+    'migrations/One.ts': `import { openPool } from '../src/db/pool.ts';`,
     'src/elsewhere/one.ts': `export const one = 1;`,
   },
   allowed: {
@@ -38,9 +36,16 @@ const madeUp = {
     'src/settlement/one.ts': `import { ProviderError } from '../provider/errors.ts';`,
     'src/pix/send-one.ts': `import type { SendPix } from '../../contract/types.ts';`,
     'src/provider/sandbox/one.ts': `import { loadContract } from '../../contract/contract.ts';`,
-    'src/context/context.ts': `import type { Clock } from './clock.ts';`,
+    'src/context/context.ts': `import type { Clock } from '../clock.ts';`,
     'bin/commands/one.ts': `const { startApp } = await import('../../src/app/app.ts');`,
     'test/one.ts': `import { createBank } from '../src/provider/sandbox/bank/bank.ts';`,
+  },
+  operations: {
+    'src/app/operations.ts':
+      `import { sendOne } from '../pix/send-one.ts';\n` +
+      `import { getOne } from '../pix/get-one.ts';`,
+    'src/pix/send-one.ts': `const other = await import('./get-one.ts');`,
+    'src/pix/get-one.ts': `import { row } from './rows.ts';`,
   },
   circle: {
     'src/db/one.ts': `import { two } from './two.ts';`,
@@ -126,8 +131,14 @@ test('an import against the table is a breach, as a value, a type or at run time
   );
 });
 
-test('an import along the table is no breach', () => {
+test('an import down the ranks is no breach', () => {
   assert.deepEqual(sourcesOf('allowed').flatMap(breachesOf), []);
+});
+
+test('an operation that imports another one is found', () => {
+  assert.deepEqual(operationImports(sourcesOf('operations')), [
+    'src/pix/send-one.ts:1 imports src/pix/get-one.ts',
+  ]);
 });
 
 test('a circle of imports is found, types included, and reported as a chain', () => {

@@ -121,7 +121,8 @@ export class Service {
 }
 
 /**
- * Composes the context as in `src/app/app.ts` and `src/provider/compose.ts`, as far as sends need it.
+ * Composes the context as `src/app/app.ts` and `src/provider/compose.ts` do, as far as sends need
+ * it.
  */
 function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;

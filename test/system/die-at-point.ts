@@ -1,7 +1,7 @@
 /**
  * Makes the process kill itself at one named point of a send, to test what a crash leaves behind.
- * Node loads this file before the service (`--import`). It replaces `src/app/compose.ts` and wraps the
- * database and the provider that are created there, so the service needs no code for it.
+ * Node loads this file before the service (`--import`). It replaces `src/app/compose.ts` and wraps
+ * the database and the provider that are created there, so the service needs no code for it.
  */
 import { registerHooks } from 'node:module';
 import * as service from '../../src/app/compose.ts';
