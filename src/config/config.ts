@@ -14,104 +14,8 @@ import { centsFromDecimal } from '../domain/money.ts';
 
 export type { AppEnv, Environment, LogLevel };
 
-export interface Config {
-  readonly appEnv: AppEnv;
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** Accepted `Host` names in `local`, beside `host`, localhost and IP addresses. */
-  readonly allowedHosts: readonly string[];
-  /** Undefined: the embedded database in `dataDir`. */
-  readonly databaseUrl: string | undefined;
-  /** An absolute path. */
-  readonly dataDir: string;
-  readonly provider: {
-    readonly stub: boolean;
-    /** Set if `stub` is false; without a trailing slash. */
-    readonly baseUrl: string | undefined;
-    readonly email: string | undefined;
-    readonly password: string | undefined;
-    /** PEMs: the trusted authorities, and the client certificate with its key. */
-    readonly tls: {
-      /** Undefined: Node's authorities. */
-      readonly ca: string | undefined;
-      readonly cert: string | undefined;
-      readonly key: string | undefined;
-    };
-    /** The header that authenticates every call; null: none is sent. */
-    readonly apiKey: { readonly header: string; readonly value: string } | null;
-    readonly ispb: string;
-    /** The time-out of one attempt. */
-    readonly timeoutMs: number;
-    /** Attempts after the first one. */
-    readonly retries: number;
-    /** Whether a line of the statement without a status counts as settled. */
-    readonly statementSettledOnly: boolean;
-    /** The dialects that are read: names of this project's, and absolute paths of further files. */
-    readonly dialects: { readonly names: readonly string[]; readonly files: readonly string[] };
-  };
-  /** Whether a PIX key of kind E_MAIL must be the user's own e-mail. */
-  readonly pixKeyOwnEmail: boolean;
-  /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
-  readonly pixLimits: { readonly day: number | null; readonly night: number | null };
-  /** 0: the simulated bank never posts its webhook automatically. */
-  readonly stubSettleMs: number;
-  /** Whether the state of the simulated bank survives a restart. */
-  readonly stubJournal: boolean;
-  /** Empty: webhooks need no secret. */
-  readonly webhookSecrets: readonly string[];
-  /** Empty: webhooks need no signature. */
-  readonly webhookSigningSecrets: readonly string[];
-  /** Empty: webhooks may come from anywhere. */
-  readonly webhookAllowedAddresses: readonly string[];
-  /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
-  readonly appEvents: { readonly url: string; readonly secrets: readonly string[] } | null;
-  readonly onboardingLocalOnly: boolean;
-  readonly jwt: {
-    readonly issuer: string;
-    readonly audience: string;
-    readonly ttlSeconds: number;
-    /** Undefined: generated into `dataDir`. */
-    readonly privateKeyPem: string | undefined;
-    readonly publicKeysPem: readonly string[];
-  };
-  /** 32 bytes each. The first seals; each can unseal. Empty: a key is generated into `dataDir`. */
-  readonly encryptionKeys: readonly Buffer[];
-  readonly uploadMaxBytes: number;
-  /** `host:port`, or the path of a Unix socket; undefined: documents are not scanned. */
-  readonly documentScanner: string | undefined;
-  /** In days. */
-  readonly retention: {
-    readonly webhookPayloads: number;
-    readonly finishedJobs: number;
-    /** Since the last change of an application. */
-    readonly onboarding: number;
-  };
-  readonly throttle: {
-    /** 0: no limit. */
-    readonly loginPerMinute: number;
-    /** 0: no limit. */
-    readonly addressPerMinute: number;
-    /** 0: no limit. */
-    readonly userPerMinute: number;
-    /** Validation codes of the whole service; 0: no limit. */
-    readonly codesPerHour: number;
-    /** Documents of the whole service, in MiB; 0: no limit. */
-    readonly uploadsMibPerDay: number;
-  };
-  readonly trustProxyHops: number;
-  /** The largest numbers of simultaneous connections. */
-  readonly connectionLimits: {
-    readonly total: number;
-    /** 0: no limit. Always 0 behind a proxy, whose address all connections come from. */
-    readonly perAddress: number;
-  };
-  readonly jobs: 'inline' | 'off';
-  readonly jobLeaseSeconds: number;
-  readonly metricsPort: number | undefined;
-  readonly metricsHost: string;
-  readonly logLevel: LogLevel;
-}
+/** The settings as the service uses them, frozen. */
+export type Config = Frozen<ReturnType<typeof buildConfig>>;
 
 /** The environment is not a valid configuration. */
 export class ConfigError extends Error {
@@ -193,28 +97,36 @@ function dotEnvError(message: string): ConfigError {
 export function loadConfig(environment: Environment): Config {
   const { values, faults } = readSettings(environment);
   if (faults.length > 0) throw new ConfigError(faults);
-  return buildConfig(values as unknown as Values);
+  return frozen(buildConfig(values as unknown as Values));
 }
 
-function buildConfig(values: Values): Config {
-  return frozen({
+/** The shape of `Config`: a setting is declared in `schema.ts`, and has its place here. */
+function buildConfig(values: Values) {
+  const isBehindProxy = values.TRUST_PROXY_HOPS > 0;
+  return {
     appEnv: values.APP_ENV,
     host: values.HOST,
     port: values.PORT,
     allowedHosts: splitList(values.ALLOWED_HOSTS ?? ''),
     databaseUrl: values.DATABASE_URL,
+    /** An absolute path. */
     dataDir: resolve(values.DATA_DIR),
-    provider: providerConfig(values),
+    provider: buildProviderConfig(values),
     pixKeyOwnEmail: values.PIX_KEY_OWN_EMAIL,
+    /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
     pixLimits: {
       day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
       night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
     },
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
+    /** Empty: webhooks need no secret. */
     webhookSecrets: splitList(values.WEBHOOK_SECRET ?? ''),
+    /** Empty: webhooks need no signature. */
     webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
+    /** Empty: webhooks may come from anywhere. */
     webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
+    /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
     appEvents:
       values.APP_EVENTS_URL === undefined
         ? null
@@ -224,17 +136,21 @@ function buildConfig(values: Values): Config {
       issuer: values.JWT_ISSUER,
       audience: values.JWT_AUDIENCE,
       ttlSeconds: values.JWT_TTL_SECONDS,
+      /** Undefined: generated into `dataDir`. */
       privateKeyPem: values.JWT_PRIVATE_KEY,
       publicKeysPem: splitPublicPems(values.JWT_PUBLIC_KEYS ?? '') ?? [],
     },
+    /** The first seals; each can unseal. Empty: a key is generated into `dataDir`. */
     encryptionKeys: splitList(values.ENCRYPTION_KEY ?? '').map((key) => Buffer.from(key, 'base64')),
     uploadMaxBytes: values.UPLOAD_MAX_BYTES,
     documentScanner: values.DOCUMENT_SCANNER,
+    /** In days. */
     retention: {
       webhookPayloads: values.WEBHOOK_RETENTION_DAYS,
       finishedJobs: values.JOB_RETENTION_DAYS,
       onboarding: values.ONBOARDING_EXPIRY_DAYS,
     },
+    /** 0: no limit. */
     throttle: {
       loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
       addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
@@ -245,19 +161,22 @@ function buildConfig(values: Values): Config {
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {
       total: values.MAX_CONNECTIONS,
-      perAddress: values.TRUST_PROXY_HOPS === 0 ? values.MAX_CONNECTIONS_PER_ADDRESS : 0,
+      /** 0: no limit, as behind a proxy, from whose address all connections come. */
+      perAddress: isBehindProxy ? 0 : values.MAX_CONNECTIONS_PER_ADDRESS,
     },
     jobs: values.JOBS,
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
     metricsHost: values.METRICS_HOST,
     logLevel: values.LOG_LEVEL,
-  });
+  };
 }
 
-function providerConfig(values: Values): Config['provider'] {
+function buildProviderConfig(values: Values) {
+  const { PROVIDER_API_KEY: apiKey, PROVIDER_API_KEY_HEADER: header } = values;
   return {
     stub: values.PROVIDER_STUB,
+    /** Set if `stub` is false; without a trailing slash. */
     baseUrl: values.PROVIDER_BASE_URL?.replace(/\/+$/, ''),
     email: values.PROVIDER_EMAIL,
     password: values.PROVIDER_PASSWORD,
@@ -266,10 +185,7 @@ function providerConfig(values: Values): Config['provider'] {
       cert: values.PROVIDER_CLIENT_CERT,
       key: values.PROVIDER_CLIENT_KEY,
     },
-    apiKey:
-      values.PROVIDER_API_KEY === undefined
-        ? null
-        : { header: values.PROVIDER_API_KEY_HEADER, value: values.PROVIDER_API_KEY },
+    apiKey: apiKey === undefined ? null : { header, value: apiKey },
     ispb: values.PROVIDER_ISPB,
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,
@@ -281,10 +197,16 @@ function providerConfig(values: Values): Config['provider'] {
   };
 }
 
+type Frozen<Value> = Value extends Buffer
+  ? Value
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
+    : Value;
+
 /** Freezes deeply, except the bytes of a Buffer, which cannot be frozen. */
-function frozen<Value extends object>(value: Value): Value {
+function frozen<Value extends object>(value: Value): Frozen<Value> {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null && !Buffer.isBuffer(part)) frozen(part);
   }
-  return Object.freeze(value);
+  return Object.freeze(value) as Frozen<Value>;
 }

@@ -27,5 +27,5 @@ type Value<Name extends SettingName> = Converted<Entries[Name]['schema']>;
 
 /** The settings after conversion and defaults; `rules.ts` requires APP_ENV. */
 export type Values = { readonly [Name in SetName | 'APP_ENV']: Value<Name> } & {
-  readonly [Name in Exclude<SettingName, SetName | 'APP_ENV'>]?: Value<Name>;
+  readonly [Name in Exclude<SettingName, SetName | 'APP_ENV'>]: Value<Name> | undefined;
 };
