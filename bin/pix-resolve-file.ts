@@ -24,7 +24,7 @@ export function readEnds(text: string): EndsFile {
     const content = raw.trim();
     if (content === '' || (line === 1 && isHeading(content))) continue;
     const read = content.startsWith('{') ? readJsonLine(content) : readCsvLine(content);
-    const fault = typeof read === 'string' ? read : faultOf(read, lineOf);
+    const fault = typeof read === 'string' ? read : findFault(read, lineOf);
     if (fault !== null || typeof read === 'string') faults.push(`line ${line}: ${fault}`);
     else {
       lineOf.set(read.name, line);
@@ -74,7 +74,7 @@ function plainName(name: string): string {
   return isUuid(name) ? name.toLowerCase() : name;
 }
 
-function faultOf({ name, as }: RawEnd, lineOf: ReadonlyMap<string, number>): string | null {
+function findFault({ name, as }: RawEnd, lineOf: ReadonlyMap<string, number>): string | null {
   const isName = isUuid(name) || /^E[0-9A-Za-z]{31}$/.test(name);
   const faults = [
     ...(isName ? [] : ['the id is neither that of a transaction nor an end-to-end id']),

@@ -37,7 +37,7 @@ const screens: Readonly<Record<ScreenName, ComponentType>> = {
 export type AppProps = Pick<AppValue, 'api' | 'operate' | 'login' | 'hasColours'> &
   Partial<Pick<AppValue, 'copy'>>;
 
-function overlayOf({ key, text }: Press, isTyping: boolean): OverlayName | null {
+function findOverlay({ key, text }: Press, isTyping: boolean): OverlayName | null {
   if (key === 'ctrl+t') return 'request';
   return text === '?' && key === 'text' && !isTyping ? 'keys' : null;
 }
@@ -60,7 +60,7 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
         return true;
       }
       if (overlay !== null) return false;
-      const wanted = overlayOf(press, isTyping);
+      const wanted = findOverlay(press, isTyping);
       if (wanted !== null) show(wanted);
       return wanted !== null;
     },

@@ -50,7 +50,7 @@ export type ContractName = keyof typeof generated;
  * @returns TypeScript source, formatted with the project's own settings
  * @throws Error when the contract uses a construct that this generator does not know
  */
-export async function typesOf(parsed: unknown, name: ContractName): Promise<string> {
+export async function renderTypes(parsed: unknown, name: ContractName): Promise<string> {
   const document = new OpenApiDocument(parsed);
   const operations = declaredOperations(document);
   const schemas = document.find(document.root, 'components', 'schemas')?.value ?? {};
@@ -59,7 +59,7 @@ export async function typesOf(parsed: unknown, name: ContractName): Promise<stri
       * The types of the contract's requests and replies, and the route of each operation.
       * Generated from contract/${name} by \`node contract/generate-types.ts\`; do not edit.
       */\n`,
-    ...Object.entries(schemas).map(([key, schema]) => declarationOf(key, schema as Schema)),
+    ...Object.entries(schemas).map(([key, schema]) => renderDeclaration(key, schema as Schema)),
     '/** The input and the replies of each operation, by operationId. */',
     `export interface Operations {\n${operations.map(operationEntry).join('\n')}\n}\n`,
     '/** The name of an operation of the contract. */',
@@ -71,20 +71,20 @@ export async function typesOf(parsed: unknown, name: ContractName): Promise<stri
 }
 
 /** The text of a contract as JSON, whole. */
-export async function jsonOf(document: unknown): Promise<string> {
+export async function renderJson(document: unknown): Promise<string> {
   const source = JSON.stringify(document);
   return format(source, { ...(await resolveConfig(import.meta.filename)), parser: 'json' });
 }
 
 /** One named schema as an interface, or as a type alias when it is no plain object. */
-function declarationOf(name: string, schema: Schema): string {
-  const text = typeOf(schema);
+function renderDeclaration(name: string, schema: Schema): string {
+  const text = renderType(schema);
   const isInterface = schema.type === 'object' && text.startsWith('{');
   const declaration = isInterface ? `interface ${name} ${text}` : `type ${name} = ${text};`;
-  return `${docOf(schema.description)}export ${declaration}\n`;
+  return `${renderDoc(schema.description)}export ${declaration}\n`;
 }
 
-function docOf(description: string | undefined): string {
+function renderDoc(description: string | undefined): string {
   if (description === undefined) return '';
   const lines = description.trim().replaceAll('*/', '* /').split('\n');
   if (lines.length === 1) return `/** ${lines[0]} */\n`;
@@ -92,10 +92,10 @@ function docOf(description: string | undefined): string {
 }
 
 /** A schema as a TypeScript type expression. */
-function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref);
+function renderType(schema: Schema): string {
+  if (schema.$ref !== undefined) return renderName(schema.$ref);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map(renderType).join(' | ');
   if (schema.format === 'binary') return 'unknown';
   if (schema.type === undefined) throw new Error(`untyped schema: ${JSON.stringify(schema)}`);
   return [schema.type]
@@ -109,7 +109,7 @@ function typeOfOne(type: string, schema: Schema): string {
     case 'object':
       return objectType(schema);
     case 'array':
-      return `(${isAnything(schema.items) ? 'unknown' : typeOf(schema.items)})[]`;
+      return `(${isAnything(schema.items) ? 'unknown' : renderType(schema.items)})[]`;
     case 'integer':
       return 'number';
     case 'string':
@@ -129,10 +129,10 @@ function isAnything(items: Schema | undefined): items is undefined {
 
 function objectType(schema: Schema): string {
   const additional = schema.additionalProperties;
-  const rest = typeof additional === 'object' ? typeOf(additional) : 'unknown';
+  const rest = typeof additional === 'object' ? renderType(additional) : 'unknown';
   if (!schema.properties) return `Record<string, ${rest}>`;
   const members = Object.entries(schema.properties).map(([name, property]) =>
-    member(name, typeOf(property), schema.required?.includes(name) ?? false),
+    member(name, renderType(property), schema.required?.includes(name) ?? false),
   );
   if (additional) members.push(`[name: string]: ${rest};`);
   return `{ ${members.join(' ')} }`;
@@ -144,7 +144,7 @@ function member(name: string, type: string, required: boolean): string {
   return required ? `${key}: ${type};` : `${key}?: ${type} | undefined;`;
 }
 
-function nameOf(ref: string): string {
+function renderName(ref: string): string {
   const name = /^#\/components\/schemas\/(\w+)$/.exec(ref)?.[1];
   if (name === undefined) throw new Error(`not a reference to a schema: ${ref}`);
   return name;
@@ -172,7 +172,7 @@ function parametersType({ parameters }: Declaration, where: ParameterPlace): str
   const members = parameters
     .filter((parameter) => parameter.in === where)
     .map(({ name, place, required }) =>
-      member(name, typeOf(place.value['schema'] as Schema), required),
+      member(name, renderType(place.value['schema'] as Schema), required),
     );
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join(' ')} }`;
 }
@@ -186,14 +186,14 @@ function repliesType({ replies }: Declaration): string {
 }
 
 function contentType(content: DeclaredContent | null): string {
-  return content === null ? 'undefined' : typeOf(content.place.value['schema'] as Schema);
+  return content === null ? 'undefined' : renderType(content.place.value['schema'] as Schema);
 }
 
 if (import.meta.main) {
   for (const [name, files] of Object.entries(generated)) {
     const contract: unknown = parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
-    const types = await typesOf(contract, name as ContractName);
+    const types = await renderTypes(contract, name as ContractName);
     writeFileSync(new URL(files.types, import.meta.url), types);
-    writeFileSync(new URL(files.json, import.meta.url), await jsonOf(contract));
+    writeFileSync(new URL(files.json, import.meta.url), await renderJson(contract));
   }
 }

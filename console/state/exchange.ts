@@ -46,7 +46,7 @@ export function exchangeLines(exchange: Exchange, columns: number): Line[] {
   return [
     ...wrapLines(curlCommand(exchange), columns, 'strong'),
     { text: '' },
-    ...wrapLines(status === null ? 'no answer' : String(status), columns, colourOf(status)),
+    ...wrapLines(status === null ? 'no answer' : String(status), columns, chooseColour(status)),
     ...wrapLines(text, columns),
   ];
 }
@@ -59,6 +59,6 @@ function shorten(_name: string, value: unknown): unknown {
   return `${value.slice(0, 40)}… (${value.length} characters)`;
 }
 
-function colourOf(status: number | null): 'good' | 'bad' {
+function chooseColour(status: number | null): 'good' | 'bad' {
   return status !== null && status < 400 ? 'good' : 'bad';
 }

@@ -95,7 +95,7 @@ export interface AccountOfApplication {
 }
 
 /** @returns the application that must record the account, or null. */
-export async function keepAccountOfLogin(
+export async function upsertAccountFromLogin(
   { db, clock }: Store,
   account: AccountOfLogin,
 ): Promise<AccountOfApplication | null> {
@@ -206,7 +206,7 @@ const setBalance: Statement = {
 };
 
 /** Stores a balance, in centavos, to be used when the provider does not respond. */
-export async function keepBalance(
+export async function saveBalance(
   { db, clock }: Store,
   { accountId, cents }: { readonly accountId: number; readonly cents: number },
 ): Promise<void> {

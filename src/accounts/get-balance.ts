@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal, PrincipalAccount } from '../domain/principal.ts';
-import { keepBalance } from './account-repository.ts';
+import { saveBalance } from './account-repository.ts';
 import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
@@ -22,7 +22,7 @@ export const getBalance: SessionOperation<'getBalance'> = {
     if (!account) throw new AppError('NOT_FOUND');
     const cents = await askProvider(context, principal, request.callOptions);
     if (cents !== null) {
-      await keepReading(context, account, cents);
+      await saveBalanceIfChanged(context, account, cents);
       return { status: 200, body: { balance: numberFromCents(cents), source: 'provider' } };
     }
     if (account.balanceCents === null) {
@@ -47,10 +47,10 @@ function askProvider(
 }
 
 /** Writes only a changed balance: most readings are repeats. */
-async function keepReading(
+async function saveBalanceIfChanged(
   context: Context,
   account: PrincipalAccount,
   cents: number,
 ): Promise<void> {
-  if (account.balanceCents !== cents) await keepBalance(context, { accountId: account.id, cents });
+  if (account.balanceCents !== cents) await saveBalance(context, { accountId: account.id, cents });
 }

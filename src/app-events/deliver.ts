@@ -36,7 +36,7 @@ export async function postEvent(
   event: UndeliveredEvent,
   { clock, stopping }: { readonly clock: Clock; readonly stopping: AbortSignal },
 ): Promise<void> {
-  const body = JSON.stringify(bodyOf(event));
+  const body = JSON.stringify(buildBody(event));
   const timestamp = String(Math.floor(clock.now().getTime() / 1_000));
   const late = new AbortController();
   const cancel = clock.after(timeoutMs, () => late.abort());
@@ -67,7 +67,7 @@ export async function postEvent(
 }
 
 /** No personal data: the backend reads what else it needs by the ids. */
-function bodyOf(event: UndeliveredEvent) {
+function buildBody(event: UndeliveredEvent) {
   const { type, at, userId, transactionId, operation, status, isCorrection, paidAgainBy } = event;
   return {
     type,

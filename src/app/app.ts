@@ -12,7 +12,7 @@ import { JobLoop } from '../jobs/loop.ts';
 import { operations } from './operations.ts';
 import type { DefectKind } from '../telemetry/metrics.ts';
 import type { DevUser } from '../operator/ensure-dev-user.ts';
-import type { OtherSide } from '../pages/other-side.ts';
+import type { BankControls } from '../pages/other-side.ts';
 import { loadScenarios, type Bank } from '../provider/compose.ts';
 import { findPrincipal } from '../auth/banking-sessions.ts';
 import { finishSends } from '../pix/payment-outcome.ts';
@@ -189,12 +189,12 @@ async function developmentParts(context: Context, bank: Bank | null) {
     scenarios,
     provider,
     version,
-    bank: bank && otherSide(context, bank),
+    bank: bank && bankControls(context, bank),
   });
   return { devUser, pages };
 }
 
-function otherSide(context: Context, bank: Bank): OtherSide {
+function bankControls(context: Context, bank: Bank): BankControls {
   // The next call makes at most this many attempts, so all of them fail.
   const attempts = context.config.provider.retries + 1;
   return {

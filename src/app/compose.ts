@@ -13,7 +13,7 @@ import type { Bank } from '../provider/compose.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from '../pix/sweep-repository.ts';
-import { LocalDispatch } from '../process/job-dispatch.ts';
+import { JobDispatcher } from '../process/job-dispatch.ts';
 import { loadSigningKeys } from '../security/signing-keys.ts';
 import { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import { LargeEvents } from '../process/large-events.ts';
@@ -77,7 +77,7 @@ export async function compose(
     claimedKeys: new ClaimedKeys(),
     openScan: () => openScan(config.documentScanner),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
-    jobs: new LocalDispatch(),
+    jobs: new JobDispatcher(),
     refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },

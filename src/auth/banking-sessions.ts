@@ -35,7 +35,7 @@ export interface LoggingIn extends Pick<LoginUser, 'id' | 'passwordHash'> {
  * @returns the session's id, or null when the user may no longer log in with that password: it was
  *   reset, or the user was disabled, during the login.
  */
-export async function keepProviderLogin(
+export async function saveSession(
   context: LocalContext,
   user: LoggingIn,
   login: ProviderLogin,

@@ -52,7 +52,7 @@ export async function countAttempt(
       exceeded.map(({ endsAtMs }) => endsAtMs),
       now,
     );
-  return attemptsOf(context, throttles, windows);
+  return listAttempts(context, throttles, windows);
 }
 
 /**
@@ -77,7 +77,7 @@ export async function refuseWhenUsedUp(
       usedUp.map(({ endsAtMs }) => endsAtMs),
       now,
     );
-  return attemptsOf(context, throttles, windows);
+  return listAttempts(context, throttles, windows);
 }
 
 /**
@@ -88,7 +88,7 @@ export async function readAttempts(
   context: LocalContext,
   throttles: readonly Throttle[],
 ): Promise<number[]> {
-  return attemptsOf(
+  return listAttempts(
     context,
     throttles,
     await openWindows(
@@ -113,7 +113,7 @@ export async function countOnly(
       windowMs: throttle.windowMs,
     };
   });
-  return attemptsOf(context, throttles, await countAttempts(context, counted));
+  return listAttempts(context, throttles, await countAttempts(context, counted));
 }
 
 /**
@@ -132,7 +132,7 @@ export async function takePlace(context: LocalContext, throttle: Throttle): Prom
   return window.attempts > limit ? Math.max(1, window.endsAtMs - nowMs) : 0;
 }
 
-function attemptsOf(
+function listAttempts(
   context: LocalContext,
   throttles: readonly Throttle[],
   windows: readonly Window[],

@@ -56,7 +56,7 @@ export function integer(
 }
 
 /** The format of an enumeration. */
-export function oneOf<const Word extends string>(
+export function enumerated<const Word extends string>(
   words: readonly Word[],
 ): { schema: { type: 'string'; enum: readonly Word[] }; expected: string } {
   return { schema: { type: 'string', enum: words }, expected: `one of ${words.join(', ')}` };

@@ -36,7 +36,7 @@ export function readSettings(environment: Environment): ReadSettings {
   if (appEnv) values['APP_ENV'] = appEnv;
   const validate = ajv.compile<Values>(findSchema(appEnv, given, fromFile));
   validate(values);
-  for (const name of settingNames) values[name] ??= defaultOf(name, appEnv);
+  for (const name of settingNames) values[name] ??= findDefault(name, appEnv);
   const note = (breach: Breach): void => {
     const blamed = fromFile.get(breach.name) ?? breach.name;
     // A setting is reported once: an unreadable file is already an error.
@@ -127,7 +127,7 @@ function readFiles(
 
 const schemas = new Map<string, object>();
 
-function defaultOf(name: SettingName, appEnv: AppEnv | undefined): Value | undefined {
+function findDefault(name: SettingName, appEnv: AppEnv | undefined): Value | undefined {
   const entry: SettingEntry = entries[name];
   return entry.default ?? (appEnv && entry.defaultIn?.[appEnv]);
 }

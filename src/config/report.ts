@@ -31,13 +31,13 @@ export function reportConfig(
   fromDotEnv: ReadonlySet<string> = new Set(),
 ): ConfigReport {
   const { values, given, faults } = readSettings(environment);
-  const sourceOf = (name: SettingName) => (fromDotEnv.has(name) ? '.env' : 'environment');
+  const findSource = (name: SettingName) => (fromDotEnv.has(name) ? '.env' : 'environment');
   const messageByName = new Map(faults.map(({ name, message }) => [name, message]));
   const settings = settingNames.map((name): SettingReport => {
     const fault = messageByName.get(name) ?? null;
     const value = fault === null ? shown(name, values[name] as Value | undefined) : null;
     const otherwise = value === null ? 'unset' : 'default';
-    return { name, value, from: given.has(name) ? sourceOf(name) : otherwise, fault };
+    return { name, value, from: given.has(name) ? findSource(name) : otherwise, fault };
   });
   return { valid: faults.length === 0, settings, faults };
 }

@@ -10,7 +10,7 @@ import {
   host,
   integer,
   mustBeFalse,
-  oneOf,
+  enumerated,
   text,
   type Entry,
 } from './entry.ts';
@@ -27,7 +27,7 @@ export const entries = {
     meaning:
       'where the service runs: local, test, staging or production; ' +
       'unset: local, with the stub on and a loopback HOST only',
-    ...oneOf(appEnvs),
+    ...enumerated(appEnvs),
   },
   HOST: {
     meaning: 'listening address',
@@ -412,7 +412,7 @@ export const entries = {
     meaning:
       'where jobs run; inline: the server also runs the job loop; off: `ponte worker` does, ' +
       'which needs DATABASE_URL and PROVIDER_STUB=false',
-    ...oneOf(['inline', 'off']),
+    ...enumerated(['inline', 'off']),
     default: 'inline',
   },
   JOB_LEASE_SECONDS: {
@@ -435,8 +435,8 @@ export const entries = {
   },
   LOG_LEVEL: {
     meaning: 'log level: fatal, error, warn, info, debug, trace or silent (refused in production)',
-    ...oneOf(logLevels),
-    inProduction: oneOf(logLevels.filter((level) => level !== 'silent')),
+    ...enumerated(logLevels),
+    inProduction: enumerated(logLevels.filter((level) => level !== 'silent')),
     default: 'info',
   },
 } as const satisfies Record<string, Entry>;

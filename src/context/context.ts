@@ -12,7 +12,7 @@ import type { Provider } from '../provider/provider.ts';
 import type { AccessTokens } from '../process/access-tokens.ts';
 import type { Passwords } from '../process/passwords.ts';
 import type { Sealer } from '../security/sealing.ts';
-import type { LocalDispatch } from '../process/job-dispatch.ts';
+import type { JobDispatcher } from '../process/job-dispatch.ts';
 import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import type { LargeEvents } from '../process/large-events.ts';
 import type { ClaimedKeys } from '../process/claimed-keys.ts';
@@ -53,7 +53,7 @@ export interface Context extends LocalContext {
   /** The idempotency keys of sends that this process has seen lately. */
   readonly claimedKeys: ClaimedKeys;
   /** The job loop of this process, if it has one. */
-  readonly jobs: LocalDispatch;
+  readonly jobs: JobDispatcher;
   /** Counts the webhooks that this process refuses. */
   readonly refusedWebhooks: RefusedWebhooks;
   /** Limits the concurrent events with very many items in this process. */

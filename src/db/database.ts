@@ -179,7 +179,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         single: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
-    connections: () => totalOf([base.pool, base.units, indexed]),
+    connections: () => sumConnections([base.pool, base.units, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
@@ -207,7 +207,7 @@ function batched(query: Query, runners: BatchRunners): Query {
   };
 }
 
-function totalOf(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
+function sumConnections(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
   const sum = (count: (pool: pg.Pool) => number): number =>
     pools.reduce((total, pool) => total + count(pool), 0);
   return {
@@ -248,7 +248,7 @@ function openBase(
     units,
     orm,
     em: async () => (await orm()).em.fork(),
-    connections: () => totalOf([pool]),
+    connections: () => sumConnections([pool]),
     query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
       onQuery();
       return run<Row>(pool, statement, parameters);

@@ -179,9 +179,9 @@ export async function pendingMigrations(
     await db.query(ping, []);
     return [];
   }
-  const pending = (await migrationsOf(db, folder)).filter(({ state }) => state === 'pending');
+  const pending = (await listMigrations(db, folder)).filter(({ state }) => state === 'pending');
   if (isOwn && pending.length === 0) migrated.add(db);
-  return namesOf(pending);
+  return listNames(pending);
 }
 
 export interface MigrationState {
@@ -195,7 +195,7 @@ export interface MigrationState {
  * @param folder where the migrations are.
  * @returns every migration that the code or the database knows, oldest first.
  */
-export async function migrationsOf(
+export async function listMigrations(
   db: Database,
   folder: string = migrationsFolder,
 ): Promise<MigrationState[]> {
@@ -237,6 +237,6 @@ function isMissingTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42P01';
 }
 
-function namesOf(migrations: readonly Named[]): string[] {
+function listNames(migrations: readonly Named[]): string[] {
   return migrations.map(({ name }) => name);
 }

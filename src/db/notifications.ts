@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { nextTurn, pause, type Clock } from '../clock.ts';
-import { addressOf } from './tls.ts';
+import { connectionAddress } from './tls.ts';
 
 type Listener = (payload: string) => void;
 
@@ -151,7 +151,7 @@ class ListenConnection {
   constructor({ url, deadlineMs, onNotification, onLost }: ListenConnectionOptions) {
     this.#onLost = onLost;
     this.#client = new pg.Client({
-      ...addressOf(url),
+      ...connectionAddress(url),
       application_name: 'ponte-listen',
       keepAlive: true,
       connectionTimeoutMillis: deadlineMs,

@@ -1,7 +1,7 @@
 /** The driver's pools: their connections, and how a statement runs on one. */
 import pg from 'pg';
 import { nextTurn } from '../clock.ts';
-import { addressOf } from './tls.ts';
+import { connectionAddress } from './tls.ts';
 
 /** A commit is confirmed once it is on disk. */
 const durable = '-c synchronous_commit=on';
@@ -21,7 +21,7 @@ export interface Session {
  */
 export function postgresConnection(url: string, { appEvents = false }: Session = {}): Connection {
   return {
-    ...addressOf(url),
+    ...connectionAddress(url),
     application_name: 'ponte',
     // JIT is off: PostgreSQL would compile statements on large tables, and none here gains by it.
     // Each step of a payment is on disk before the next, whatever the server's default is.

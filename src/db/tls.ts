@@ -16,19 +16,23 @@ const tlsParameters = ['sslmode', 'ssl', 'sslnegotiation', 'sslrootcert', 'sslce
  * @returns the driver's options for it.
  * @throws Error when a file that the address names cannot be read.
  */
-export function addressOf(url: string): Pick<pg.ClientConfig, 'connectionString' | 'ssl'> {
+export function connectionAddress(url: string): Pick<pg.ClientConfig, 'connectionString' | 'ssl'> {
   const address = new URL(url);
   const { hostname, searchParams } = address;
   // The driver uses the last value of a repeated parameter.
-  const lastOf = (name: string): string | undefined => searchParams.getAll(name).at(-1);
-  if (lastOf('sslmode') !== 'verify-full') return { connectionString: url };
-  const fileOf = (name: string): string | undefined => {
-    const path = lastOf(name);
+  const lastParameter = (name: string): string | undefined => searchParams.getAll(name).at(-1);
+  if (lastParameter('sslmode') !== 'verify-full') return { connectionString: url };
+  const readParameterFile = (name: string): string | undefined => {
+    const path = lastParameter(name);
     return path && readFileSync(path, 'utf8');
   };
-  const [ca, cert, key] = [fileOf('sslrootcert'), fileOf('sslcert'), fileOf('sslkey')];
-  const host = (lastOf('host') || hostname).replace(/^\[(.+)\]$/, '$1');
-  const sslnegotiation = lastOf('sslnegotiation');
+  const [ca, cert, key] = [
+    readParameterFile('sslrootcert'),
+    readParameterFile('sslcert'),
+    readParameterFile('sslkey'),
+  ];
+  const host = (lastParameter('host') || hostname).replace(/^\[(.+)\]$/, '$1');
+  const sslnegotiation = lastParameter('sslnegotiation');
   for (const name of tlsParameters) searchParams.delete(name);
   return {
     connectionString: address.href,

@@ -223,7 +223,7 @@ function tryTlv(
     const header = /^(\d{2})(\d{2})$/.exec(characters.slice(at, at + 4).join(''));
     const [, tag = '', length = ''] = header ?? [];
     const start = at + 4;
-    at = endOf(characters, { start, size: Number(length), sizeOf });
+    at = findEnd(characters, { start, size: Number(length), sizeOf });
     if (header === null || at === -1 || tags.has(tag)) return null;
     tags.set(tag, characters.slice(start, at).join(''));
   }
@@ -231,7 +231,7 @@ function tryTlv(
 }
 
 /** @returns where a value of that size ends; -1 if no character ends there. */
-function endOf(
+function findEnd(
   characters: readonly string[],
   value: { readonly start: number; readonly size: number; readonly sizeOf: SizeOf },
 ): number {

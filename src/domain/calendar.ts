@@ -81,7 +81,7 @@ export function dayRange(
 }
 
 /** @returns the day, `yyyy-MM-dd`, that an instant falls on in America/Sao_Paulo. */
-export function dayOf(instant: Date): string {
+export function calendarDay(instant: Date): string {
   return today(instant).toString();
 }
 

@@ -17,7 +17,7 @@ export interface ShownOwner {
 }
 
 /** @returns the owner as the payer may see it: document masked, unknown fields omitted. */
-export function shownOwner({ name, document, ispb }: FoundOwner): ShownOwner {
+export function maskedOwner({ name, document, ispb }: FoundOwner): ShownOwner {
   const masked = document === null ? null : maskedDocument(document);
   return {
     ...(name !== null && { name }),

@@ -18,7 +18,7 @@ const keyTypes: Readonly<Record<Exclude<PixKeyKind, 'UNKNOWN'>, PixKeyType>> = {
 };
 
 /** @returns the type of a kind of keys; null when it is unknown. */
-export function keyTypeOf(kind: PixKeyKind): PixKeyType | null {
+export function toKeyType(kind: PixKeyKind): PixKeyType | null {
   return kind === 'UNKNOWN' ? null : keyTypes[kind];
 }
 

@@ -114,7 +114,7 @@ export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent'
 export const notSentNote = 'not_sent';
 
 /** The `Pix-Outcome` of a stored send: the recorded outcome, or `unknown`. */
-export function outcomeOf(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
+export function storedOutcome(transaction: { readonly outcome: PixOutcome | null }): PixOutcome {
   return transaction.outcome ?? 'unknown';
 }
 

@@ -1,5 +1,5 @@
 /** The words of reconciliation: the provider's statement against what is stored. */
-import { dayOf, shiftDay } from './calendar.ts';
+import { calendarDay, shiftDay } from './calendar.ts';
 
 /**
  * How a statement and what is stored differ. `MISSING_HERE`: a line without its transaction.
@@ -33,7 +33,7 @@ const afterMidnightMs = hourMs;
 
 /** @returns the last day that may be reconciled, `yyyy-mm-dd`. */
 export function lastClosedDay(now: Date): string {
-  return shiftDay(dayOf(new Date(now.getTime() - afterMidnightMs)), -1);
+  return shiftDay(calendarDay(new Date(now.getTime() - afterMidnightMs)), -1);
 }
 
 /** `E` or `D`, an ISPB, `yyyyMMddHHmm` in UTC, eleven characters. */

@@ -34,6 +34,6 @@ export const longestRunMs = 30 * 60_000;
 export type JobTable = Readonly<Record<string, JobHandler>>;
 
 /** The options for the provider calls of one run. A job has no caller, so its trace begins here. */
-export function callOptionsOf({ id }: LeasedJob): CallOptions {
+export function jobCallOptions({ id }: LeasedJob): CallOptions {
   return { requestId: `job-${id}`, trace: beginTrace(), isBackground: true };
 }

@@ -17,7 +17,7 @@ import {
   renewLeases,
   type Lease,
 } from './job-repository.ts';
-import type { JobPlace, LeasedJob } from '../process/job-dispatch.ts';
+import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import { longestRunMs, type JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
 
@@ -122,7 +122,7 @@ export class JobLoop {
   }
 
   /** @returns a place for a job that is about to be stored; null: it has to queue. */
-  reserve(): JobPlace | null {
+  reserve(): JobSlot | null {
     if (this.#state !== 'running' || this.#dispatched >= this.#maxLocalJobs) return null;
     this.#dispatched += 1;
     const lease = this.#newLease();

@@ -104,7 +104,7 @@ export class JobRuns {
   }
 
   async #failed(job: LeasedJob, handler: JobHandler | undefined, error: unknown): Promise<void> {
-    const name = nameOf(error);
+    const name = describeError(error);
     const nextPeriod = this.#nextPeriod(handler);
     if (nextPeriod) return this.#requeue(job, { runAt: nextPeriod, attempts: 0, error: name });
     if (job.attempt >= (handler?.maxAttempts ?? maxAttempts)) {
@@ -148,7 +148,7 @@ const errorCode = /^[A-Za-z0-9_]{1,40}$/;
  * Names an error by what says no more than its kind: its name and its code, such as `error 57014`
  * of the database, whose errors all have one name. A message may speak of a person.
  */
-function nameOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code: unknown = Reflect.get(error, 'code');
   const isCode = typeof code === 'string' && errorCode.test(code);

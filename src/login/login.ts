@@ -2,7 +2,7 @@ import type { Context } from '../context/context.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
-import { keepProviderLogin } from '../auth/banking-sessions.ts';
+import { saveSession } from '../auth/banking-sessions.ts';
 import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
 import { readStatementAtLogin } from '../pix/statement-after-loss.ts';
 import {
@@ -91,7 +91,7 @@ async function openSession(
   bank: ProviderLogin,
 ): Promise<string | null> {
   const { user, password, clientAddress } = attempt;
-  const sessionId = await keepProviderLogin(context, { ...user, clientAddress }, bank);
+  const sessionId = await saveSession(context, { ...user, clientAddress }, bank);
   if (sessionId !== null) {
     await renewOldHash(context, user, password);
     return sessionId;
@@ -99,7 +99,7 @@ async function openSession(
   const current = await findLoginUser(context, user.email);
   if (current?.id !== user.id || current.passwordHash === user.passwordHash) return null;
   if (!(await context.passwords.verify(password, current.passwordHash))) return null;
-  return keepProviderLogin(context, { ...current, clientAddress }, bank);
+  return saveSession(context, { ...current, clientAddress }, bank);
 }
 
 /**

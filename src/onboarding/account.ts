@@ -6,7 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   type AccountOfApplication,
   insertLocalAccount,
-  keepAccountOfLogin,
+  upsertAccountFromLogin,
   storeProviderAccount,
 } from '../accounts/account-repository.ts';
 import type { LoginUser } from '../auth/user-repository.ts';
@@ -70,7 +70,7 @@ export async function openProviderAccount(
  * Records on an approved application the account that a login has stored.
  * If it replaces a local account, the application gets the new number.
  */
-async function noteAccountOfLogin(
+async function copyAccountToApplication(
   context: LocalContext,
   { applicationId, agency, accountNumber, replacesLocal }: AccountOfApplication,
 ): Promise<void> {
@@ -117,8 +117,8 @@ export async function keepProviderAccount(
   const parts = { agency, accountNumber, document, companyId, clientToken };
   if (Object.values(parts).every((part) => part === null)) return;
   const mayReplaceLocal = !context.config.provider.stub;
-  const noted = await keepAccountOfLogin(context, { userId, ...parts, mayReplaceLocal });
-  if (noted) await noteAccountOfLogin(context, noted);
+  const noted = await upsertAccountFromLogin(context, { userId, ...parts, mayReplaceLocal });
+  if (noted) await copyAccountToApplication(context, noted);
 }
 
 /**

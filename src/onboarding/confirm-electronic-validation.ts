@@ -65,7 +65,7 @@ async function submitCode(
     refuseWhenFinal(stored);
     refuseWhenLocked(context, stored);
     if (!context.config.onboardingLocalOnly) {
-      const after = keepCode(context, stored, typed);
+      const after = saveCode(context, stored, typed);
       // Submitting a code may queue a failed request for the code again.
       await countCodeRequest(context, em, { before: stored, after, clientAddress });
       return after;
@@ -87,7 +87,7 @@ function confirm(context: LocalContext, application: Application): Application {
 }
 
 /** Seals a code for the provider, unless one is already confirmed or the same is queued. */
-function keepCode(context: LocalContext, application: Application, typed: TypedCode): Application {
+function saveCode(context: LocalContext, application: Application, typed: TypedCode): Application {
   const { status } = getStep(application, step);
   if (status === 'done') return application;
   const known = openCodeIfReadable(context, application);

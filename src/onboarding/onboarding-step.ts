@@ -2,7 +2,7 @@ import { stepNames } from '../domain/onboarding.ts';
 import { refreshKyc } from '../onboarding/kyc.ts';
 import { runStep } from '../onboarding/run-step.ts';
 import { changeApplication, findApplicationByUser } from '../onboarding/application.ts';
-import { callOptionsOf, type JobHandler } from '../jobs/job.ts';
+import { jobCallOptions, type JobHandler } from '../jobs/job.ts';
 
 /**
  * Carries out a step of an application at the provider. A remaining job, after onboarding has
@@ -15,7 +15,7 @@ export const onboardingStep: JobHandler = {
     const { userId } = job.payload;
     const name = stepNames.find((one) => one === job.payload['step']);
     if (typeof userId !== 'number' || !name) throw new TypeError('the job names no step');
-    const options = callOptionsOf(job);
+    const options = jobCallOptions(job);
     if (context.config.onboardingLocalOnly) {
       const application = await findApplicationByUser(context, userId);
       if (application) await changeApplication(context, application.id, (stored) => stored);

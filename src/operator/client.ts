@@ -177,7 +177,7 @@ async function openDirect(
         await refuseOldSchema(context);
         isCurrent = true;
       }
-      return op.run(await contextOf(context, op), input as never, caller);
+      return op.run(await addDialects(context, op), input as never, caller);
     },
     async close() {
       stopping.abort();
@@ -186,7 +186,7 @@ async function openDirect(
   };
 }
 
-async function contextOf(
+async function addDialects(
   context: LocalContext,
   { needsDialects }: Op<never, unknown>,
 ): Promise<LocalContext> {

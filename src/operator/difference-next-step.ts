@@ -1,5 +1,5 @@
 /** What a difference between the statement and what is stored means, and what to do about it. */
-import { dayOf } from '../domain/calendar.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { timeOfSpiId, type DifferenceKind } from '../domain/reconciliation.ts';
 
 /** A difference, as far as its sentences depend on it. */
@@ -26,7 +26,7 @@ const accept = 'then `ponte reconcile accept ID`';
 export function explainDifference(difference: DifferenceToExplain): Explanation {
   const { kind, reason, userId, transactionId, amount, endToEnd } = difference;
   const paidAt = timeOfSpiId(endToEnd);
-  const paidOn = paidAt ? dayOf(paidAt) : difference.day;
+  const paidOn = paidAt ? calendarDay(paidAt) : difference.day;
   const show =
     transactionId === null ? `ponte pix list --user ${userId}` : `ponte pix show ${transactionId}`;
   const same = amount === null ? show : `ponte pix list --user ${userId} --amount ${amount}`;

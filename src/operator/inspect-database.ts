@@ -1,6 +1,6 @@
 /** Inspects the database for `doctor`: latency, schema, clock, durability, backlog. */
 import type { LocalContext } from '../context/context.ts';
-import { migrationsOf } from '../db/migrate.ts';
+import { listMigrations } from '../db/migrate.ts';
 import {
   readBacklog,
   readServerState,
@@ -105,7 +105,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     const { now, version, ownsTables, writesAppEvents, ...durability } =
       await readServerState(context);
     const answeredMs = clock.now().getTime();
-    const migrations = await migrationsOf(db);
+    const migrations = await listMigrations(db);
     const named = (wanted: string): string[] =>
       migrations.filter(({ state }) => state === wanted).map(({ name }) => name);
     const pending = named('pending');

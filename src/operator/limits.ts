@@ -92,7 +92,7 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
             ? stored.nightHour
             : changeNightHour(stored.nightHour, nightHour, now),
       }));
-      return { result: changed, targets: [`user:${id}`], outcome: outcomeOf(changed) };
+      return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
     });
     context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
     return toView(context, { id, email }, limits);
@@ -103,7 +103,7 @@ const limitsAreOff =
   'limits are off: set PIX_LIMIT_DAY or PIX_LIMIT_NIGHT, with the same values as in the service';
 
 /** The limits as stored: `day 100.00, later 200.00; night default; from 20`. */
-function outcomeOf({ day, night, nightHour }: StoredLimits): string {
+function describeLimits({ day, night, nightHour }: StoredLimits): string {
   const word = (cents: number | null): string =>
     cents === null ? 'default' : decimalFromCents(cents);
   const limit = ({ value, next, nextAt }: Timed<number | null>): string =>

@@ -3,7 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import {
   migrateDown,
   migrateUp,
-  migrationsOf,
+  listMigrations,
   type MigrateOptions,
   type MigrationState,
 } from '../db/migrate.ts';
@@ -28,7 +28,7 @@ type Nothing = Readonly<Record<string, never>>;
 export const migrateStatus: Op<Nothing, MigrateStatus> = {
   needs: 'database',
   async run({ db }) {
-    const found = await migrationsOf(db);
+    const found = await listMigrations(db);
     const migrations = found.map(({ name, state, appliedAt }) => ({
       name,
       state,
@@ -58,7 +58,7 @@ export const migrateDownOp: Op<Nothing, { readonly reverted: string }> = {
   refusedWhileServing: 'a service runs on this database: stop it before reverting a migration',
   async run(context) {
     const { db } = context;
-    const newest = (await migrationsOf(db)).findLast(({ state }) => state !== 'pending');
+    const newest = (await listMigrations(db)).findLast(({ state }) => state !== 'pending');
     if (newest?.state === 'unknown') {
       throw new OpError(
         'REFUSED',

@@ -20,7 +20,7 @@ export interface NextStep {
 const nothingToDo = 'Do nothing.';
 
 /** @returns what the transaction waits for, and what an operator can do. */
-export function nextStepOf(row: InspectedPix, circumstances: Circumstances): NextStep {
+export function nextStep(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (row.status !== 'PROCESSING') return stepOfFinal(row, circumstances);
   return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
 }

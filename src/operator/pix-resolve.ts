@@ -45,7 +45,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
     const row = await find();
     const { id } = row;
     const circumstances = { now, calls: context.config.provider };
-    const refusal = refusalOf(row, input, circumstances) ?? mistakeOf(input, operator);
+    const refusal = findRefusal(row, input, circumstances) ?? findMistake(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
     const { as, reason } = input;
@@ -73,7 +73,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
 /**
  * @returns why an operator may not resolve this transaction in this way; null: it may be resolved.
  */
-function refusalOf(
+function findRefusal(
   row: InspectedPix,
   input: PixResolveInput,
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
@@ -113,7 +113,7 @@ function refusalOfCorrection(
     : null;
 }
 
-function mistakeOf(input: PixResolveInput, operator: string): string | null {
+function findMistake(input: PixResolveInput, operator: string): string | null {
   const { as, confirm } = input;
   const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;

@@ -2,7 +2,7 @@
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { maskName } from '../domain/text.ts';
 import type { Op } from './op.ts';
-import { nextStepOf } from './pix-next-step.ts';
+import { nextStep } from './pix-next-step.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { findNamedPix } from './pix-reference.ts';
 import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
@@ -57,7 +57,7 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
       timeline: timeline.slice(0, longestTimeline).map(viewOfTimeline),
       timelineIsCut: timeline.length > longestTimeline,
       refunds: refunds.map(viewOfPix),
-      ...nextStepOf(pix, {
+      ...nextStep(pix, {
         now: context.clock.now(),
         calls: context.config.provider,
         hasSession: pix.hasSession,

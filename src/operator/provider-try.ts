@@ -5,10 +5,10 @@
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
-import { readStatementOf } from '../pix/read-statement.ts';
+import { readWholeStatement } from '../pix/read-statement.ts';
 import { judgeSend } from '../pix/statement-evidence.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { Provider, StatementLine } from '../provider/provider.ts';
@@ -75,7 +75,7 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
 
 /** Sends of one user and day share a statement. */
 function groupByStatement(sends: readonly RefusedSend[]): Iterable<RefusedSend[]> {
-  const key = ({ userId, createdAt }: RefusedSend): string => `${userId} ${dayOf(createdAt)}`;
+  const key = ({ userId, createdAt }: RefusedSend): string => `${userId} ${calendarDay(createdAt)}`;
   return Map.groupBy(sends, key).values();
 }
 
@@ -114,7 +114,7 @@ async function readStatement(
   const days = { first: first.createdAt, last: first.createdAt };
   const options = { isBackground: true, signal: context.stopping };
   try {
-    const lines = await readStatementOf({ ...context, provider }, { session, ...days, options });
+    const lines = await readWholeStatement({ ...context, provider }, { session, ...days, options });
     return lines ?? 'the statement could not be read whole';
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;

@@ -1,6 +1,6 @@
 /** `reconcile`: compares the provider's statement with what is stored, for an operator. */
 import type { LocalContext } from '../context/context.ts';
-import { dayOf, dayRange } from '../domain/calendar.ts';
+import { calendarDay, dayRange } from '../domain/calendar.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { lastClosedDay } from '../domain/reconciliation.ts';
 import type { Provider } from '../provider/provider.ts';
@@ -113,7 +113,7 @@ const noProvider = 'only the service reaches the simulated bank: run it while th
 
 function refusalOfDay(day: string, now: Date): string | null {
   if ('errors' in dayRange(day, day, now)) return 'the day must be a date such as 2026-11-25';
-  return day >= dayOf(now) ? 'the day has not ended: its statement is not complete' : null;
+  return day >= calendarDay(now) ? 'the day has not ended: its statement is not complete' : null;
 }
 
 interface UsersOfCall {

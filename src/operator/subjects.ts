@@ -63,7 +63,7 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     if (email === erasedEmail(id)) throw new OpError('REFUSED', `user ${id} is erased already`);
     const identity = await findIdentity(context, id);
     if (!identity) throw new OpError('NOT_FOUND', `there is no user ${user}`);
-    const values = valuesOf(identity);
+    const values = listValues(identity);
     const erasure = {
       userId: id,
       values,
@@ -101,7 +101,7 @@ function refuseOpen(userId: number, open: readonly string[]): void {
   );
 }
 
-function valuesOf(identity: SubjectIdentity): string[] {
+function listValues(identity: SubjectIdentity): string[] {
   const { email, document, phone, account_document: accountDocument } = identity;
   const values = [email, email.toLowerCase(), document, phone, accountDocument];
   return [...values.flatMap((value) => value ?? []), ...identity.pix_keys];

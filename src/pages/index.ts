@@ -11,7 +11,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { SystemRoute } from '../http/router.ts';
 import { staticAnswer } from '../http/static-answer.ts';
 import { changesRoute } from './changes.ts';
-import { bankRoutes, type OtherSide } from './other-side.ts';
+import { bankRoutes, type BankControls } from './other-side.ts';
 
 const html = 'text/html; charset=utf-8';
 
@@ -68,7 +68,7 @@ export interface PageFacts {
   readonly provider: string;
   readonly version: string;
   /** The simulated bank; null with a real provider. */
-  readonly bank: OtherSide | null;
+  readonly bank: BankControls | null;
 }
 
 /** The routes of `/dev` and `/docs`; `/` leads to the first. */

@@ -16,7 +16,7 @@ interface BankAnswer {
 }
 
 /** The actions that a developer can trigger in the simulated bank. */
-export interface OtherSide {
+export interface BankControls {
   /** Pays a charge; resolves once its webhook is received, or its next attempt is scheduled. */
   payCharge(transactionIdentification: string): Promise<BankAnswer>;
   /** @returns the identification of the charge that has this code, or null. */
@@ -41,7 +41,7 @@ export interface OtherSide {
 /** The header that a page of another origin cannot send without a CORS preflight. */
 const OWN_HEADER = 'x-ponte-bank';
 
-type Act = (bank: OtherSide, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;
+type Act = (bank: BankControls, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;
 
 const acts: Readonly<Record<string, Act>> = {
   'pay-charge': async (bank, query) => {
@@ -74,7 +74,7 @@ const acts: Readonly<Record<string, Act>> = {
 };
 
 /** Checks both fields first, so that one answer has all their errors. */
-async function returnTransfer(bank: OtherSide, query: URLSearchParams): Promise<BankAnswer> {
+async function returnTransfer(bank: BankControls, query: URLSearchParams): Promise<BankAnswer> {
   const endToEnd = await bank.findTransfer((query.get('transaction') ?? '').trim());
   const isWhole = (query.get('amount') ?? '').trim() === '';
   const cents = isWhole ? undefined : centsIn(query);
@@ -138,7 +138,7 @@ const refundTexts = {
 } satisfies Record<string, Text>;
 
 /** The routes under `/dev/bank`: each does one thing, with its values in the query. */
-export function bankRoutes(bank: OtherSide): SystemRoute[] {
+export function bankRoutes(bank: BankControls): SystemRoute[] {
   return Object.entries(acts).map(([name, act]) => ({
     kind: 'system',
     name: 'bank',
@@ -165,12 +165,12 @@ function invalidFields(fields: FieldErrors): AppError {
 }
 
 /** @returns the e-mail of a user, or null. */
-async function customerIn(bank: OtherSide, query: URLSearchParams): Promise<string | null> {
+async function customerIn(bank: BankControls, query: URLSearchParams): Promise<string | null> {
   const email = (query.get('email') ?? '').trim().toLowerCase();
   return (await bank.isCustomer(email)) ? email : null;
 }
 
-async function requireCustomer(bank: OtherSide, query: URLSearchParams): Promise<string> {
+async function requireCustomer(bank: BankControls, query: URLSearchParams): Promise<string> {
   const email = await customerIn(bank, query);
   if (email === null) throw invalidField('email', customerText);
   return email;

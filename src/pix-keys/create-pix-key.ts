@@ -19,7 +19,7 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const account = accountForPix(context, principal);
-    const key = keyOf(context, input.body, { ...principal, account });
+    const key = chooseKey(context, input.body, { ...principal, account });
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
     const data = await changeAtProvider(
@@ -48,7 +48,7 @@ const refusalCodes: ReadonlyMap<string, ProviderErrorCode> = new Map([
  * The key's value: the directory accepts only values of the holder.
  * @returns null for a random key, which the directory generates.
  */
-function keyOf(
+function chooseKey(
   context: Context,
   body: CreatePixKeyRequest,
   { user, account }: { readonly user: PrincipalUser; readonly account: AccountRef },

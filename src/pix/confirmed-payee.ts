@@ -6,7 +6,7 @@
  */
 import { minuteMs } from '../auth/throttle.ts';
 import type { LocalContext } from '../context/context.ts';
-import { ownerIdentity, shownOwner, type ShownOwner } from '../domain/key-owner.ts';
+import { ownerIdentity, maskedOwner, type ShownOwner } from '../domain/key-owner.ts';
 import type { KeyOwner } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
 
@@ -42,7 +42,7 @@ interface Sealed extends Omit<LookUp, 'identity'>, Partial<Pick<LookUp, 'identit
 
 /** @returns the result of a look-up, from the answer of the directory. */
 export function readLookUp(owner: KeyOwner): LookUp {
-  return { endToEnd: owner.endToEnd, owner: shownOwner(owner), identity: ownerIdentity(owner) };
+  return { endToEnd: owner.endToEnd, owner: maskedOwner(owner), identity: ownerIdentity(owner) };
 }
 
 /** Whether two look-ups found the same owner; owners that cannot be compared are not the same. */

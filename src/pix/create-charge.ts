@@ -15,7 +15,7 @@ import type {
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { chargeReply } from './transaction-reply.ts';
-import { claimTransaction, fingerprintOf } from './idempotency.ts';
+import { claimTransaction, computeFingerprint } from './idempotency.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
@@ -47,12 +47,12 @@ export const createCharge: SessionOperation<'createCharge'> = {
       userId: principal.user.id,
       operation: 'CHARGE',
       idempotencyKey: input.headers['Idempotency-Key'],
-      fingerprint: fingerprintOf(requestedTerms(input.body)),
+      fingerprint: computeFingerprint(requestedTerms(input.body)),
       amountCents: order.amountCents,
       pixKey: order.key,
       description: order.description,
       transactionIdentification: newTransactionIdentification(),
-      expiresAt: type === 'dynamic' ? expiryOf(context, order) : null,
+      expiresAt: type === 'dynamic' ? computeExpiry(context, order) : null,
     });
     if (claim.result === 'replay') return chargeReply(claim.transaction, { replayed: true });
 
@@ -71,7 +71,7 @@ interface Charge {
 }
 
 /** Counted from the reservation: the provider counts from its own receipt, which is later. */
-function expiryOf({ clock }: Context, order: Pick<ChargeOrder, 'expirationSeconds'>): Date {
+function computeExpiry({ clock }: Context, order: Pick<ChargeOrder, 'expirationSeconds'>): Date {
   return new Date(clock.now().getTime() + order.expirationSeconds * 1_000);
 }
 

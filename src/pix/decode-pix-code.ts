@@ -1,7 +1,7 @@
 import type { DecodedPixCode } from '../../contract/types.ts';
 import { decodeBrCode, type BrCode } from '../domain/br-code.ts';
 import { numberFromCents } from '../domain/money.ts';
-import { keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
+import { toKeyType, normalisePixKey } from '../domain/pix-key.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
 /** Decodes a Pix code. It calls no provider and stores nothing. */
@@ -42,6 +42,6 @@ function staticReply(code: BrCodeOf<'static'>): Partial<DecodedPixCode> {
 /** The key as a send would look it up. */
 function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'pix_key_type'> {
   const { kind, key } = normalisePixKey(text);
-  const type = keyTypeOf(kind);
+  const type = toKeyType(kind);
   return { pix_key: key, ...(type !== null && { pix_key_type: type }) };
 }

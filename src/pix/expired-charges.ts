@@ -7,12 +7,12 @@ import { providerSession } from '../auth/banking-sessions.ts';
 import { dayMs } from '../clock.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { chargeExpired, expiredNote, foundInStatementNote } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { moveTransaction } from './move-repository.ts';
-import { readStatementOf } from './read-statement.ts';
+import { readWholeStatement } from './read-statement.ts';
 import { findPaymentOfCharge } from './statement-evidence.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from './sweep-repository.ts';
 import { batchSize, flagSwept, startPart, type SweepPart } from './sweep-part.ts';
@@ -33,7 +33,7 @@ export async function endExpiredCharges(context: Context, options: CallOptions):
   }
   const readable = charges.filter(({ session }) => session !== null);
   for (const ofUser of Map.groupBy(readable, ({ userId }) => userId).values()) {
-    for (const ofDay of Map.groupBy(ofUser, (one) => dayOf(one.createdAt)).values()) {
+    for (const ofDay of Map.groupBy(ofUser, (one) => calendarDay(one.createdAt)).values()) {
       if (part.isOver()) return;
       // To the end of the queue first: a statement that cannot be read must not block the rest.
       await touchSwept(context, ofDay);
@@ -48,7 +48,7 @@ async function endByStatement(
   charges: readonly ExpiredCharge[],
   part: SweepPart,
 ): Promise<void> {
-  const lines = await readLinesOf(context, charges, part);
+  const lines = await readChargeLines(context, charges, part);
   for (const charge of charges) {
     const { transactionIdentification, amountCents } = charge;
     const payment =
@@ -65,7 +65,7 @@ function isOverdue({ clock }: Context, { expiresAt }: ExpiredCharge): boolean {
 }
 
 /** @returns the lines of the statement from the first charge's creation to the last expiry. */
-async function readLinesOf(
+async function readChargeLines(
   context: Context,
   charges: readonly ExpiredCharge[],
   { options }: SweepPart,
@@ -75,7 +75,7 @@ async function readLinesOf(
   const last = new Date(Math.max(...charges.map(({ expiresAt }) => expiresAt.getTime())));
   try {
     const session = providerSession(context, charge.session);
-    return await readStatementOf(context, { session, first: charge.createdAt, last, options });
+    return await readWholeStatement(context, { session, first: charge.createdAt, last, options });
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return null;
     const facts = { error, userId: charge.userId };

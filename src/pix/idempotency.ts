@@ -6,7 +6,7 @@ import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts'
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { isBeforePaying, outcomeOf, phasesBeforePaying } from '../domain/pix.ts';
+import { isBeforePaying, storedOutcome, phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
@@ -197,7 +197,7 @@ function keyUsedElsewhere(transaction: PixTransaction): AppError {
   const isSend = transaction.operation === 'SEND';
   return new AppError('VALIDATION_FAILED', {
     fields: { 'Idempotency-Key': [usedElsewhere] },
-    ...(isSend && { headers: { 'Pix-Outcome': outcomeOf(transaction) } }),
+    ...(isSend && { headers: { 'Pix-Outcome': storedOutcome(transaction) } }),
   });
 }
 
@@ -233,6 +233,6 @@ export async function failUnpaid(
  * `10.0` and `1e1` are one amount. Values that are absent and null are the same.
  * @param values in a fixed order.
  */
-export function fingerprintOf(values: readonly unknown[]): Buffer {
+export function computeFingerprint(values: readonly unknown[]): Buffer {
   return sha256(JSON.stringify(values.map((value) => value ?? null)));
 }

@@ -44,7 +44,7 @@ export function isLimitedRow(row: object): row is LimitColumns {
 }
 
 /** @returns the remaining limit at the time of the reservation. */
-export function limitOf(row: LimitColumns, now: Date): SpendingLimit {
+export function remainingLimit(row: LimitColumns, now: Date): SpendingLimit {
   const limitCents = row.limit_amount === null ? null : centsFromDecimal(row.limit_amount);
   return {
     isCurrent: row.is_counted,

@@ -5,7 +5,7 @@ import { nilUuid } from '../domain/text.ts';
 import type { TokenOperation } from '../context/operation.ts';
 import { readPage, type PageItem } from './history-repository.ts';
 import { otherParty, shownIds } from './shown-parties.ts';
-import { codeOf, correctionPart } from './transaction-reply.ts';
+import { formatCode, correctionPart } from './transaction-reply.ts';
 
 /** The contract's default. */
 const defaultLimit = 20;
@@ -65,7 +65,7 @@ function toItem(item: PageItem) {
     ...otherParty(item),
     ...(item.description !== null && { description: item.description }),
     ...shownIds(item),
-    ...codeOf(item),
+    ...formatCode(item),
     ...correctionPart(item),
     ...(item.originalId !== null && { original_transaction_id: item.originalId }),
   };

@@ -1,7 +1,7 @@
 import { accountForPix } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
-import { isAmbiguousPixKey, keyTypeOf, normalisePixKey } from '../domain/pix-key.ts';
+import { isAmbiguousPixKey, toKeyType, normalisePixKey } from '../domain/pix-key.ts';
 import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
@@ -31,7 +31,7 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
     });
     const found = readLookUp(owner);
     const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, found);
-    const keyType = keyTypeOf(kind);
+    const keyType = toKeyType(kind);
     const { ispb, ...named } = found.owner;
     return {
       status: 200,

@@ -9,7 +9,7 @@ import type { Statement } from '../db/database.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';
 import {
-  columnsOf,
+  qualifyColumns,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -103,7 +103,7 @@ export async function storeSendAgain(
 const findHolder: Statement = {
   name: 'pix-send-of-key',
   text: `
-    select ${columnsOf('t', pixColumns)} from pix_transactions t
+    select ${qualifyColumns('t', pixColumns)} from pix_transactions t
      where idempotency_key = $1 and user_id = $2 and operation = 'SEND'`,
 };
 

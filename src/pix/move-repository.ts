@@ -4,8 +4,8 @@ import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import {
-  columnsOf,
-  isIdOf,
+  qualifyColumns,
+  matchesCallId,
   isStoredEvent,
   pixColumns,
   toTransaction,
@@ -61,12 +61,12 @@ export function moving(moves: string): string {
              updated_at = move.now,
              settled_at = case when move.status <> 'PROCESSING' then move.now end
         from ${moves} move
-       where ${isIdOf('move')} and t.settled_at is null
+       where ${matchesCallId('move')} and t.settled_at is null
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
-                ${columnsOf('t', pixColumns)}
+                ${qualifyColumns('t', pixColumns)}
     ), noted as (
       insert into pix_timeline
              (transaction_id, phase, at, attempt, provider_status, http_status, provider_code,

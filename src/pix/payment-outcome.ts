@@ -15,7 +15,7 @@ import {
 import {
   acceptPayment,
   findSameKeySend,
-  isOnlyStep,
+  wasStartedOnlyByUs,
   isSettledByEvent,
   type PayingSend,
   type TimedStep,
@@ -84,7 +84,7 @@ function accepted(receipt: PaymentReceipt, attempt: number): Move {
 function notAccepted(error: ProviderError, attempt: number): Move {
   const { outcome, code: failureCode } = error;
   const last = error.lastAttempt ?? error;
-  const response = { ...answerOf(last), attempt };
+  const response = { ...toAttemptAnswer(last), attempt };
   switch (outcome) {
     case 'unknown':
       return unknown({ ...response, ...(last.outcome === 'not_sent' && { note: notSentNote }) });
@@ -103,7 +103,7 @@ function notAccepted(error: ProviderError, attempt: number): Move {
 }
 
 /** The response to an attempt, as the timeline stores it. */
-export function answerOf(error: ProviderError): AttemptAnswer {
+export function toAttemptAnswer(error: ProviderError): AttemptAnswer {
   const { statusClass, httpStatus, refusalCode } = error;
   return { providerStatus: statusClass, httpStatus, providerCode: refusalCode };
 }
@@ -215,7 +215,7 @@ async function noteContradiction(
   { log, ...unmoved }: Unmoved & { readonly log: Log },
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, transaction);
-  const reason = await contradictionOf(context, { ...unmoved, stored });
+  const reason = await findContradiction(context, { ...unmoved, stored });
   if (reason !== null) {
     await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
     context.metrics.pixAnomalies.inc();
@@ -232,7 +232,7 @@ async function noteContradiction(
  * because a failover has lost the record of the payment.
  * @returns the reason of the anomaly, or null when there is none.
  */
-async function contradictionOf(
+async function findContradiction(
   context: Context,
   { endToEnd, stored, move }: Unmoved & { readonly stored: PixTransaction },
 ): Promise<string | null> {
@@ -287,19 +287,27 @@ async function storeUnknown(
  *   look-up, because another process may pay it under the same id.
  * @param step this process's own step to PAYING.
  */
-export function failUnsentLater(context: Context, send: PixTransaction, step: TimedStep): void {
+export function scheduleUnsentFailure(
+  context: Context,
+  send: PixTransaction,
+  step: TimedStep,
+): void {
   if (send.endToEnd !== null) return;
-  const store = (): Promise<void> => failUnsent(context, send, step);
+  const store = (): Promise<void> => failIfUnsent(context, send, step);
   context.outcomes.keep({ transactionId: send.id, store });
 }
 
 /** @throws Error while the step may still be executed: the send is read again later. */
-async function failUnsent(context: Context, send: PixTransaction, step: TimedStep): Promise<void> {
+async function failIfUnsent(
+  context: Context,
+  send: PixTransaction,
+  step: TimedStep,
+): Promise<void> {
   const { endToEnd } = step;
   const stored = await readStored(context, send);
   if (stored && isBeforePaying(stored.phase)) throw new Error('the send may still be moved');
   if (stored?.endToEnd !== endToEnd) return;
-  if (!(await isOnlyStep(context, send, step))) return;
+  if (!(await wasStartedOnlyByUs(context, send, step))) return;
   const move: Move = {
     from: ['PAYING', 'UNKNOWN'],
     endToEnd,

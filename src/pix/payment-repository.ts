@@ -12,7 +12,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
-import { claimUntil, isIdOf, type PixTransaction } from './pix-transaction-repository.ts';
+import { claimUntil, matchesCallId, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
 const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToAnswer } as const;
@@ -49,7 +49,7 @@ const step: Statement = {
              payee = coalesce(requested.payee::jsonb, t.payee),
              provider_txid = coalesce(requested.provider_txid, t.provider_txid)
         from requested
-       where ${isIdOf('requested')} and t.settled_at is null
+       where ${matchesCallId('requested')} and t.settled_at is null
          and t.phase = any(case to_phase ${fromPhases} end)
          and coalesce(t.end_to_end = requested.end_to_end, true)
          and (to_phase <> 'PAYING' or not ${isPixPaused} and
@@ -125,7 +125,7 @@ async function repeatStep(
   if (send.endToEnd !== null) return false;
   const stored = await rereadTransaction(context, send);
   if (stored.phase !== 'PAYING' || stored.endToEnd !== paying.endToEnd) return false;
-  return isOnlyStep(context, send, paying);
+  return wasStartedOnlyByUs(context, send, paying);
 }
 
 /**
@@ -221,7 +221,7 @@ export interface RepeatedAttempt {
 }
 
 /** @returns whether the attempt is noted, and may be made. */
-export async function noteRepeat(
+export async function recordRetry(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { id, claimedUntil }: Pick<PayingSend, 'id' | 'claimedUntil'>,
   { attempt, last, note }: RepeatedAttempt,
@@ -242,7 +242,7 @@ const findAttempts: Statement = {
  * Whether a process's own step to PAYING is the only one that is stored. The end-to-end id does not
  * show that: two processes that resume one send by the same confirmed look-up have the same id.
  */
-export async function isOnlyStep(
+export async function wasStartedOnlyByUs(
   { db }: Pick<LocalContext, 'db'>,
   { id }: Pick<PixTransaction, 'id'>,
   { at }: Pick<TimedStep, 'at'>,

@@ -4,7 +4,7 @@ import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
 import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
 import { REQUIRED } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
-import { fingerprintOf } from './idempotency.ts';
+import { computeFingerprint } from './idempotency.ts';
 
 /** The body of a request to send, which the contract has checked. */
 interface RequestedPayment {
@@ -15,7 +15,7 @@ interface RequestedPayment {
   readonly description?: string | undefined;
 }
 
-export interface PaymentTerms {
+export interface ParsedPayment {
   /** In the format of DICT. */
   readonly pixKey: string;
   readonly amountCents: number;
@@ -59,7 +59,7 @@ const TOO_MUCH: Text = {
  * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, a code for cash, a
  *   code whose key has no known format, and an amount that is missing or differs from the code's.
  */
-export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
+export function parsePayment(body: RequestedPayment): ParsedPayment {
   const description = body.description ?? null;
   if (body.copy_paste !== undefined) return { ...codeTerms(body, body.copy_paste), description };
   return {
@@ -71,16 +71,16 @@ export function readPaymentTerms(body: RequestedPayment): PaymentTerms {
 }
 
 /** The same for every request that orders the same payment. */
-export function termsFingerprint(terms: PaymentTerms): Buffer {
+export function termsFingerprint(terms: ParsedPayment): Buffer {
   const { pixKey, amountCents, description, txid } = terms;
   // Payments to a key had no txid from the beginning, and their fingerprints stay.
-  return fingerprintOf([pixKey, amountCents, description, ...(txid === null ? [] : [txid])]);
+  return computeFingerprint([pixKey, amountCents, description, ...(txid === null ? [] : [txid])]);
 }
 
 function codeTerms(
   body: RequestedPayment,
   copyPaste: string,
-): Pick<PaymentTerms, 'pixKey' | 'amountCents' | 'txid'> {
+): Pick<ParsedPayment, 'pixKey' | 'amountCents' | 'txid'> {
   if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
   const code = decodeBrCode(copyPaste);
   if (code.kind === 'dynamic') {

@@ -69,7 +69,7 @@ export function toTransaction(row: PixTransactionRow): PixTransaction {
 }
 
 /** @returns the columns of one of several tables. */
-export function columnsOf(table: string, columns: string): string {
+export function qualifyColumns(table: string, columns: string): string {
   return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
 
@@ -79,7 +79,7 @@ export function columnsOf(table: string, columns: string): string {
  * plan is kept when the table has grown.
  * @param calls the table expression of the calls.
  */
-export function isIdOf(calls: string): string {
+export function matchesCallId(calls: string): string {
   return `t.id = any(array[${calls}.id])`;
 }
 
@@ -117,7 +117,7 @@ const findTransaction: Statement = {
   name: 'pix-find',
   batching: {},
   text: `
-    select requested.ordinal, ${columnsOf('t', pixColumns)}
+    select requested.ordinal, ${qualifyColumns('t', pixColumns)}
       from unnest($1::uuid[], $2::int[]) with ordinality as requested (id, user_id, ordinal)
       join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
 };

@@ -1,6 +1,6 @@
 /** Reads the statement of some days as evidence: whole, or not at all. */
 import type { Context } from '../context/context.ts';
-import { dayOf, shiftDay } from '../domain/calendar.ts';
+import { calendarDay, shiftDay } from '../domain/calendar.ts';
 import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
 import type {
   CallOptions,
@@ -24,13 +24,13 @@ export interface StatementOfDays {
  *   contradict the rest.
  * @throws ProviderError when the token is refused.
  */
-export async function readStatementOf(
+export async function readWholeStatement(
   context: Pick<Context, 'clock' | 'provider'>,
   { session, first, last, options }: StatementOfDays,
 ): Promise<readonly StatementLine[] | null> {
-  const today = dayOf(context.clock.now());
-  const after = shiftDay(dayOf(last), 1);
-  const range = { start: shiftDay(dayOf(first), -1), end: after < today ? after : today };
+  const today = calendarDay(context.clock.now());
+  const after = shiftDay(calendarDay(last), 1);
+  const range = { start: shiftDay(calendarDay(first), -1), end: after < today ? after : today };
   return readDays(context, session, { range, options });
 }
 

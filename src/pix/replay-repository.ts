@@ -8,7 +8,7 @@ import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { outcomeOf, type PixOutcome } from '../domain/pix.ts';
+import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
@@ -97,7 +97,7 @@ export async function readOutcomeOfKey(
   const parameters = [sessionId, userId, clock.now(), idempotencyKey];
   const [row] = await db.query<OutcomeRow>(findOutcomeOfKey, parameters);
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return row.id === null ? 'not_sent' : outcomeOf(row);
+  return row.id === null ? 'not_sent' : storedOutcome(row);
 }
 
 /** @public For the tests of plans and of the simulation. */

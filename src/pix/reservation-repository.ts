@@ -13,7 +13,7 @@ import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   isLimitedRow,
-  limitOf,
+  remainingLimit,
   limitParameters,
   limitsAreOn,
   type LimitColumns,
@@ -22,7 +22,7 @@ import {
 import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
-  columnsOf,
+  qualifyColumns,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -115,7 +115,7 @@ function reserving(source: string, further = ''): string {
 function reservedFor(calls: string, columns: readonly string[], further = ''): string {
   const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${columnsOf('t', claimed)},
+           ${qualifyColumns('t', claimed)},
            ${columnThatWakesEvents('reserved', 'stored.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
@@ -165,7 +165,7 @@ export async function reserveTransaction(
     reservation.id,
     reservation.userId,
     reservation.operation,
-    ...termsOf(reservation),
+    ...reservationColumns(reservation),
     reservation.transactionIdentification,
     claimUntil(context),
     context.clock.now(),
@@ -173,7 +173,7 @@ export async function reserveTransaction(
   ]);
   return {
     accountStatus: row?.account_status ?? null,
-    holder: row ? holderOf(row, reservation) : null,
+    holder: row ? toKeyHolder(row, reservation) : null,
   };
 }
 
@@ -332,7 +332,7 @@ export async function reserveSend(
     userId,
     now,
     reservation.id,
-    ...termsOf(reservation),
+    ...reservationColumns(reservation),
     claimUntil(context),
     context.config.provider.stub,
   ];
@@ -346,14 +346,14 @@ export async function reserveSend(
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
   return {
-    payer: payerOf(token, row),
-    limit: isLimitedRow(row) ? limitOf(row, now) : null,
+    payer: toPayer(token, row),
+    limit: isLimitedRow(row) ? remainingLimit(row, now) : null,
     hold: row.hold,
-    holder: holderOf(row, { ...reservation, ...terms, userId }),
+    holder: toKeyHolder(row, { ...reservation, ...terms, userId }),
   };
 }
 
-function termsOf(reservation: SendReservation) {
+function reservationColumns(reservation: SendReservation) {
   const { idempotencyKey, fingerprint, amountCents, pixKey, description } = reservation;
   return [idempotencyKey, fingerprint, decimalFromCents(amountCents), pixKey, description] as const;
 }
@@ -372,7 +372,7 @@ async function queryWithRetry<Row>(
   }
 }
 
-function holderOf(row: ReservedRow, reservation: Reservation): KeyHolder | null {
+function toKeyHolder(row: ReservedRow, reservation: Reservation): KeyHolder | null {
   if (row.reserved === null) return null;
   if (row.id === null) return { isNew: true, transaction: asStored(reservation) };
   const transaction = toTransaction(row);
@@ -400,7 +400,7 @@ function asStored(reservation: Reservation): PixTransaction {
   };
 }
 
-function payerOf({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
+function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
   return {
     sessionId,
     sealedToken: row.sealed_token,

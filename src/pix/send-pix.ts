@@ -5,7 +5,7 @@ import type { Payer } from '../domain/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying, outcomeOf, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
+import { isBeforePaying, storedOutcome, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import type { RefusedCall, RequestFacts, TokenOperation } from '../context/operation.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
@@ -22,15 +22,15 @@ import { failUnpaid } from './idempotency.ts';
 import { pausedRefusal } from './holds.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import {
-  answerOf,
-  failUnsentLater,
+  toAttemptAnswer,
+  scheduleUnsentFailure,
   outcomeOfFailure,
   outcomeOfReceipt,
   recordOutcome,
 } from './payment-outcome.ts';
 import { findPause } from './pause-repository.ts';
-import { beginPaying, noteRepeat, type PayingSend, type TimedStep } from './payment-repository.ts';
-import { readPaymentTerms, termsFingerprint } from './payment-terms.ts';
+import { beginPaying, recordRetry, type PayingSend, type TimedStep } from './payment-repository.ts';
+import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
@@ -56,7 +56,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
   refusalHeaders: () => ({ 'Pix-Outcome': 'unknown' }),
   completeRefusal,
   async run(context, { input, token, request }) {
-    const terms = readPaymentTerms(input.body);
+    const terms = parsePayment(input.body);
     const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
     const reservation = {
@@ -85,9 +85,9 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
     const order = { ...payment, clientRequestId, payer: claim.account };
-    const session = await sessionOf(context, claim.payer, transaction);
+    const session = await openSession(context, claim.payer, transaction);
     const send: Send = { transaction, order, session, request, confirmed };
-    const result = await context.outcomes.track(transaction.id, () => carryOut(context, send));
+    const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     return pixReply(result, { replayed: claim.resumed });
   },
 };
@@ -129,7 +129,7 @@ interface Send {
  * resumes the send after a new login. The outcome is unknown then, because another process may have
  * resumed it already.
  */
-async function sessionOf(
+async function openSession(
   context: Context,
   payer: Payer,
   transaction: PixTransaction,
@@ -145,18 +145,18 @@ async function sessionOf(
 const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
 
 /** @returns the transaction after the payment, or as another process has stored it. */
-async function carryOut(context: Context, send: Send): Promise<PixTransaction> {
+async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction } = send;
-  const found = foundBefore(transaction) ?? (await findPayee(context, send));
-  if (found === null) return notPaid(context, send, null);
+  const found = storedLookUp(transaction) ?? (await findPayee(context, send));
+  if (found === null) return resolveLostSend(context, send, null);
   context.outcomes.pays(transaction.id, found.endToEnd);
   const step = { ...found, at: context.clock.now() };
-  const paying = await takeToPaying(context, send, step);
-  return paying ? pay(context, send, paying) : notPaid(context, send, step);
+  const paying = await startPaying(context, send, step);
+  return paying ? pay(context, send, paying) : resolveLostSend(context, send, step);
 }
 
 /** A resumed send keeps its end-to-end id and the stored owner. */
-function foundBefore({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
+function storedLookUp({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
   return endToEnd === null ? null : { endToEnd };
 }
 
@@ -250,7 +250,7 @@ const otherOwner: Text = {
 };
 
 /** If two processes reach this step with the same transaction, the database admits one of them. */
-async function takeToPaying(
+async function startPaying(
   context: Context,
   send: Send,
   step: TimedStep,
@@ -265,7 +265,7 @@ async function takeToPaying(
       const refusal = isConfirmed ? invalidLookUp(usedLookUp) : failed.refusal;
       return failUnpayable(context, send, { ...failed, refusal });
     }
-    failUnsentLater(context, send.transaction, step);
+    scheduleUnsentFailure(context, send.transaction, step);
     throw error;
   }
 }
@@ -286,21 +286,21 @@ function usedEndToEnd(cause: unknown): ProviderError {
  * look-up, a statement that we had given up took it to PAYING nevertheless, and another process has
  * marked it UNKNOWN since: nothing was sent.
  */
-async function notPaid(
+async function resolveLostSend(
   context: Context,
   send: Send,
   step: TimedStep | null,
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
-    if (step) failUnsentLater(context, send.transaction, step);
+    if (step) scheduleUnsentFailure(context, send.transaction, step);
     throw error;
   });
   const isOwn = step !== null && stored.endToEnd === step.endToEnd;
-  if (isOwn && stored.phase === 'UNKNOWN') failUnsentLater(context, send.transaction, step);
+  if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, send.transaction, step);
   if (!isBeforePaying(stored.phase)) return stored;
   if (await findPause(context)) {
     await moveTransaction(context, stored.id, release);
-    throw pausedRefusal(outcomeOf(stored));
+    throw pausedRefusal(storedOutcome(stored));
   }
   return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
 }
@@ -377,9 +377,9 @@ class PaymentAttempts {
     const attempt = this.#allowed + 1;
     const note = last?.outcome === 'unknown' ? repeatNotes.unknown : repeatNotes.notSent;
     try {
-      const mayRepeat = await noteRepeat(this.#context, this.#paying, {
+      const mayRepeat = await recordRetry(this.#context, this.#paying, {
         attempt,
-        last: last && answerOf(last),
+        last: last && toAttemptAnswer(last),
         note,
       });
       if (mayRepeat) this.#allowed = attempt;

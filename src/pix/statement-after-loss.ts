@@ -20,7 +20,7 @@ import {
 } from './lost-send-repository.ts';
 import { moveTransaction } from './move-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
-import { readStatementOf } from './read-statement.ts';
+import { readWholeStatement } from './read-statement.ts';
 import { settleByLines } from './sweep.ts';
 
 /**
@@ -68,7 +68,7 @@ interface Reading {
 async function read(context: Context, { session, owed, options }: Reading): Promise<boolean> {
   const { userId } = session;
   const days = { session, first: owed.since, last: owed.until, options };
-  const lines = await readStatementOf(context, days);
+  const lines = await readWholeStatement(context, days);
   if (!lines) return false;
   const paid = lines.filter(isPayment);
   const known = await findKnownSends(context, [...new Set(paid.map(({ ids }) => ids.endToEnd))]);

@@ -11,7 +11,7 @@
 import { providerSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
 import type { Context } from '../context/context.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { foundInStatementNote, phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -19,7 +19,7 @@ import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { correctFromStatement } from './correction.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { moveTransaction } from './move-repository.ts';
-import { readStatementOf } from './read-statement.ts';
+import { readWholeStatement } from './read-statement.ts';
 import { findOtherPayment, judgeSend } from './statement-evidence.ts';
 import { batchSize, flagSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
@@ -93,7 +93,7 @@ async function settleOfUser(
   sends: readonly UnconfirmedSend[],
   part: SweepPart,
 ): Promise<void> {
-  for (const ofDay of Map.groupBy(sends, (send) => dayOf(send.createdAt)).values()) {
+  for (const ofDay of Map.groupBy(sends, (send) => calendarDay(send.createdAt)).values()) {
     if (part.isOver()) return;
     // To the end of the queue first: a send that cannot be settled must not block the rest.
     await touchSwept(context, ofDay);
@@ -116,7 +116,7 @@ async function settleOfDay(
   if (!first) return;
   const session = providerSession(context, first.session);
   const days = { session, first: first.createdAt, last: first.createdAt, options };
-  const lines = await readStatementOf(context, days);
+  const lines = await readWholeStatement(context, days);
   if (!lines) return;
   for (const send of sends) {
     await settleByLines(context, send, lines);

@@ -1,5 +1,5 @@
 /** The reply of a stored send or charge, to the first request and to every repeat. */
-import { outcomeOf } from '../domain/pix.ts';
+import { storedOutcome } from '../domain/pix.ts';
 import type {
   CorrectionView,
   PixTransaction,
@@ -15,7 +15,7 @@ export function pixReply(transaction: SentView, { replayed }: { replayed: boolea
   return {
     status: 200,
     body: { transaction_id: id, status, ...(endToEnd !== null && { end_to_end: endToEnd }) },
-    headers: { 'Pix-Outcome': outcomeOf(transaction), ...(replayed && replayedHeader) },
+    headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
   } as const;
 }
 
@@ -23,13 +23,17 @@ export function pixReply(transaction: SentView, { replayed }: { replayed: boolea
 export function chargeReply(transaction: PixTransaction, { replayed }: { replayed: boolean }) {
   return {
     status: 200,
-    body: { transaction_id: transaction.id, status: transaction.status, ...codeOf(transaction) },
+    body: {
+      transaction_id: transaction.id,
+      status: transaction.status,
+      ...formatCode(transaction),
+    },
     headers: { ...(replayed && replayedHeader) },
   } as const;
 }
 
 /** The code of a charge, if there is one, and when it expires. */
-export function codeOf({
+export function formatCode({
   qrCode,
   copyPaste,
   expiresAt,

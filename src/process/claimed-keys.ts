@@ -13,7 +13,7 @@ export class ClaimedKeys {
 
   /** @returns when this process has seen the send of a key, or null. */
   seenAt(userId: number, key: string): Date | null {
-    const name = nameOf(userId, key);
+    const name = claimName(userId, key);
     return this.#recent.get(name) ?? this.#earlier.get(name) ?? null;
   }
 
@@ -22,10 +22,10 @@ export class ClaimedKeys {
       this.#earlier = this.#recent;
       this.#recent = new Map();
     }
-    this.#recent.set(nameOf(userId, key), seenAt);
+    this.#recent.set(claimName(userId, key), seenAt);
   }
 }
 
-function nameOf(userId: number, key: string): string {
+function claimName(userId: number, key: string): string {
   return `${userId}:${key}`;
 }

@@ -23,7 +23,7 @@ export type JobResult =
   { readonly runAgainAt: Date } | { readonly ended: 'done' | 'queued' } | undefined;
 
 /** Room for one more job in a loop. Either `begin` or `release` is called. */
-export interface JobPlace {
+export interface JobSlot {
   /** The lease to store the job under, as running for the first time. */
   readonly worker: string;
   readonly leasedUntil: Date;
@@ -39,16 +39,16 @@ export interface JobPlace {
 export type FirstRun = (job: LeasedJob) => Promise<JobResult>;
 
 /** Dispatches jobs to the loop of the same process. */
-export class LocalDispatch {
-  #reserve: () => JobPlace | null = () => null;
+export class JobDispatcher {
+  #reserve: () => JobSlot | null = () => null;
 
   /** Sets the loop of this process. A process without one queues every job. */
-  connect(loop: { reserve(): JobPlace | null }): void {
+  connect(loop: { reserve(): JobSlot | null }): void {
     this.#reserve = () => loop.reserve();
   }
 
   /** @returns room for a job that is about to be stored; null: the job is queued. */
-  reserve(): JobPlace | null {
+  reserve(): JobSlot | null {
     return this.#reserve();
   }
 }

@@ -3,7 +3,7 @@
  * they prove. Nothing here is changed: what is found needs an operator, or a later run explains it.
  * The functions are pure.
  */
-import { dayOf } from '../domain/calendar.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { namesCharge } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
@@ -134,7 +134,7 @@ export function dated(found: readonly LineDifference[], { first, last }: Days): 
   const once = new Map(found.toReversed().map((one) => [`${one.kind} ${one.subject}`, one]));
   return [...once.values()].toReversed().flatMap((one) => {
     const at = timeOfSpiId(one.kind === 'MISSING_THERE' ? null : one.subject);
-    const own = at ? dayOf(at) : last;
+    const own = at ? calendarDay(at) : last;
     if (own > last) return [];
     return [{ ...one, day: own < first ? first : own }];
   });

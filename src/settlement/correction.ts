@@ -13,7 +13,7 @@ import type { CandidateRow } from './transaction-repository.ts';
  *   its payment: for a send by the same end-to-end id and amount, for a charge by its
  *   identification, the same amount and a payee that the item identifies.
  */
-export function correctionOf(
+export function decideCorrection(
   { item, status }: FinalItem,
   transaction: CandidateRow,
 ): CorrectDecision | null {

@@ -4,7 +4,7 @@
  */
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
-import { correctionOf } from './correction.ts';
+import { decideCorrection } from './correction.ts';
 import {
   unreadReasons,
   type IgnoredBecause,
@@ -19,12 +19,12 @@ import {
   type FinalItem,
 } from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
-import { chargeNamed, chargePaid, findMeant, isOfOtherPayment, openNamed } from './match.ts';
+import { chargeNamed, chargePaid, matchItem, isOfOtherPayment, openNamed } from './match.ts';
 import { decideRefund } from './refunds.ts';
 import {
-  agreedByPayee,
-  decideBeside,
-  decideOnKnown,
+  checkPayee,
+  decideConflicting,
+  decideDuplicate,
   decidePaidAgain,
   decideUnmatched,
   isOtherPayment,
@@ -56,7 +56,7 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
       : decideBothSides({ ...final, item }, facts);
   }
   const asReceived = { ...final, item: { ...item, kind: 'received' } } as const;
-  if (!isSendOf(item, candidates)) return [decideFinal(asReceived, facts)];
+  if (!isForSend(item, candidates)) return [decideFinal(asReceived, facts)];
   const ofSend = decideFinal(final, facts);
   return isSettled(ofSend) ? [ofSend, decideFinal(asReceived, facts)] : [ofSend];
 }
@@ -168,22 +168,22 @@ function chargeOrSend(
  * Whether an item also reports a send: if a user pays another user, both sides have the same
  * end-to-end id. A client request id shows that the item concerns the payer's side alone.
  */
-function isSendOf({ ids }: WebhookItem, candidates: readonly CandidateRow[]): boolean {
+function isForSend({ ids }: WebhookItem, candidates: readonly CandidateRow[]): boolean {
   return ids.clientRequestId === null && candidates.some(({ operation }) => operation === 'SEND');
 }
 
 function decideFinal(final: FinalItem, facts: Facts): Decision {
   const { item, status, eventId } = final;
-  const match = agreedByPayee(item, findMeant(item, facts.candidates), facts);
+  const match = checkPayee(item, matchItem(item, facts.candidates), facts);
   switch (match.kind) {
     case 'transaction': {
-      const correction = correctionOf(final, match.transaction);
+      const correction = decideCorrection(final, match.transaction);
       if (correction) return correction;
       if (isPaidWithoutId(final, match.transaction)) {
         return decidePaidAgain(final, match.transaction, facts);
       }
-      const decision = decideOn(final, match.transaction);
-      return decision.kind === 'flag' ? decideBeside(final, decision, facts) : decision;
+      const decision = decideMatch(final, match.transaction);
+      return decision.kind === 'flag' ? decideConflicting(final, decision, facts) : decision;
     }
     case 'identifies': {
       const { transaction, endToEnd } = match;
@@ -192,14 +192,14 @@ function decideFinal(final: FinalItem, facts: Facts): Decision {
       }
       return status === 'COMPLETED'
         ? { kind: 'identify', transaction, endToEnd, eventId }
-        : decideOn(final, transaction);
+        : decideMatch(final, transaction);
     }
     case 'contradiction': {
       const { transaction, reason } = match;
-      return decideBeside(final, { kind: 'flag', transaction, reason }, facts);
+      return decideConflicting(final, { kind: 'flag', transaction, reason }, facts);
     }
     case 'paid_before':
-      return decideOnKnown(item, match.transaction);
+      return decideDuplicate(item, match.transaction);
     case 'none':
       return decideUnmatched(final, facts);
   }
@@ -273,7 +273,7 @@ function receivedAlready(
     : received.find(({ end_to_end: stored }) => stored === endToEnd);
 }
 
-function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
+function decideMatch(final: FinalItem, transaction: CandidateRow): Decision {
   if (transaction.status === final.status) return { kind: 'skip', result: 'already', transaction };
   if (final.isContradicted === true) {
     return { kind: 'flag', transaction, reason: contradictedInEvent };
@@ -281,7 +281,7 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
   if (transaction.status !== 'PROCESSING') {
     return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
   }
-  const move = settlementOf(final, transaction);
+  const move = buildSettlement(final, transaction);
   // It may be the failure of one attempt only, while another one was executed.
   const isDoubtful = final.status === 'FAILED' && transaction.repeated;
   if (isDoubtful && move.from.includes(transaction.phase)) {
@@ -294,7 +294,7 @@ function decideOn(final: FinalItem, transaction: CandidateRow): Decision {
   return { kind: 'skip', result: 'parked', reason, transaction };
 }
 
-function settlementOf({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
+function buildSettlement({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
@@ -304,7 +304,7 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
     to: 'SETTLED',
     status,
     ...(unsure && { outcome: status === 'COMPLETED' ? 'accepted' : 'rejected' }),
-    ...(status === 'FAILED' && { failureCode: failureCodeOf(item) }),
+    ...(status === 'FAILED' && { failureCode: failureCode(item) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
     timeline: [endedBy(eventId, status)],
@@ -312,6 +312,6 @@ function settlementOf({ status, item, eventId }: FinalItem, transaction: Candida
 }
 
 /** @returns the failure code of a transaction: the provider's reason, if it reports one. */
-function failureCodeOf({ reason }: WebhookItem): string {
+function failureCode({ reason }: WebhookItem): string {
   return reason ?? 'PROVIDER_REJECTED';
 }

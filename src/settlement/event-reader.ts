@@ -28,7 +28,7 @@ export interface ReadEvent {
 }
 
 /** @returns the settled transactions that earlier attempts found, by the index of the item. */
-export function settledIdsOf({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap<number, string> {
+export function mapSettledIds({ before }: Pick<ReadEvent, 'before'>): ReadonlyMap<number, string> {
   return new Map(
     before.flatMap(({ index, result, transactionId }) => {
       const isSettled = result === 'applied' || result === 'already';

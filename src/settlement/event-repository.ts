@@ -4,7 +4,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
-import type { JobPlace, LeasedJob } from '../process/job-dispatch.ts';
+import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
@@ -92,7 +92,7 @@ export interface NewEvent {
   readonly payload: Buffer;
   readonly receivedAt: Date;
   /** The lease to store the job under; null: the job is queued. */
-  readonly place: Pick<JobPlace, 'worker' | 'leasedUntil'> | null;
+  readonly place: Pick<JobSlot, 'worker' | 'leasedUntil'> | null;
   /** The end-to-end id of the send that the event reports as failed, if it does. */
   readonly failedEndToEnd: string | null;
   /** The item whose candidates are read with the event, or null. */

@@ -38,9 +38,9 @@ export type Match =
  * @param candidates the stored transactions that share an id with the item.
  * @returns the transaction, or why none is changed.
  */
-export function findMeant(item: NamingItem, candidates: readonly CandidateRow[]): Match {
+export function matchItem(item: NamingItem, candidates: readonly CandidateRow[]): Match {
   const meant =
-    item.kind === 'received' ? meantCharge(item, candidates) : meantSend(item, candidates);
+    item.kind === 'received' ? matchCharge(item, candidates) : matchSend(item, candidates);
   if (!meant) {
     const other = item.kind === 'payment' ? sendOfOtherPayment(item, candidates) : undefined;
     if (other) return { kind: 'contradiction', transaction: other, reason: 'other_end_to_end' };
@@ -112,7 +112,7 @@ function isUnidentified({ kind }: NamingItem, meant: CandidateRow): boolean {
  * only one send with the same amount. Sends that failed before they were sent count too, because an
  * incorrect event may refer to one.
  */
-function meantSend(
+function matchSend(
   { ids, amountCents }: NamingItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
@@ -167,7 +167,7 @@ function isSame(stored: string | null, reported: string | null): boolean {
  * end-to-end id: a reusable code may be paid many times, and each further payment is recorded
  * separately.
  */
-function meantCharge(
+function matchCharge(
   { ids }: NamingItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {

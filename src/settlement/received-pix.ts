@@ -7,7 +7,7 @@ import { chargeNamed, recordOf, type Match } from './match.ts';
 import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
-export function decideOnKnown({ amountCents }: WebhookItem, transaction: CandidateRow): Decision {
+export function decideDuplicate({ amountCents }: WebhookItem, transaction: CandidateRow): Decision {
   const agrees = amountCents === null || amountCents === centsFromDecimal(transaction.amount);
   return agrees
     ? { kind: 'skip', result: 'already', transaction }
@@ -20,7 +20,7 @@ export function decideOnKnown({ amountCents }: WebhookItem, transaction: Candida
  * if its payee is not the owner, or if the same payment has been recorded under another event.
  * @param flag what is flagged of the charge.
  */
-export function decideBeside(
+export function decideConflicting(
   { item, status }: FinalItem,
   flag: Flag,
   { candidates, payees }: Facts,
@@ -29,14 +29,14 @@ export function decideBeside(
   if (item.kind !== 'received' || status !== 'COMPLETED' || endToEnd === null) return flag;
   const known = recordOf(item, candidates);
   if (known) {
-    const ofKnown = decideOnKnown(item, known);
+    const ofKnown = decideDuplicate(item, known);
     return ofKnown.kind === 'flag' ? ofKnown : { ...flag, recorded: known };
   }
   const hasPaid = candidates.some(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,
   );
   const { transaction, reason } = flag;
-  const userId = payeeOf(item, payees, transaction);
+  const userId = soleMatch(item, payees, transaction);
   const received = userId === null ? null : receivedBy(userId, item);
   const isRecorded = received !== null && !hasPaid;
   return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
@@ -47,7 +47,7 @@ export function decideBeside(
  * charge, although it has the identification of the charge.
  * @returns the match, or that the item contradicts it.
  */
-export function agreedByPayee(item: WebhookItem, match: Match, { payees }: Facts): Match {
+export function checkPayee(item: WebhookItem, match: Match, { payees }: Facts): Match {
   const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
   if (!isOfCharge || item.kind !== 'received') return match;
   const { transaction } = match;
@@ -105,7 +105,7 @@ export function decidePaidAgain(
 ): Decision {
   const already = { kind: 'skip', result: 'already', transaction: charge } as const;
   const known = recordOf(item, candidates);
-  if (known) return decideOnKnown(item, known);
+  if (known) return decideDuplicate(item, known);
   if (settledId === charge.id) return already;
   const isOther = isOtherPayment(item, charge);
   const isStatic = charge.expires_at === null;
@@ -151,20 +151,20 @@ export function decideUnmatched(
 ): Decision {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;
-  const again = receiptOf(item, candidates);
-  if (again) return decideOnKnown(item, again);
+  const again = findReceipt(item, candidates);
+  if (again) return decideDuplicate(item, again);
   if (item.kind !== 'received' || item.status !== 'COMPLETED' || endToEnd === null) {
     return unmatched;
   }
   const known = recordOf(item, candidates);
   if (known) {
-    const decision = decideOnKnown(item, known);
+    const decision = decideDuplicate(item, known);
     const waits = decision.kind === 'flag' && mayNameCharge(item);
     if (waits) return { ...unmatched, meanwhile: decision };
     const isIdentified = known.end_to_end !== null || decision.kind === 'flag';
     return isIdentified ? decision : { kind: 'identify', transaction: known, endToEnd, eventId };
   }
-  const userId = payeeOf(item, payees, chargeNamed(item, candidates));
+  const userId = soleMatch(item, payees, chargeNamed(item, candidates));
   const received = userId === null ? null : receivedBy(userId, item);
   return received === null ? unmatched : { kind: 'record', received };
 }
@@ -173,7 +173,7 @@ export function decideUnmatched(
  * The received PIX that an item reports once more without saying which way it went: no send has its
  * end-to-end id.
  */
-function receiptOf(
+function findReceipt(
   { kind, status, ids }: WebhookItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
@@ -195,16 +195,16 @@ function mayNameCharge({ ids }: WebhookItem): boolean {
  * @param charge the charge that the item names, if it names one: then only its owner is the payee.
  * @returns the one user whom an item names, or null: two would be a guess.
  */
-function payeeOf(
+function soleMatch(
   item: WebhookItem,
   payees: readonly PayeeRow[],
   charge?: CandidateRow,
 ): number | null {
-  if (!charge) return clearPayee(payees);
+  if (!charge) return uniquePayee(payees);
   return isForOwner(item, payees, charge) ? charge.user_id : null;
 }
 
 /** The one user whom every identifier names, or null: two would be a guess. */
-function clearPayee([first, second]: readonly PayeeRow[]): number | null {
+function uniquePayee([first, second]: readonly PayeeRow[]): number | null {
   return first?.agrees && !second?.agrees ? first.user_id : null;
 }

@@ -9,7 +9,7 @@ import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
-import { readStatementOf } from '../pix/read-statement.ts';
+import { readWholeStatement } from '../pix/read-statement.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { compareWithStored, dated, storedById } from './compare-statement.ts';
@@ -91,7 +91,7 @@ async function readLines(
   try {
     const session = providerSession(context, stored);
     const range = { session, first: fromInclusive, last: lastDay, options };
-    return (await readStatementOf(context, range)) ?? 'NOT_WHOLE';
+    return (await readWholeStatement(context, range)) ?? 'NOT_WHOLE';
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return 'TOKEN_REFUSED';
     context.log.error({ error, userId: stored.userId }, 'a statement could not be reconciled');

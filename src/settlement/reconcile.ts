@@ -1,6 +1,6 @@
 /** The jobs that compare the provider's statement with what is stored. */
 import { reconcileDaily, reconcileWaiting } from '../settlement/reconcile-days.ts';
-import { callOptionsOf, type JobHandler } from '../jobs/job.ts';
+import { jobCallOptions, type JobHandler } from '../jobs/job.ts';
 
 /**
  * Reconciles yesterday, once for each user with an active account: the first run after the end of
@@ -9,7 +9,7 @@ import { callOptionsOf, type JobHandler } from '../jobs/job.ts';
 export const reconcile: JobHandler = {
   everyMs: 15 * 60_000,
   async run(context, job) {
-    const remains = await reconcileDaily(context, callOptionsOf(job));
+    const remains = await reconcileDaily(context, jobCallOptions(job));
     return remains ? { runAgainAt: context.clock.now() } : undefined;
   },
 };
@@ -20,7 +20,7 @@ export const reconcileUserDays: JobHandler = {
   async run(context, job) {
     const { userId } = job.payload;
     if (typeof userId !== 'number') throw new TypeError('a reconcile-user job names no user');
-    await reconcileWaiting(context, userId, callOptionsOf(job));
+    await reconcileWaiting(context, userId, jobCallOptions(job));
     return undefined;
   },
 };

@@ -28,13 +28,15 @@ export function decideRefund(
     ofPayment.find(({ operation }) => operation === 'RECEIVED');
   const decisions = [
     ...(sent && refund.direction !== 'out' ? refundOfSend(eventId, item, sent) : []),
-    ...(received && refund.direction !== 'in' ? [refundOf(item, received, 'REFUND_OUT')] : []),
+    ...(received && refund.direction !== 'in'
+      ? [decideRefundAmount(item, received, 'REFUND_OUT')]
+      : []),
   ];
   return decisions.length > 0 ? decisions : [unmatched];
 }
 
 function refundOfSend(eventId: string | null, item: WebhookItem, send: CandidateRow): Decision[] {
-  const refund = refundOf(item, send, 'REFUND_IN');
+  const refund = decideRefundAmount(item, send, 'REFUND_IN');
   const mayBePaid = phasesOpenToSettlement.some((phase) => phase === send.phase);
   if (send.status !== 'PROCESSING' || refund.kind === 'flag' || !mayBePaid) return [refund];
   const isUnsure = send.outcome === null || send.outcome === 'unknown';
@@ -46,10 +48,13 @@ function refundOfSend(eventId: string | null, item: WebhookItem, send: Candidate
     timeline: [endedBy(eventId, returnedNote)],
   };
   const completed = { ...send, status: 'COMPLETED' } as const;
-  return [{ kind: 'move', transaction: send, move }, refundOf(item, completed, 'REFUND_IN')];
+  return [
+    { kind: 'move', transaction: send, move },
+    decideRefundAmount(item, completed, 'REFUND_IN'),
+  ];
 }
 
-function refundOf(
+function decideRefundAmount(
   { ids, refund, amountCents, at }: WebhookItem,
   transaction: CandidateRow,
   operation: RefundType,

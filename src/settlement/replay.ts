@@ -7,10 +7,10 @@ import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { readEvent, settledIdsOf } from './event-reader.ts';
+import { readEvent, mapSettledIds } from './event-reader.ts';
 import { findEvent, type WebhookEventStatus } from './event-repository.ts';
 import { eventStatus, settleEvent, type Settlement } from './settle-event.ts';
-import { factsOf } from './settle-items.ts';
+import { loadCandidatesIfNeeded } from './settle-items.ts';
 import type { CandidateRow, ReceivedPix } from './transaction-repository.ts';
 
 /** There is nothing to settle from: no such event, or its payload was purged with age. */
@@ -70,7 +70,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   if (!event) return { kind: 'missing' };
   const read = await readEvent(context.dialects, event);
   if (!read) return { kind: 'purged', status: event.status };
-  const settledIds = settledIdsOf(read);
+  const settledIds = mapSettledIds(read);
   const contradicted = contradictedItems(read.items);
   const { receivedAt } = read;
   const items: ItemPreview[] = [];
@@ -78,7 +78,7 @@ export async function previewEvent(context: LocalContext, eventId: string): Prom
   const imagined: CandidateRow[] = [];
   for (const item of failuresLast(read.items)) {
     const { index, name } = item;
-    const { candidates, payees } = await factsOf(context, item);
+    const { candidates, payees } = await loadCandidatesIfNeeded(context, item);
     const facts = { candidates: withImagined(item, candidates, imagined), payees };
     const settledId = settledIds.get(index);
     const isContradicted = contradicted.has(index);

@@ -10,10 +10,10 @@ import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from './contradictions.ts';
-import { readEvent, settledIdsOf, type ItemOutcome, type ReadEvent } from './event-reader.ts';
+import { readEvent, mapSettledIds, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
-import { idsOf, settleItems, type SettledItems } from './settle-items.ts';
+import { listIds, settleItems, type SettledItems } from './settle-items.ts';
 
 /** How long an item waits for a transaction that it matches. */
 const parkedForMs = dayMs;
@@ -222,7 +222,7 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
   const { eventId } = work;
   const startedAt = context.clock.now();
   const items = failuresLast(openItems(work));
-  const settledIds = settledIdsOf(work.event);
+  const settledIds = mapSettledIds(work.event);
   const { candidates, receivedAt } = work.event;
   const contradicted = contradictedItems(work.event.items);
   const event = { eventId, receivedAt, contradicted, settledIds };
@@ -260,7 +260,7 @@ async function store(
     return { index, result: 'applied', transactionId: transaction.id };
   });
   const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
-  const found = outcomesOf(event, [...settledNow, ...moved]);
+  const found = mergeOutcomes(event, [...settledNow, ...moved]);
   const refunds = new Set(event.items.flatMap((one) => (one.kind === 'refund' ? [one.index] : [])));
   const items = found.map((outcome) => {
     const waitsMs = refunds.has(outcome.index) ? refundParkedForMs : parkedForMs;
@@ -278,7 +278,7 @@ async function store(
     attemptedAt,
     waitingSince,
     attemptedBefore: event.attemptedAt,
-    waits: waitsOf(event.items, items),
+    waits: listWaits(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
     settledIds: [
@@ -317,7 +317,10 @@ function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
 }
 
 /** The result of each item, from this attempt or an earlier one. */
-function outcomesOf({ items, before }: ReadEvent, settled: readonly ItemOutcome[]): ItemOutcome[] {
+function mergeOutcomes(
+  { items, before }: ReadEvent,
+  settled: readonly ItemOutcome[],
+): ItemOutcome[] {
   const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
   const latest = new Map(settled.map((outcome) => [outcome.index, outcome]));
   return items.flatMap(({ index }) => {
@@ -330,13 +333,13 @@ function outcomesOf({ items, before }: ReadEvent, settled: readonly ItemOutcome[
 }
 
 /** The ids of the items that are parked. */
-function waitsOf(
+function listWaits(
   items: readonly WebhookItem[],
   outcomes: readonly ItemOutcome[],
 ): ReadonlySet<string> {
   const parked = new Set<number>();
   for (const { index, result } of outcomes) if (result === 'parked') parked.add(index);
-  return new Set(items.filter(({ index }) => parked.has(index)).flatMap(idsOf));
+  return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
 }
 
 /** The transactions that the items have settled or found settled. */

@@ -9,7 +9,7 @@ import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
 import { decide, needsFacts } from './decide.ts';
 import type { EventItem, ItemMove } from './decision.ts';
-import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
+import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /**
  * The most items of a set, as many as a batched statement takes; then the event loop has a turn.
@@ -118,9 +118,9 @@ interface Round extends Omit<ItemsOfEvent, 'items' | 'candidates' | 'makesMoves'
  */
 async function settleRound(context: LocalContext, event: Round): Promise<ItemMove[]> {
   const { eventId, pending, settled } = event;
-  const first = independent(pending, ({ item }) => idsOf(item));
+  const first = independent(pending, ({ item }) => listIds(item));
   const read = await Promise.all(
-    first.map(async (one) => ({ one, facts: await factsOf(context, one.item) })),
+    first.map(async (one) => ({ one, facts: await loadCandidatesIfNeeded(context, one.item) })),
   );
   const round = independent(read, ({ facts }) => facts.candidates.map(({ id }) => id));
   const moves: ItemMove[] = [];
@@ -183,8 +183,11 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads the rows that an item may concern; most ignored items need no statement. */
-export async function factsOf(context: LocalContext, item: WebhookItem): Promise<Facts> {
-  return needsFacts(item) ? readFacts(context, item) : noFacts;
+export async function loadCandidatesIfNeeded(
+  context: LocalContext,
+  item: WebhookItem,
+): Promise<Facts> {
+  return needsFacts(item) ? loadCandidates(context, item) : noFacts;
 }
 
 /** @returns the elements before the first one that shares a name with an earlier element. */
@@ -202,7 +205,7 @@ function independent<Element>(
 }
 
 /** The ids that a transaction may get; ids of a charge in the form that its code can contain. */
-export function idsOf(item: WebhookItem): string[] {
+export function listIds(item: WebhookItem): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const ofCharge = transactionIdentification?.slice(0, staticTxidLength) ?? null;

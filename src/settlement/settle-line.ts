@@ -8,7 +8,7 @@ import type { Decision } from './decision.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import { mostDecisions } from './settle-items.ts';
 import { subjectOf, type ProvenLine, type ReadLine } from './statement-lines.ts';
-import { readFacts, type CandidateRow, type Facts } from './transaction-repository.ts';
+import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
 export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
@@ -109,7 +109,7 @@ async function factsOfLine(
   userId: number,
 ): Promise<Facts> {
   const nobody = { key: null, document: null, agency: null, accountNumber: null };
-  const { candidates } = await readFacts(context, { ...item, payee: nobody });
+  const { candidates } = await loadCandidates(context, { ...item, payee: nobody });
   return {
     candidates: candidates.filter((one) => one.user_id === userId),
     payees: [{ user_id: userId, has_key: false, agrees: true }],

@@ -6,8 +6,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import {
-  columnsOf,
-  isIdOf,
+  qualifyColumns,
+  matchesCallId,
   isStoredEvent,
   pixColumns,
   type PixTransactionRow,
@@ -82,14 +82,14 @@ export const joinCandidates = `
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,
            lateral (
-             select ${columnsOf('t', pixColumns)}, t.pix_key,
+             select ${qualifyColumns('t', pixColumns)}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
                     t.status = 'PROCESSING' and ${isRepeated('t')} as repeated,
                     t.created_at, t.expires_at,
-                    case when t.operation = 'CHARGE' then ${ownerOf('t')} end as owner,
+                    case when t.operation = 'CHARGE' then ${selectOwner('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
-                         then ${paymentOf('t')} end as paid_by
+                         then ${selectEnd('t')} end as paid_by
                from pix_transactions t
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
@@ -126,14 +126,14 @@ function isRepeated(table: string): string {
 /**
  * The account of a transaction's user; the document is that of the user if the account has none.
  */
-function ownerOf(table: string): string {
+function selectOwner(table: string): string {
   return `(select array[a.agency, a.account_number, coalesce(a.document, u.document)]
                      from accounts a join users u on u.id = a.user_id
                     where a.user_id = ${table}.user_id)`;
 }
 
 /** The step that ended a transaction: its event, and the provider's id that the event reported. */
-function paymentOf(table: string): string {
+function selectEnd(table: string): string {
   return `(select array[event_id::text, provider_txid] from pix_timeline step
                      where step.transaction_id = ${table}.id and step.phase = 'SETTLED'
                      order by step.id limit 1)`;
@@ -192,7 +192,7 @@ export const findPayees: Statement = {
  * Reads the stored rows that an item may concern.
  * @returns the candidates and the payees, each in the order of their closeness.
  */
-export async function readFacts(
+export async function loadCandidates(
   { db, config }: LocalContext,
   { kind, ids, payee }: WebhookItem,
 ): Promise<Facts> {
@@ -238,7 +238,7 @@ export const identifyPayment: Statement = {
     ), identified as (
       update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
         from requested
-       where ${isIdOf('requested')} and t.operation in ('CHARGE', 'RECEIVED')
+       where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
          and t.status = 'COMPLETED' and t.end_to_end is null and ${isStoredEvent('requested')}
       returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
                 t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at

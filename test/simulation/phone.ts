@@ -6,7 +6,7 @@ import type { Context } from '../../src/context/context.ts';
 import { AppError } from '../../src/errors.ts';
 import { logout } from '../../src/login/logout.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
-import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
+import { saveSession } from '../../src/auth/banking-sessions.ts';
 import type { Processes } from './processes.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -69,7 +69,7 @@ export class Phone {
     return this.#serve(`${customer.name} logs in`, async (context) => {
       const login = await context.provider.login({ email: customer.email, password: '' });
       const from = { ...customer, clientAddress: '127.0.0.1' };
-      this.sessionId = (await keepProviderLogin(context, from, login)) ?? this.sessionId;
+      this.sessionId = (await saveSession(context, from, login)) ?? this.sessionId;
     });
   }
 

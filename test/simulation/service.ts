@@ -20,7 +20,7 @@ import { Turns } from '../../src/process/turns.ts';
 import { UsedUpWindows } from '../../src/process/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
-import { LocalDispatch } from '../../src/process/job-dispatch.ts';
+import { JobDispatcher } from '../../src/process/job-dispatch.ts';
 import { LargeEvents } from '../../src/process/large-events.ts';
 import { ClaimedKeys } from '../../src/process/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/process/unstored-outcomes.ts';
@@ -151,7 +151,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     claimedKeys: new ClaimedKeys(),
     openScan: absent('openScan'),
     uploads: absent('uploads'),
-    jobs: new LocalDispatch(),
+    jobs: new JobDispatcher(),
     refusedWebhooks: absent('refusedWebhooks'),
     largeEvents: new LargeEvents(),
     listening: absent('listening'),

@@ -1,6 +1,6 @@
 /** Runs one seed: a phase with faults, a phase without, and the checks at rest. */
 import { nextTurn } from '../../src/clock.ts';
-import { keepProviderLogin } from '../../src/auth/banking-sessions.ts';
+import { saveSession } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
@@ -119,7 +119,7 @@ async function openSessions({ store, bank, clients, scheduler }: Simulation): Pr
     const { customer } = client;
     const from = { ...customer, clientAddress: '127.0.0.1' };
     const account = { agency: null, accountNumber: null, document: null };
-    const sessionId = await keepProviderLogin({ db, sealer, clock } as never, from, {
+    const sessionId = await saveSession({ db, sealer, clock } as never, from, {
       token: bank.open(customer),
       expiresAt: null,
       account: { ...account, companyId: null, clientToken: null },

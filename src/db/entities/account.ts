@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { accountStatuses } from '../../domain/account.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The bank account of a user, who has at most one. */
@@ -58,9 +58,9 @@ export const Account = defineEntity({
   checks: [
     {
       name: 'accounts_status_known',
-      expression: oneOf('status', accountStatuses),
+      expression: isOneOf('status', accountStatuses),
     },
-    { name: 'accounts_provider_known', expression: oneOf('provider', ['provider', 'local']) },
+    { name: 'accounts_provider_known', expression: isOneOf('provider', ['provider', 'local']) },
     {
       name: 'accounts_balance_dated',
       expression: '(balance is null) = (balance_read_at is null)',

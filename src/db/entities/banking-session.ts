@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** A login at the provider: it holds the one provider token of its user, sealed. */
@@ -33,7 +33,7 @@ export const BankingSession = defineEntity({
   checks: [
     {
       name: 'banking_sessions_status_known',
-      expression: oneOf('status', ['ACTIVE', 'ENDED', 'EXPIRED']),
+      expression: isOneOf('status', ['ACTIVE', 'ENDED', 'EXPIRED']),
     },
     {
       name: 'banking_sessions_token_while_active',

@@ -5,6 +5,6 @@ import { p } from '@mikro-orm/core';
 export const instant = () => p.datetime().length(3);
 
 /** An SQL condition: the column has one of these values. */
-export function oneOf(column: string, words: readonly string[]): string {
+export function isOneOf(column: string, words: readonly string[]): string {
   return `${column} in (${words.map((word) => `'${word}'`).join(', ')})`;
 }

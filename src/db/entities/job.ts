@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 
 /** A unit of background work. A lease protects it while it runs. */
 export const Job = defineEntity({
@@ -51,7 +51,7 @@ export const Job = defineEntity({
   checks: [
     {
       name: 'jobs_status_known',
-      expression: oneOf('status', ['queued', 'running', 'done', 'dead']),
+      expression: isOneOf('status', ['queued', 'running', 'done', 'dead']),
     },
     {
       name: 'jobs_lease_while_running',

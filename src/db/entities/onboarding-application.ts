@@ -10,7 +10,7 @@ import {
 } from '../../domain/onboarding.ts';
 import type { Address } from '../../domain/person.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The opening of an account by one person, step by step. Its id is a secret of the applicant. */
@@ -78,15 +78,15 @@ export const OnboardingApplication = defineEntity({
   checks: [
     {
       name: 'onboarding_applications_status_known',
-      expression: oneOf('status', applicationStatuses),
+      expression: isOneOf('status', applicationStatuses),
     },
     {
       name: 'onboarding_applications_kyc_known',
-      expression: oneOf('kyc_status', kycStatuses),
+      expression: isOneOf('kyc_status', kycStatuses),
     },
     {
       name: 'onboarding_applications_person_type_known',
-      expression: oneOf('person_type', ['PF', 'PJ']),
+      expression: isOneOf('person_type', ['PF', 'PJ']),
     },
     {
       name: 'onboarding_applications_account_when_approved',

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { OnboardingApplication } from './onboarding-application.ts';
 
 /**
@@ -39,7 +39,7 @@ export const OnboardingDocument = defineEntity({
   checks: [
     {
       name: 'onboarding_documents_status_known',
-      expression: oneOf('status', ['receiving', 'stored', 'forwarded']),
+      expression: isOneOf('status', ['receiving', 'stored', 'forwarded']),
     },
     {
       name: 'onboarding_documents_type_known',
@@ -47,7 +47,7 @@ export const OnboardingDocument = defineEntity({
     },
     {
       name: 'onboarding_documents_content_type_known',
-      expression: oneOf('content_type', ['application/pdf', 'image/jpeg', 'image/png']),
+      expression: isOneOf('content_type', ['application/pdf', 'image/jpeg', 'image/png']),
     },
     {
       name: 'onboarding_documents_stored_whole',

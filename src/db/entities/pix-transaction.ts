@@ -9,18 +9,18 @@ import {
 } from '../../domain/pix.ts';
 import type { ShownOwner } from '../../domain/key-owner.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The database refuses a status in a phase that cannot have it. */
 function statusAndPhaseAgree(): string {
   const pair = (status: PixStatus) =>
-    `(status = '${status}' and ${oneOf('phase', phasesOfStatus[status])})`;
+    `(status = '${status}' and ${isOneOf('phase', phasesOfStatus[status])})`;
   return pixStatuses.map(pair).join(' or ');
 }
 
 /** The transactions that an event of the provider creates, not a request. */
-const reportedOnly = oneOf('operation', ['RECEIVED', ...refundTypes]);
+const reportedOnly = isOneOf('operation', ['RECEIVED', ...refundTypes]);
 
 const announceEnd = announcing({
   id: "'pix_' || new.id",
@@ -200,8 +200,8 @@ export const PixTransaction = defineEntity({
   ],
   checks: [
     { name: 'pix_transactions_amount_positive', expression: 'amount > 0' },
-    { name: 'pix_transactions_operation_known', expression: oneOf('operation', pixTypes) },
-    { name: 'pix_transactions_outcome_known', expression: oneOf('outcome', pixOutcomes) },
+    { name: 'pix_transactions_operation_known', expression: isOneOf('operation', pixTypes) },
+    { name: 'pix_transactions_outcome_known', expression: isOneOf('outcome', pixOutcomes) },
     { name: 'pix_transactions_status_and_phase', expression: statusAndPhaseAgree() },
     {
       name: 'pix_transactions_settled_dated',
@@ -227,7 +227,7 @@ export const PixTransaction = defineEntity({
     {
       // The return id is in end_to_end, which is unique for each operation.
       name: 'pix_transactions_refund_identified',
-      expression: `(${oneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or end_to_end is not null)`,
+      expression: `(${isOneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or end_to_end is not null)`,
     },
     {
       name: 'pix_transactions_refunded_at_most',
@@ -235,7 +235,7 @@ export const PixTransaction = defineEntity({
     },
     {
       name: 'pix_transactions_corrected_completed',
-      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${oneOf('operation', ['SEND', 'CHARGE'])}`,
+      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${isOneOf('operation', ['SEND', 'CHARGE'])}`,
     },
   ],
 });

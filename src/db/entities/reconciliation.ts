@@ -6,7 +6,7 @@ import {
   type DifferenceKind,
   type UnreadBecause,
 } from '../../domain/reconciliation.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
 /** The reconciliation of one user and day: whether the statement was read, and what came of it. */
@@ -40,9 +40,9 @@ export const Reconciliation = defineEntity({
   checks: [
     {
       name: 'reconciliations_state_known',
-      expression: `${oneOf('state', ['READ', 'UNREAD'])} and (state = 'READ') = (read_at is not null)`,
+      expression: `${isOneOf('state', ['READ', 'UNREAD'])} and (state = 'READ') = (read_at is not null)`,
     },
-    { name: 'reconciliations_reason_known', expression: oneOf('reason', unreadBecause) },
+    { name: 'reconciliations_reason_known', expression: isOneOf('reason', unreadBecause) },
   ],
 });
 
@@ -88,11 +88,11 @@ export const ReconciliationDifference = defineEntity({
   checks: [
     {
       name: 'reconciliation_differences_kind_known',
-      expression: oneOf('kind', differenceKinds),
+      expression: isOneOf('kind', differenceKinds),
     },
     {
       name: 'reconciliation_differences_closed',
-      expression: `(closed_at is null) = (closed_as is null) and ${oneOf('closed_as', closures)}`,
+      expression: `(closed_at is null) = (closed_as is null) and ${isOneOf('closed_as', closures)}`,
     },
   ],
 });

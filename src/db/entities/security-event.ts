@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { securityEventKinds, type SecurityEventKind } from '../../domain/security-event.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 
 /** A change of who may act as a user. The e-mail and the address are keyed digests. */
 export const SecurityEvent = defineEntity({
@@ -36,5 +36,5 @@ export const SecurityEvent = defineEntity({
       body: "if old.at > clock_timestamp() - interval '364 days' then raise exception 'security events are kept for a year' using errcode = 'check_violation'; end if; return old;",
     },
   ],
-  checks: [{ name: 'security_events_kind_known', expression: oneOf('kind', securityEventKinds) }],
+  checks: [{ name: 'security_events_kind_known', expression: isOneOf('kind', securityEventKinds) }],
 });

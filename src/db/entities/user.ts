@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 
 /** A person or company that logs in. E-mails are compared without regard to case. */
 export const User = defineEntity({
@@ -32,7 +32,7 @@ export const User = defineEntity({
     },
   ],
   checks: [
-    { name: 'users_person_type_known', expression: oneOf('person_type', ['PF', 'PJ']) },
-    { name: 'users_status_known', expression: oneOf('status', ['ACTIVE', 'DISABLED']) },
+    { name: 'users_person_type_known', expression: isOneOf('person_type', ['PF', 'PJ']) },
+    { name: 'users_status_known', expression: isOneOf('status', ['ACTIVE', 'DISABLED']) },
   ],
 });

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 
 /** A payload that the provider posted, once per content. */
 export const WebhookEvent = defineEntity({
@@ -39,7 +39,7 @@ export const WebhookEvent = defineEntity({
   checks: [
     {
       name: 'webhook_events_status_known',
-      expression: oneOf('status', [
+      expression: isOneOf('status', [
         'received',
         'processed',
         'ignored',

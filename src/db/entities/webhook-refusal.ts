@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { webhookRefusals, type WebhookRefusal } from '../../domain/webhook-refusal.ts';
-import { instant, oneOf } from './columns.ts';
+import { instant, isOneOf } from './columns.ts';
 
 /**
  * The webhooks of one minute that were refused for one reason. Nothing of such a webhook is stored:
@@ -15,5 +15,7 @@ export const WebhookRefusalCount = defineEntity({
     refusals: p.integer(),
     lastAt: instant(),
   },
-  checks: [{ name: 'webhook_refusals_reason_known', expression: oneOf('reason', webhookRefusals) }],
+  checks: [
+    { name: 'webhook_refusals_reason_known', expression: isOneOf('reason', webhookRefusals) },
+  ],
 });

@@ -2,7 +2,7 @@
 import { formatPath, parsePath, readWord, type Path } from './fields.ts';
 import {
   directions,
-  listOf,
+  toList,
   meanings,
   scopes,
   silent,
@@ -47,7 +47,7 @@ export function compileShapes(
 
 /** The places of the event words of all dialects. */
 export function findMarkers(files: readonly NamedFile[]): Path[] {
-  const markers = files.flatMap(({ file }) => listOf(file.markers));
+  const markers = files.flatMap(({ file }) => toList(file.markers));
   return [...new Set(markers)].map(parsePath);
 }
 
@@ -74,7 +74,7 @@ export function impliedConditions({ when }: Pick<Shape, 'when'>): readonly Condi
 }
 
 function guardedNames(files: readonly NamedFile[]): ReadonlySet<string> {
-  const declared = files.flatMap(({ file }) => listOf(file.guards).map(parsePath));
+  const declared = files.flatMap(({ file }) => toList(file.guards).map(parsePath));
   const read = files.flatMap(({ file: { shapes = [] } }) => shapes.flatMap(decisivePaths));
   const names = [...declared, ...read].flat();
   return new Set(names.filter((name) => name !== '^' && name !== '@'));
@@ -85,11 +85,11 @@ function decisivePaths(shape: ShapeFile): Path[] {
   const columns = [...(shape.status ?? []), ...(shape.direction ?? [])];
   const places = [
     ...Object.keys(shape.when),
-    ...columns.flatMap(({ at }) => listOf(at)),
-    ...[...Object.values(shape.ids ?? {}), ...Object.values(shape.payee ?? {})].flatMap(listOf),
-    ...listOf(shape.amount?.at),
-    ...listOf(shape.code),
-    ...listOf(shape.each),
+    ...columns.flatMap(({ at }) => toList(at)),
+    ...[...Object.values(shape.ids ?? {}), ...Object.values(shape.payee ?? {})].flatMap(toList),
+    ...toList(shape.amount?.at),
+    ...toList(shape.code),
+    ...toList(shape.each),
   ];
   return places.map(parsePath);
 }
@@ -118,7 +118,7 @@ class ShapeCompiler {
     const direction = (file.direction ?? []).map((one) => this.#column(one, directions));
     this.#checkKind(file);
     const when = Object.entries(file.when).map(([path, value]) => this.#condition(path, value));
-    const of = listOf(file.of ?? 'event').map((one) => this.#scope(one));
+    const of = toList(file.of ?? 'event').map((one) => this.#scope(one));
     const mayBeAnything = when.every(({ kinds }) => kinds.has('absent'));
     if (mayBeAnything && of.includes('event')) {
       this.#fault('when must require something that is present');
@@ -141,7 +141,7 @@ class ShapeCompiler {
       flow: file.flow ?? null,
       code: paths(file.code),
       notExecuted: this.#options.codes,
-      envelope: envelopeOf(file.each, whole),
+      envelope: compileEnvelope(file.each, whole),
       guarded: this.#guarded(file),
     };
   }
@@ -189,7 +189,7 @@ class ShapeCompiler {
 
   #entries({ words }: ColumnFile): readonly (readonly [word: string, meaning: string])[] {
     if (typeof words === 'object' && !isList(words)) return Object.entries(words);
-    return listOf(words).flatMap((name) => {
+    return toList(words).flatMap((name) => {
       const table = this.#dialect.file.tables?.[name];
       if (!table) this.#fault(`there is no table ${name}`);
       return Object.entries(table ?? {});
@@ -243,8 +243,8 @@ class ShapeCompiler {
     const read = new Map<string, { path: Path; names: Set<string> }>([
       ['', { path: [], names: new Set() }],
     ]);
-    const time = listOf(file.time?.at).map(parsePath);
-    const passed = listOf(file.passes_over).map(parsePath);
+    const time = toList(file.time?.at).map(parsePath);
+    const passed = toList(file.passes_over).map(parsePath);
     for (const path of [...decisivePaths(file), ...time, ...passed]) {
       if (path.includes('^') || path.includes('@')) continue;
       for (const [depth, name] of path.entries()) {
@@ -285,12 +285,12 @@ function isList(words: ColumnFile['words']): words is readonly string[] {
 }
 
 function paths(at: OneOrMore | undefined): Path[] {
-  return listOf(at).map(parsePath);
+  return toList(at).map(parsePath);
 }
 
-function envelopeOf(each: string | undefined, whole: ShapeFile['whole'] = {}): Envelope {
+function compileEnvelope(each: string | undefined, whole: ShapeFile['whole'] = {}): Envelope {
   const { full, known, ...signs } = whole;
-  const declared = Object.values({ ...signs, known, each }).flatMap(listOf);
+  const declared = Object.values({ ...signs, known, each }).flatMap(toList);
   return {
     known: declared.map(parsePath),
     page: paths(signs.page),
@@ -299,6 +299,6 @@ function envelopeOf(each: string | undefined, whole: ShapeFile['whole'] = {}): E
     total: paths(signs.total),
     next: paths(signs.next),
     more: paths(signs.more),
-    full: new Set(listOf(full).map(Number)),
+    full: new Set(toList(full).map(Number)),
   };
 }

@@ -179,7 +179,7 @@ function formatFault({ instancePath, message, params, keyword }: ErrorObject): s
 }
 
 /** The texts of a key that has one text or a list. */
-export function listOf(value: OneOrMore | undefined): readonly string[] {
+export function toList(value: OneOrMore | undefined): readonly string[] {
   if (value === undefined) return [];
   return typeof value === 'string' ? [value] : value;
 }

@@ -75,7 +75,7 @@ export function toItem(message: Message, index: number): WebhookItem {
       agency: payee.agency ?? null,
       accountNumber: payee.account ?? null,
     },
-    ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: refundOf(message) }),
+    ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: toRefund(message) }),
     ...(at && status !== 'EXPIRED' && shape?.kind !== 'payment' && { at }),
     reason: code,
     ignoredBecause,
@@ -91,7 +91,7 @@ function itemKind({ shape, status }: Message): WebhookItemKind {
 
 const refundDirections = { IN: 'in', OUT: 'out', OTHER: null } as const;
 
-function refundOf({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
+function toRefund({ ids, direction }: Message): NonNullable<WebhookItem['refund']> {
   return { returnId: ids.returnId ?? '', direction: direction && refundDirections[direction] };
 }
 

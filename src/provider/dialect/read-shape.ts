@@ -244,7 +244,7 @@ function readColumns<Word extends string>(
     for (const path of at) {
       const value = valueAt(node, path);
       if (value instanceof Conflict) return note(`contradictory_${what}`);
-      const meaning = value === undefined ? absent : meaningOf(words, readWord(value));
+      const meaning = value === undefined ? absent : findMeaning(words, readWord(value));
       if (meaning === undefined) return note(`unknown_${what}`, value);
       if (meaning === null) continue;
       if (found !== null && found !== meaning) return note(`contradictory_${what}`, value);
@@ -254,7 +254,7 @@ function readColumns<Word extends string>(
   return found;
 }
 
-function meaningOf<Word extends string>(words: Column<Word>['words'], word: string | null) {
+function findMeaning<Word extends string>(words: Column<Word>['words'], word: string | null) {
   return word === null ? undefined : words.get(word);
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../../src/jobs/loop.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
-import { LocalDispatch } from '../../../src/process/job-dispatch.ts';
+import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
 import {
   receiveEvent,
   type PostedEvent,
@@ -38,7 +38,7 @@ async function startProcess(t: TestContext, options: { localJobs?: number } = {}
 }
 
 function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
-  const dispatch = new LocalDispatch();
+  const dispatch = new JobDispatcher();
   dispatch.connect(loop);
   return { ...context, jobs: dispatch };
 }

@@ -1,7 +1,7 @@
 /** The daily reconciliation: the provider's statement against what is stored, line by line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dayOf, shiftDay } from '../../../src/domain/calendar.ts';
+import { calendarDay, shiftDay } from '../../../src/domain/calendar.ts';
 import { reconcile, reconcileUserDays } from '../../../src/settlement/reconcile.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
@@ -54,7 +54,7 @@ const daysOf = async ({ id }: { readonly id: number }) =>
     [id],
   );
 
-const today = () => dayOf(clock.now());
+const today = () => calendarDay(clock.now());
 
 /** The context with a provider that changes the statement of a user. */
 function withStatement(user: TestUser, change: (items: readonly Item[]) => readonly Item[]) {
@@ -408,7 +408,7 @@ test('days without a session wait, and the login queues their reading, all at on
     'select created_at from pix_transactions where user_id = $1',
     [user.id],
   );
-  assert.equal(dayOf(row?.created_at ?? clock.now()), first);
+  assert.equal(calendarDay(row?.created_at ?? clock.now()), first);
   await app.rows('delete from jobs', []);
   await logIn(app, user.email);
   assert.deepEqual(await queued(), [], 'a login of a user who does not wait queues nothing');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { LocalDispatch, type JobResult } from '../../../src/process/job-dispatch.ts';
+import { JobDispatcher, type JobResult } from '../../../src/process/job-dispatch.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
@@ -30,7 +30,7 @@ async function receive(
     return answer;
   };
   let run: Promise<JobResult> | undefined;
-  const jobs = new LocalDispatch();
+  const jobs = new JobDispatcher();
   const lease = { worker: 'me', leasedUntil: new Date(context.clock.now().getTime() + 30_000) };
   jobs.connect({
     reserve: () => ({

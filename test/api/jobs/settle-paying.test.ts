@@ -8,7 +8,7 @@ import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts'
 import {
   acceptPayment,
   beginPaying,
-  noteRepeat,
+  recordRetry,
   type PayingSend,
 } from '../../../src/pix/payment-repository.ts';
 import {
@@ -77,7 +77,7 @@ const ends: Readonly<Record<string, (paying: PayingSend) => Promise<unknown>>> =
 };
 
 const repeat = (paying: PayingSend, note: string) =>
-  noteRepeat(context, paying, { attempt: 2, last: { providerStatus: '5xx' }, note });
+  recordRetry(context, paying, { attempt: 2, last: { providerStatus: '5xx' }, note });
 
 test('a failure does not settle a payment that was repeated after an unknown end', async () => {
   const paying = await givenPaying();

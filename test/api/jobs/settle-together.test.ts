@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
-import { LocalDispatch } from '../../../src/process/job-dispatch.ts';
+import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { replayEvent } from '../../../src/settlement/replay.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
@@ -51,7 +51,7 @@ test('the jobs of many events that are received at once share their round trips'
   const process = watched(app);
   const loop = await startLoop(t, process, { jobs: { 'settle-webhook': settleWebhook } });
   await process.rest();
-  const jobs = new LocalDispatch();
+  const jobs = new JobDispatcher();
   jobs.connect(loop);
   const before = await roundTrips();
   await Promise.all(

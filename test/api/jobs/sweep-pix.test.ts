@@ -1,7 +1,7 @@
 /** The sweep: ends what is known, and never guesses about money that may have left. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { dayOf } from '../../../src/domain/calendar.ts';
+import { calendarDay } from '../../../src/domain/calendar.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { moveTransaction } from '../../../src/pix/move-repository.ts';
@@ -150,7 +150,7 @@ const tooLarge = (): never => {
 };
 
 /** The day so many days after the present one. */
-const dayAfter = (days: number) => dayOf(new Date(clock.now().getTime() + days * dayMs));
+const dayAfter = (days: number) => calendarDay(new Date(clock.now().getTime() + days * dayMs));
 
 test('an accepted payment whose webhook is ten minutes late is completed by the statement', async () => {
   const send = await givenSend(customer, 'silent@ponte.test');

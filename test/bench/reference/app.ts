@@ -7,7 +7,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { findPrincipal, findTransaction, keepBalance, openPool, type Pool } from './database.ts';
+import { findPrincipal, findTransaction, saveBalance, openPool, type Pool } from './database.ts';
 import { createLogin } from './login.ts';
 import { openProvider, sessionOf, type Provider } from './provider.ts';
 import * as schemas from './schemas.ts';
@@ -203,7 +203,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
       const token = sealer.open(sealed, `user:${principal.user_id}`);
       const balance = (await provider.balance({ session: sessionOf(token) })) / 100;
-      if (kept === null || Number(kept) !== balance) await query(keepBalance, [account, balance]);
+      if (kept === null || Number(kept) !== balance) await query(saveBalance, [account, balance]);
       return { balance, source: 'provider' };
     },
   );

@@ -159,7 +159,7 @@ export const recordNotSent: Statement = {
 };
 
 /** Parameters: account id, balance. */
-export const keepBalance: Statement = {
+export const saveBalance: Statement = {
   name: 'keep-balance',
   text: 'update accounts set balance = $2, balance_read_at = now() where id = $1',
 };

@@ -5,16 +5,16 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import {
   generated,
-  jsonOf,
+  renderJson,
   type ContractName,
   type Schema,
-  typesOf,
+  renderTypes,
 } from '../../../contract/generate-types.ts';
 
 const contractText = (name: string): string =>
   readFileSync(new URL(`../../../contract/${name}`, import.meta.url), 'utf8');
 
-const sourceOf = (document: object): Promise<string> => typesOf(document, 'openapi.yaml');
+const sourceOf = (document: object): Promise<string> => renderTypes(document, 'openapi.yaml');
 
 /** The generated text for one schema, on one line. */
 async function typeOf(schema: Schema): Promise<string> {
@@ -38,8 +38,11 @@ for (const [name, files] of Object.entries(generated)) {
   test(`contract/${files.types} and ${files.json} are made from contract/${name}`, async () => {
     const document: unknown = parse(contractText(name));
     const stale = `the file is stale: run 'npm run contract:types'`;
-    assert.ok(contractText(files.types) === (await typesOf(document, name as ContractName)), stale);
-    assert.ok(contractText(files.json) === (await jsonOf(document)), stale);
+    assert.ok(
+      contractText(files.types) === (await renderTypes(document, name as ContractName)),
+      stale,
+    );
+    assert.ok(contractText(files.json) === (await renderJson(document)), stale);
   });
 }
 

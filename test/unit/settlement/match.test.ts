@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
-import { findMeant } from '../../../src/settlement/match.ts';
+import { matchItem } from '../../../src/settlement/match.ts';
 import {
   mostCandidates,
   type CandidateRow,
@@ -67,7 +67,7 @@ const received = (changes: Partial<CandidateRow> = {}) =>
   stored({ operation: 'RECEIVED', status: 'COMPLETED', idempotency_key: null, ...changes });
 
 function meant(item: Item, ...candidates: CandidateRow[]): string {
-  const match = findMeant(item, candidates);
+  const match = matchItem(item, candidates);
   switch (match.kind) {
     case 'none':
       return 'none';
