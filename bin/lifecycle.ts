@@ -78,7 +78,7 @@ export function runUntilSignal(
       defects.reportTo(running);
       process.stdout.write(running.banner.map((line) => `${line}\n`).join(''));
       await Promise.race([signals.first, defects.fatal]);
-      const stopLate = defects.fatal.then(() => pause(systemClock, longestStopMs));
+      const stopLate = defects.fatal.then(() => pause(systemClock, maxStopMs));
       await Promise.race([running.stop(), stopLate]);
       // The log writes the lines of the last turn of the event loop.
       await nextTurn();
@@ -96,7 +96,7 @@ export function runUntilSignal(
 }
 
 /** The maximum duration of a stop after an uncaught exception; the README names it. */
-const longestStopMs = 30_000;
+const maxStopMs = 30_000;
 
 /** Reports errors that no code has handled. */
 function watchDefects() {

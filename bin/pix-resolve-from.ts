@@ -23,7 +23,7 @@ export async function resolveFrom(
   options: ResolveFromOptions,
 ): Promise<ExitCode> {
   const { terminal, confirm } = context;
-  const { mostListed } = await import('../src/operator/pix-resolve-list.ts');
+  const { maxListed } = await import('../src/operator/pix-resolve-list.ts');
   const { riskOfFailing } = await import('../src/operator/pix-resolve.ts');
   const entries = await readList(options.from);
   const failed = entries.filter(({ as }) => as === 'failed').length;
@@ -35,8 +35,8 @@ export async function resolveFrom(
   const decision = { reason: options.reason, confirm: options.confirm ?? riskOfFailing };
   const send = async (onlyCheck: boolean): Promise<ListedResult[]> => {
     const results: ListedResult[] = [];
-    for (let at = 0; at < entries.length; at += mostListed) {
-      const part = entries.slice(at, at + mostListed);
+    for (let at = 0; at < entries.length; at += maxListed) {
+      const part = entries.slice(at, at + maxListed);
       const input = { ...decision, entries: part, onlyCheck };
       results.push(...(await context.call('pix resolve-list', input)).results);
       if (!onlyCheck) terminal.note(`${results.length} of ${entries.length} lines`);

@@ -295,7 +295,7 @@ export function errorBody(error: AppError, locale: Locale): ErrorBody {
 }
 
 /** The largest size of the field errors as JSON, so that the whole body is at most 16 KiB. */
-const MAX_ERRORS_BYTES = 16 * 1024 - 256;
+const maxErrorsBytes = 16 * 1024 - 256;
 
 /** The messages by field, as many as fit. */
 function fieldMessages(fields: FieldErrors, locale: Locale): Record<string, string[]> {
@@ -304,7 +304,7 @@ function fieldMessages(fields: FieldErrors, locale: Locale): Record<string, stri
   for (const [path, errors] of Object.entries(fields)) {
     const entry: [string, string[]] = [path, errors.map((error) => error[locale])];
     bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (bytes > MAX_ERRORS_BYTES) break;
+    if (bytes > maxErrorsBytes) break;
     fitting.push(entry);
   }
   return Object.fromEntries(fitting);

@@ -1,6 +1,6 @@
 /** `ponte limit`: the limits of what a user may send by day and by night. */
 import { InvalidArgumentError } from 'commander';
-import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../../src/domain/money.ts';
+import { centsFromDecimal, maxAmountCents } from '../../src/domain/money.ts';
 import type { NightHour } from '../../src/domain/pix-limits.ts';
 import type { LimitsView, LimitView } from '../../src/operator/limits.ts';
 import type { Context, Declare } from '../context.ts';
@@ -44,7 +44,7 @@ type TypedAmount = number | 'default';
 function parseAmount(text: string): TypedAmount {
   if (text === 'default') return text;
   const cents = centsFromDecimal(text);
-  if (cents !== null && cents >= 0 && cents <= MAX_AMOUNT_CENTS) return cents;
+  if (cents !== null && cents >= 0 && cents <= maxAmountCents) return cents;
   throw new InvalidArgumentError('It must be an amount such as 3000.00, or `default`.');
 }
 

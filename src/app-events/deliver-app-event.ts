@@ -2,7 +2,7 @@ import { postEvent } from '../app-events/deliver.ts';
 import { findUndelivered, markDelivered } from '../app-events/outbox-repository.ts';
 import { dayMs } from '../clock.ts';
 import type { JobHandler } from '../jobs/job.ts';
-import { longestRetryMs } from '../jobs/runner.ts';
+import { maxRetryMs } from '../jobs/runner.ts';
 
 /**
  * Delivers an event to the app's backend. A backend that fails is tried for a day at least; then
@@ -11,7 +11,7 @@ import { longestRetryMs } from '../jobs/runner.ts';
  */
 export const deliverAppEvent: JobHandler = {
   // From the tenth run on, a pause is at least half of the longest one.
-  maxAttempts: 10 + dayMs / (longestRetryMs / 2),
+  maxAttempts: 10 + dayMs / (maxRetryMs / 2),
   // A slow backend holds up no other events than these.
   concurrency: 8,
   async run(context, { payload: { id } }) {

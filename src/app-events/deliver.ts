@@ -12,7 +12,7 @@ import type { UndeliveredEvent } from './outbox-repository.ts';
 const timeoutMs = 10_000;
 
 /** In bytes; a connection whose answer is longer is not used again. */
-const longestAnswer = 16_384;
+const maxAnswerLength = 16_384;
 
 /** The backend did not take the event: it is delivered again later. */
 class DeliveryError extends Error {
@@ -56,7 +56,7 @@ export async function postEvent(
       },
     });
     // Most is left unread: the connection ends with it.
-    await answer.dump({ limit: longestAnswer });
+    await answer.dump({ limit: maxAnswerLength });
     if (statusCode < 200 || statusCode > 299) throw new DeliveryError(`status_${statusCode}`);
   } catch (error) {
     if (error instanceof DeliveryError) throw error;

@@ -147,7 +147,7 @@ async function start(
   }
   // A payment continues after its client disconnects, so draining connections is not sufficient.
   parts.defer(async () => {
-    await Promise.all([http.drain(), finishSends(context, longestSendMs)]);
+    await Promise.all([http.drain(), finishSends(context, maxSendMs)]);
   });
   parts.defer(() => stopping.abort());
   const { url, port } = await http.listen();
@@ -172,7 +172,7 @@ async function preload({ db, log }: Context): Promise<void> {
 }
 
 /** How long a stopping service waits for payments, in milliseconds: as long as for requests. */
-const longestSendMs = 15_000;
+const maxSendMs = 15_000;
 
 /** Loads the parts that exist only with `APP_ENV=local`. */
 async function developmentParts(context: Context, bank: Bank | null) {
@@ -226,7 +226,7 @@ async function readiness(context: Context, loop: JobLoop | null) {
       (pending) => pending.length === 0,
       () => null,
     ),
-    pause(context.clock, longestCheckMs).then(() => null),
+    pause(context.clock, maxCheckMs).then(() => null),
   ]);
   const checks = {
     database: migrations !== null,
@@ -239,7 +239,7 @@ async function readiness(context: Context, loop: JobLoop | null) {
 }
 
 /** A database that takes longer cannot serve requests either. */
-const longestCheckMs = 2_000;
+const maxCheckMs = 2_000;
 
 function bannerLines(config: Config, url: string, devUser: DevUser | null): string[] {
   return [

@@ -36,7 +36,7 @@ export interface Composed {
 }
 
 /** How long a stopping service tries to store outcomes while the database is unavailable, in ms. */
-const longestDrainMs = 10_000;
+const maxDrainMs = 10_000;
 
 /**
  * Opens the local context, applies pending migrations and connects the provider. `parts` closes
@@ -83,7 +83,7 @@ export async function compose(
     listening: { port: config.port },
   };
   parts.defer(() => context.refusedWebhooks.store());
-  parts.defer(() => context.outcomes.drain(longestDrainMs));
+  parts.defer(() => context.outcomes.drain(maxDrainMs));
   delivery.connect(context);
   measure(context);
   await releaseAfterCrash(context);

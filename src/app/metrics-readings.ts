@@ -8,7 +8,7 @@ import { readBacklog } from '../operator/inspection-repository.ts';
 const freshForMs = 5_000;
 
 /** Well below Prometheus' default time-out of ten seconds for a scrape. */
-const longestReadMs = 2_000;
+const maxReadMs = 2_000;
 
 /** Adds the gauges of a context to its metrics. */
 export function measure(context: Context): void {
@@ -49,7 +49,7 @@ interface Reading {
 function begin(parts: Parts, begunAtMs: number): Reading {
   const over = new AbortController();
   const backlog = readOrWarn(parts);
-  const late = pause(parts.clock, longestReadMs, over.signal).then(() => null);
+  const late = pause(parts.clock, maxReadMs, over.signal).then(() => null);
   const inTime = Promise.race([backlog, late]);
   void backlog.then(() => over.abort());
   return { begunAtMs, backlog, inTime, isOver: () => over.signal.aborted };

@@ -7,10 +7,10 @@ import { createLog } from '../telemetry/log.ts';
 import { errorParts, startFailure } from '../operator/failure-message.ts';
 
 /** How long a start waits for the database. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 const firstPauseMs = 250;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 
 /** How often a waiting start logs a warning. */
 const remindMs = 10_000;
@@ -39,7 +39,7 @@ export async function startWithRetry<Started>(
     } catch (error) {
       await parts.disposeAsync();
       const nowMs = clock.now().getTime();
-      const leftMs = beganMs + longestWaitMs - nowMs;
+      const leftMs = beganMs + maxWaitMs - nowMs;
       const isAway = config.databaseUrl !== undefined && errorParts(error).some(isDatabaseAway);
       if (!isAway || leftMs <= 0 || cancelled?.aborted) throw error;
       if (nowMs >= remindAtMs) {
@@ -52,7 +52,7 @@ export async function startWithRetry<Started>(
       }
       await pause(clock, Math.min(pauseMs, leftMs), cancelled);
       if (cancelled?.aborted) throw error;
-      pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+      pauseMs = Math.min(2 * pauseMs, maxPauseMs);
     }
   }
 }

@@ -31,7 +31,7 @@ const perHour = 10;
 const knownEveryMs = 30_000;
 
 /** The longest wait of a stranger, and the longest time between two hashes of guessing networks. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** The failures of an e-mail in an hour that make no network wait. */
 const undelayed = 10;
@@ -106,13 +106,13 @@ async function inTurnOfCustomer(
   hash: () => Promise<boolean>,
 ): Promise<boolean> {
   const { email, clientAddress, signal } = attempt;
-  const waiting = { isPreferred: false, longestMs: dayMs, signal };
+  const waiting = { isPreferred: false, maxMs: dayMs, signal };
   const endTurn = await context.loginTurns.take(`known ${email} ${clientAddress}`, waiting);
   try {
     const throttle = knownLimit(context, attempt);
     const [failures = 0] = await readAttempts(context, [throttle]);
     if (failures >= throttle.limit) {
-      const pace = { scope: 'login-known-pace', everyMs: knownEveryMs, longestMs: dayMs };
+      const pace = { scope: 'login-known-pace', everyMs: knownEveryMs, maxMs: dayMs };
       await waitForPlace(context, attempt, pace);
     }
     refuseWhenGone(attempt);
@@ -129,15 +129,15 @@ async function inTurnOfStranger(
 ): Promise<boolean> {
   const { loginTurns, clock } = context;
   const { email, signal } = attempt;
-  const endsAtMs = clock.now().getTime() + longestWaitMs;
+  const endsAtMs = clock.now().getTime() + maxWaitMs;
   const leftMs = (): number => Math.max(0, endsAtMs - clock.now().getTime());
   let standing = await readStanding(context, attempt);
   for (;;) {
     const { hasGuessed, everyMs } = standing;
-    const pace = { scope: 'login-pace', everyMs, longestMs: leftMs() };
+    const pace = { scope: 'login-pace', everyMs, maxMs: leftMs() };
     if (hasGuessed && !(await waitForPlace(context, attempt, pace))) throw tooManyGuesses();
     const isContended = loginTurns.isTaken(email);
-    const waiting = { isPreferred: !hasGuessed, longestMs: leftMs(), signal };
+    const waiting = { isPreferred: !hasGuessed, maxMs: leftMs(), signal };
     const endTurn = await loginTurns.take(email, waiting);
     try {
       refuseWhenGone(attempt);
@@ -174,24 +174,24 @@ async function readStanding(context: LocalContext, attempt: LoginAttempt): Promi
 function delayMs({ config }: LocalContext, failures: number): number {
   const steps = Math.max(1, perHour * config.throttle.loginPerMinute - undelayed);
   const share = Math.min(1, (failures - undelayed + 1) / steps);
-  return Math.max(0, Math.ceil(longestWaitMs * share));
+  return Math.max(0, Math.ceil(maxWaitMs * share));
 }
 
 interface Pace {
   readonly scope: string;
   readonly everyMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 /** @returns false when the wait has ended without a place. */
 async function waitForPlace(
   context: LocalContext,
   { email, signal }: LoginAttempt,
-  { scope, everyMs, longestMs }: Pace,
+  { scope, everyMs, maxMs }: Pace,
 ): Promise<boolean> {
   if (everyMs === 0) return true;
   const { clock } = context;
-  const endsAtMs = clock.now().getTime() + longestMs;
+  const endsAtMs = clock.now().getTime() + maxMs;
   const throttle = { scope, subject: email, limit: 1, windowMs: everyMs };
   for (;;) {
     const waitMs = await takePlace(context, throttle);
@@ -207,7 +207,7 @@ function refuseWhenGone({ signal }: LoginAttempt): void {
 }
 
 function tooManyGuesses(): AppError {
-  const seconds = String(longestWaitMs / 1_000);
+  const seconds = String(maxWaitMs / 1_000);
   return new AppError('THROTTLED', { headers: { 'Retry-After': seconds } });
 }
 

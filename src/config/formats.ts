@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
-import { centsFromDecimal, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+import { centsFromDecimal, maxAmountCents } from '../domain/money.ts';
 
 /** RFC 7518, section 3.3, requires at least 2048 bits for RS256. */
 const minimumRsaBits = 2048;
@@ -145,7 +145,7 @@ function isHostName(value: string): boolean {
 /** An amount in reais that a customer could send. */
 function isAmount(value: string): boolean {
   const cents = centsFromDecimal(value);
-  return cents !== null && cents > 0 && cents <= MAX_AMOUNT_CENTS;
+  return cents !== null && cents > 0 && cents <= maxAmountCents;
 }
 
 /** The dialects of `contract/provider/dialects/`. */

@@ -1,17 +1,17 @@
 /** The size limits of JSON bodies. */
 
 /** The largest limit that an operation may declare, in bytes. */
-export const MAX_BODY_BYTES = 256 * 1024;
+export const maxBytesOfBody = 256 * 1024;
 
 /**
  * Reads an operation's `x-max-body-bytes`.
- * @returns {@link MAX_BODY_BYTES} where the operation has none.
+ * @returns {@link maxBytesOfBody} where the operation has none.
  * @throws Error that names the operation when it is out of range.
  */
 export function maxBodyBytes(value: unknown, id: string): number {
-  const limit = value ?? MAX_BODY_BYTES;
-  if (Number.isSafeInteger(limit) && Number(limit) > 0 && Number(limit) <= MAX_BODY_BYTES) {
+  const limit = value ?? maxBytesOfBody;
+  if (Number.isSafeInteger(limit) && Number(limit) > 0 && Number(limit) <= maxBytesOfBody) {
     return Number(limit);
   }
-  throw new Error(`${id} has an x-max-body-bytes that is not 1 to ${MAX_BODY_BYTES}`);
+  throw new Error(`${id} has an x-max-body-bytes that is not 1 to ${maxBytesOfBody}`);
 }

@@ -219,7 +219,7 @@ function simpleType(schema: Place | null, name: string): ParameterType {
 function readBody(source: Source, declared: DeclaredBody, id: string): BodyContract {
   const { schemas } = source;
   const { place, required, body } = declared;
-  const media = BODY_MEDIA.get(declared.media);
+  const media = bodyMedia.get(declared.media);
   if (!media) throw new Error(`${id} takes an unknown media type`);
   const compiled = schemas.compile({ $ref: schemas.reference([...place.pointer, 'schema']) });
   return {
@@ -253,7 +253,7 @@ function readForm(
   return { file: file.key, fields: parameterSet(parameters, compiled) };
 }
 
-const BODY_MEDIA = new Map<string, BodyContract['media']>([
+const bodyMedia = new Map<string, BodyContract['media']>([
   ['application/json', 'json'],
   ['multipart/form-data', 'multipart'],
 ]);

@@ -1,10 +1,10 @@
 /** The operations of an OpenAPI document as they are declared, with their references followed. */
 import type { OpenApiDocument, Place } from './document.ts';
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /** OpenAPI ignores header parameters with these names. */
-const PROTOCOL_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+const protocolHeaders = new Set(['accept', 'content-type', 'authorization']);
 
 /** Where a parameter is in a request; the contract declares no cookies. */
 export type ParameterPlace = 'path' | 'query' | 'header';
@@ -56,7 +56,7 @@ export interface Declaration {
  */
 export function declaredOperations(document: OpenApiDocument): Declaration[] {
   return document.entries(document.find(document.root, 'paths')).flatMap(({ key: path, place }) =>
-    METHODS.flatMap((method) => {
+    methods.flatMap((method) => {
       const operation = document.find(place, method);
       if (operation === null) return [];
       const id = operation.value['operationId'];
@@ -84,7 +84,7 @@ function declaredParameters(
     for (const { place } of document.entries(document.find(owner, 'parameters'))) {
       const name = String(place.value['name']);
       const where = place.value['in'] as ParameterPlace;
-      if (where === 'header' && PROTOCOL_HEADERS.has(name.toLowerCase())) continue;
+      if (where === 'header' && protocolHeaders.has(name.toLowerCase())) continue;
       const required = place.value['required'] === true;
       byName.set(`${where} ${name}`, { name, in: where, required, place });
     }

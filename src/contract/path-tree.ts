@@ -16,7 +16,7 @@ export interface PathTree<Entry> {
 }
 
 /** The limit of a request's head, so no parameter is longer. */
-const MAX_PARAM_LENGTH = 16 * 1024;
+const maxValueLength = 16 * 1024;
 
 /**
  * Creates a tree that matches paths, not methods: `GET /pix/send` is a wrong method and not the
@@ -27,7 +27,7 @@ const MAX_PARAM_LENGTH = 16 * 1024;
 export function createPathTree<Entry>(entries: ReadonlyMap<string, Entry>): PathTree<Entry> {
   const tree = findMyWay({
     querystringParser: (query) => query,
-    maxParamLength: MAX_PARAM_LENGTH,
+    maxParamLength: maxValueLength,
     onBadUrl: unused,
   });
   for (const [path, entry] of entries) {

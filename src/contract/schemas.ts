@@ -19,7 +19,7 @@ export type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
 /** Keywords of OpenAPI 3.1 beside JSON Schema's; strict mode refuses any other unknown keyword. */
-const OPENAPI_WORDS = [
+const openapiWords = [
   'openapi',
   'info',
   'servers',
@@ -65,7 +65,7 @@ export function createSchemaCompiler(document: object): SchemaCompiler {
   addBoundFormats(ajv);
   boundKeywords(ajv);
   addOwnKeywords(ajv);
-  ajv.addVocabulary(OPENAPI_WORDS);
+  ajv.addVocabulary(openapiWords);
   ajv.addSchema(document, 'contract');
   return {
     compile(schema) {
@@ -207,7 +207,7 @@ function hasRequiredWithout(
 function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunction {
   const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
     const { cep } = value;
-    const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, MAX_FORMAT_LENGTH));
+    const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, maxFormatLength));
     const isBlank = (field: string): boolean => {
       const text = value[field] ?? '';
       return typeof text === 'string' && text.trim() === '';
@@ -221,7 +221,7 @@ function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunctio
 }
 
 /** Values of every format are shorter; the contract limits each field itself. */
-const MAX_FORMAT_LENGTH = 2_048;
+const maxFormatLength = 2_048;
 
 type Accepts = (value: string) => boolean;
 
@@ -237,7 +237,7 @@ function addBoundFormats(ajv: Ajv2020): void {
   for (const [name, format] of Object.entries(fullFormats)) {
     if (!isTextFormat(format)) continue;
     const accepted = stricter[name] ?? ((value) => accepts(format, value));
-    ajv.addFormat(name, (value: string) => value.length <= MAX_FORMAT_LENGTH && accepted(value));
+    ajv.addFormat(name, (value: string) => value.length <= maxFormatLength && accepted(value));
   }
 }
 

@@ -4,13 +4,13 @@ import { validationMessage } from './validation-messages.ts';
 import type { ErrorObject } from './schemas.ts';
 
 /** Keywords that only report that another keyword below them failed. */
-const SUMMARIES = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
+const summaries = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
 
 /** Keywords whose messages explain more than those of other keywords of the same field. */
-const SPECIFIC = new Set(['x-format', 'x-same-as']);
+const specific = new Set(['x-format', 'x-same-as']);
 
 /** Keywords whose errors name a property below the place where they were found. */
-const NAMED_PROPERTY = new Map([
+const namedProperty = new Map([
   ['required', 'missingProperty'],
   ['dependentRequired', 'missingProperty'],
   ['additionalProperties', 'additionalProperty'],
@@ -18,16 +18,16 @@ const NAMED_PROPERTY = new Map([
 ]);
 
 /** The largest number of fields in a response. */
-export const MAX_FIELDS = 100;
+export const maxFields = 100;
 
 /** The largest number of a validator's errors that is read. */
-const MAX_ERRORS = 1_000;
+const maxErrors = 1_000;
 
 /** Paths of the contract's fields are far shorter; longer ones contain keys of the caller. */
-const MAX_PATH_LENGTH = 200;
+const maxPathLength = 200;
 
 /** The field name of an error of the whole body, such as a missing one. */
-export const WHOLE_BODY = 'body';
+export const wholeBody = 'body';
 
 /** Collects errors by field and throws them as one 422. */
 export class ValidationErrors {
@@ -48,7 +48,7 @@ export class ValidationErrors {
     this.#byField ??= new Map();
     const texts = this.#byField.get(field);
     if (texts === undefined) {
-      if (this.#byField.size < MAX_FIELDS) this.#byField.set(field, [text]);
+      if (this.#byField.size < maxFields) this.#byField.set(field, [text]);
     } else if (!texts.some((known) => known.en === text.en)) {
       texts.push(text);
     }
@@ -56,7 +56,7 @@ export class ValidationErrors {
 
   /** Adds the errors of a validator. */
   addSchemaErrors(errors: readonly ErrorObject[] | null | undefined): void {
-    const some = (errors ?? []).slice(0, MAX_ERRORS);
+    const some = (errors ?? []).slice(0, maxErrors);
     for (const error of withoutNoise(some)) this.add(fieldPath(error), validationMessage(error));
   }
 
@@ -72,20 +72,20 @@ export class ValidationErrors {
  */
 export function fieldPath(error: ErrorObject): string {
   const keys = error.instancePath.split('/').slice(1).map(unescaped);
-  const property: unknown = error.params[NAMED_PROPERTY.get(error.keyword) ?? ''];
+  const property: unknown = error.params[namedProperty.get(error.keyword) ?? ''];
   if (typeof property === 'string') keys.push(property);
   return joinPath(keys);
 }
 
 /** Joins keys by dots. A path over 200 characters is truncated. */
 export function joinPath(keys: readonly (string | number)[]): string {
-  if (keys.length === 0) return WHOLE_BODY;
+  if (keys.length === 0) return wholeBody;
   let path = '';
   for (const [index, key] of keys.entries()) {
     const text = String(key);
-    path += (index === 0 ? '' : '.') + text.slice(0, MAX_PATH_LENGTH);
-    if (path.length > MAX_PATH_LENGTH || text.length > MAX_PATH_LENGTH) {
-      return `${path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…`;
+    path += (index === 0 ? '' : '.') + text.slice(0, maxPathLength);
+    if (path.length > maxPathLength || text.length > maxPathLength) {
+      return `${path.slice(0, maxPathLength).toWellFormed()}…`;
     }
   }
   return path;
@@ -100,12 +100,12 @@ export function joinPath(keys: readonly (string | number)[]): string {
  */
 function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const formed = new Set(
-    errors.filter(({ keyword }) => SPECIFIC.has(keyword)).map(({ instancePath }) => instancePath),
+    errors.filter(({ keyword }) => specific.has(keyword)).map(({ instancePath }) => instancePath),
   );
   const isNoise = ({ keyword, params, instancePath }: ErrorObject): boolean =>
-    SUMMARIES.has(keyword) ||
+    summaries.has(keyword) ||
     params['type'] === 'null' ||
-    (formed.has(instancePath) && !SPECIFIC.has(keyword));
+    (formed.has(instancePath) && !specific.has(keyword));
   const reported = new Set(errors.filter((error) => !isNoise(error)).flatMap(placesAround));
   return errors.filter((error) => !isNoise(error) || !reported.has(error.instancePath));
 }

@@ -1,9 +1,9 @@
 /** The messages of validation errors, by the JSON Schema keyword that found them. */
 import {
-  EMPTY,
-  NOT_AN_EMAIL,
-  PASSWORDS_DIFFER,
-  REQUIRED,
+  fieldEmpty,
+  notAnEmail,
+  passwordsDiffer,
+  fieldRequired,
   tooLong,
   tooShort,
 } from '../domain/validation-errors.ts';
@@ -12,29 +12,29 @@ import type { ErrorObject } from './schemas.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-export const REPEATED_PARAMETER: Text = {
+export const repeatedParameter: Text = {
   en: 'The parameter must not be repeated.',
   pt: 'O parâmetro não pode ser repetido.',
 };
 
-export const UNKNOWN_PARAMETER: Text = {
+export const unknownParameter: Text = {
   en: 'There is no such parameter.',
   pt: 'Este parâmetro não existe.',
 };
 
-export const NOT_A_FILE: Text = {
+export const notAFile: Text = {
   en: 'The value must be sent as a file.',
   pt: 'O valor deve ser enviado como arquivo.',
 };
 
-const UNKNOWN_FIELD: Text = {
+const unknownField: Text = {
   en: 'The field is not allowed.',
   pt: 'O campo não é permitido.',
 };
 
-const INVALID: Text = { en: 'The value is not valid.', pt: 'O valor não é válido.' };
+const invalid: Text = { en: 'The value is not valid.', pt: 'O valor não é válido.' };
 
-const TYPES = new Map<string, Text>([
+const typeMessages = new Map<string, Text>([
   ['string', { en: 'The value must be a text.', pt: 'O valor deve ser um texto.' }],
   ['number', { en: 'The value must be a number.', pt: 'O valor deve ser um número.' }],
   [
@@ -47,13 +47,13 @@ const TYPES = new Map<string, Text>([
   ['null', { en: 'The value must be null.', pt: 'O valor deve ser nulo.' }],
 ]);
 
-const OBJECT_OR_LIST: Text = {
+const objectOrList: Text = {
   en: 'The value must be an object or a list.',
   pt: 'O valor deve ser um objeto ou uma lista.',
 };
 
-const FORMATS = new Map<string, Text>([
-  ['email', NOT_AN_EMAIL],
+const formats = new Map<string, Text>([
+  ['email', notAnEmail],
   [
     'date',
     {
@@ -72,43 +72,43 @@ const FORMATS = new Map<string, Text>([
   ['uri', { en: 'The value must be a web address.', pt: 'O valor deve ser um endereço web.' }],
 ]);
 
-const MALFORMED: Text = {
+const malformedCode: Text = {
   en: 'The value does not have the expected format.',
   pt: 'O valor não tem o formato esperado.',
 };
 
-const MAX_DECIMALS: Text = {
+const maxDecimals: Text = {
   en: 'The value must have at most two decimals.',
   pt: 'O valor deve ter no máximo duas casas decimais.',
 };
 
-const REPEATED_ITEMS: Text = {
+const repeatedItems: Text = {
   en: 'The list must not repeat an item.',
   pt: 'A lista não pode ter itens repetidos.',
 };
 
 /** The pattern of a text that must not be blank. */
-const SOMETHING = String.raw`\S`;
+const something = String.raw`\S`;
 
-const BY_KEYWORD = new Map<string, (params: Params) => Text>([
-  ['required', () => REQUIRED],
-  ['dependentRequired', () => REQUIRED],
-  ['additionalProperties', () => UNKNOWN_FIELD],
-  ['unevaluatedProperties', () => UNKNOWN_FIELD],
+const byKeyword = new Map<string, (params: Params) => Text>([
+  ['required', () => fieldRequired],
+  ['dependentRequired', () => fieldRequired],
+  ['additionalProperties', () => unknownField],
+  ['unevaluatedProperties', () => unknownField],
   ['type', typeText],
   ['enum', ({ allowedValues }) => oneOfText(allowedValues)],
   ['const', ({ allowedValue }) => oneOfText([allowedValue])],
-  ['format', ({ format }) => FORMATS.get(String(format)) ?? MALFORMED],
-  ['pattern', ({ pattern }) => (pattern === SOMETHING ? EMPTY : MALFORMED)],
-  ['x-max-decimals', () => MAX_DECIMALS],
+  ['format', ({ format }) => formats.get(String(format)) ?? malformedCode],
+  ['pattern', ({ pattern }) => (pattern === something ? fieldEmpty : malformedCode)],
+  ['x-max-decimals', () => maxDecimals],
   // The format chooses the message: it may depend on the text.
   ['x-format', ({ error }) => error as Text],
-  ['x-same-as', () => PASSWORDS_DIFFER],
+  ['x-same-as', () => passwordsDiffer],
   ['minLength', ({ limit }) => tooShort(Number(limit))],
   ['maxLength', ({ limit }) => tooLong(Number(limit))],
   ['minItems', ({ limit }) => countText('at least', 'no mínimo', Number(limit))],
   ['maxItems', ({ limit }) => countText('at most', 'no máximo', Number(limit))],
-  ['uniqueItems', () => REPEATED_ITEMS],
+  ['uniqueItems', () => repeatedItems],
   ['minimum', ({ limit }) => limitText('at least', 'no mínimo', limit)],
   ['maximum', ({ limit }) => limitText('at most', 'no máximo', limit)],
   ['exclusiveMinimum', ({ limit }) => limitText('more than', 'maior que', limit)],
@@ -120,15 +120,15 @@ export function validationMessage({
   keyword,
   params,
 }: Pick<ErrorObject, 'keyword' | 'params'>): Text {
-  return BY_KEYWORD.get(keyword)?.(params) ?? INVALID;
+  return byKeyword.get(keyword)?.(params) ?? invalid;
 }
 
 function typeText({ type }: Params): Text {
   const types = [type].flat().filter((name) => name !== 'null');
-  if (types.length === 0) return TYPES.get('null') ?? INVALID;
+  if (types.length === 0) return typeMessages.get('null') ?? invalid;
   const isObjectOrList = types.includes('object') && types.includes('array');
-  if (types.length > 1) return isObjectOrList ? OBJECT_OR_LIST : INVALID;
-  return TYPES.get(String(types[0])) ?? INVALID;
+  if (types.length > 1) return isObjectOrList ? objectOrList : invalid;
+  return typeMessages.get(String(types[0])) ?? invalid;
 }
 
 function oneOfText(allowed: unknown): Text {

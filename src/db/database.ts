@@ -138,7 +138,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
 }
 
 /** How long closing waits, in ms: longer than any statement that is still in flight then. */
-const longestCloseMs = 5_000;
+const maxCloseMs = 5_000;
 
 function openPostgres(options: DatabaseOptions, url: string): Database {
   const base = openBase(
@@ -188,7 +188,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       const isClosed = new AbortController();
       const closed = Promise.all([indexed.ending || indexed.end(), base.close()]);
       // Abandon a statement that a silent server does not answer: no caller waits for it any more.
-      const late = pause(clock, longestCloseMs, isClosed.signal);
+      const late = pause(clock, maxCloseMs, isClosed.signal);
       await Promise.race([closed, late]).finally(() => isClosed.abort());
     },
   };

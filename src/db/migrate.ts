@@ -14,10 +14,10 @@ const pollMs = 500;
 
 /** The first pause after a refused lock, in which the statements behind it can run. */
 const firstPauseMs = 2_000;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /** The longest wait for a lock; then an operator has to end the blocking transaction. */
-const longestWaitMs = 10 * 60_000;
+const maxWaitMs = 10 * 60_000;
 
 export interface MigrateOptions {
   /** Times the waits; the system's by default. */
@@ -121,8 +121,8 @@ async function untilUnlocked(
   { clock = systemClock, onWait, folder = migrationsFolder }: MigrateOptions,
   work: (orm: MikroORM) => Promise<void>,
 ): Promise<void> {
-  const deadlineMs = clock.now().getTime() + longestWaitMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  const deadlineMs = clock.now().getTime() + maxWaitMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const isDone = await db.migrating(async (orm) => {
       await prepare(db, orm, folder);
       return work(orm).then(

@@ -1,6 +1,6 @@
 /** Classifies database errors: an unreachable database, a wait that is too long, a refused row. */
 
-const NETWORK_CODES = new Set([
+const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ETIMEDOUT',
@@ -19,10 +19,10 @@ const NETWORK_CODES = new Set([
  *   session;
  * - 25006: it is a replica that has not been promoted yet.
  */
-const UNAVAILABLE_SQLSTATE = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P0[1235]|25006)$/;
+const unavailableSqlstate = /^(?:(?:08|28|53)[0-9A-Z]{3}|57P0[1235]|25006)$/;
 
 /** The messages of `pg` and its pool that have no code. */
-const UNAVAILABLE_MESSAGES = [
+const unavailableMessages = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
   'Query read timeout',
@@ -34,8 +34,8 @@ const UNAVAILABLE_MESSAGES = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (NETWORK_CODES.has(code) || UNAVAILABLE_SQLSTATE.test(code)) return true;
-  return UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message));
+  if (networkCodes.has(code) || unavailableSqlstate.test(code)) return true;
+  return unavailableMessages.some((message) => error.message.startsWith(message));
 }
 
 /**

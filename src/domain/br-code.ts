@@ -57,43 +57,43 @@ export class BrCodeFault extends Error {
   }
 }
 
-const NOT_A_CODE: Text = {
+const notACode: Text = {
   en: 'This is not a Pix code. It begins with 000201.',
   pt: 'Este não é um código Pix. Ele começa com 000201.',
 };
 
-const UNPRINTABLE: Text = {
+const unprintable: Text = {
   en: 'The code contains a character that a Pix code cannot have, such as a control character.',
   pt: 'O código contém um caractere que um código Pix não pode ter, como um de controle.',
 };
 
-const TOO_LONG: Text = {
+const tooLong: Text = {
   en: `The code must have at most ${maxBrCodeLength} characters.`,
   pt: `O código deve ter no máximo ${maxBrCodeLength} caracteres.`,
 };
 
-const INCOMPLETE: Text = {
+const incompleteCode: Text = {
   en: 'The code is incomplete or was changed: its check digits do not match. Copy it again.',
   pt: 'O código está incompleto ou foi alterado: o verificador não confere. Copie-o de novo.',
 };
 
-const NOT_ONE_ACCOUNT: Text = {
+const notOneAccount: Text = {
   en: 'The code must have exactly one Pix account.',
   pt: 'O código deve ter exatamente uma conta Pix.',
 };
 
-const NOT_ONE_PAYEE: Text = {
+const notOnePayee: Text = {
   en: 'The Pix account of the code must have either a key or an address.',
   pt: 'A conta Pix do código deve ter uma chave ou um endereço.',
 };
 
 /** For a code that orders no payment by itself. */
-export const RECURRING: Text = {
+export const recurringCode: Text = {
   en: 'The code authorises recurring payments (Pix Automático). It cannot be paid as a transfer.',
   pt: 'O código autoriza pagamentos recorrentes (Pix Automático). Ele não pode ser pago como transferência.',
 };
 
-const MALFORMED: Text = {
+const malformedCode: Text = {
   en: 'The code is malformed: a length in it does not match, or a field is repeated.',
   pt: 'O código está malformado: um tamanho não confere, ou há um campo repetido.',
 };
@@ -108,14 +108,14 @@ const invalid = (field: string): Text => ({
   pt: `O campo ${field} do código não é válido.`,
 });
 
-const GUI = 'br.gov.bcb.pix';
-const NO_TXID = '***';
-const ANY = /^/;
-const NO_SPACES = /^[^ ]{1,77}$/;
+const gui = 'br.gov.bcb.pix';
+const noTxid = '***';
+const any = /^/;
+const noSpaces = /^[^ ]{1,77}$/;
 /** With none, one or two decimals: generators leave out zeros. EMV allows 13 characters. */
-const AMOUNT = /^(?=.{1,13}$)\d+(?:\.\d{0,2})?$/;
+const amountPattern = /^(?=.{1,13}$)\d+(?:\.\d{0,2})?$/;
 /** A static code's txid has at most 25 characters; that of a dynamic one is at its URL. */
-const TXID = /^[a-zA-Z0-9]{1,25}$/;
+const txidPattern = /^[a-zA-Z0-9]{1,25}$/;
 
 /**
  * Reads a BR Code. A matching CRC is not enough: a code in circulation declares a wrong length
@@ -169,8 +169,8 @@ export function crc16Ccitt(text: string): string {
 /** How a generator counts a character in a length: as bytes, as UTF-16 units, or as one. */
 type SizeOf = (character: string) => number;
 
-const BYTES: SizeOf = (character) => Buffer.byteLength(character);
-const SIZES: readonly SizeOf[] = [BYTES, (character) => character.length, () => 1];
+const byteSize: SizeOf = (character) => Buffer.byteLength(character);
+const sizes: readonly SizeOf[] = [byteSize, (character) => character.length, () => 1];
 
 /** The fields of a template by tag, and the prefix of its tags in an error. */
 interface Template {
@@ -197,19 +197,19 @@ function hasCrc(code: string): boolean {
 
 function checkEnvelope(code: string): void {
   const isTooLong = code.length > 2 * maxBrCodeLength || [...code].length > maxBrCodeLength;
-  if (isTooLong) throw new BrCodeFault('payload', TOO_LONG);
-  if (/[\p{Cc}\p{Cs}]/u.test(code)) throw new BrCodeFault('payload', UNPRINTABLE);
-  if (!code.startsWith('000201')) throw new BrCodeFault('00', NOT_A_CODE);
-  if (!hasCrc(code)) throw new BrCodeFault('63', INCOMPLETE);
+  if (isTooLong) throw new BrCodeFault('payload', tooLong);
+  if (/[\p{Cc}\p{Cs}]/u.test(code)) throw new BrCodeFault('payload', unprintable);
+  if (!code.startsWith('000201')) throw new BrCodeFault('00', notACode);
+  if (!hasCrc(code)) throw new BrCodeFault('63', incompleteCode);
 }
 
 /** Generators count the letters with accents in different ways; within a code, all alike. */
 function parseRoot(code: string): Template {
-  for (const sizeOf of SIZES) {
+  for (const sizeOf of sizes) {
     const root = tryTlv(code, { sizeOf });
     if (root !== null) return root;
   }
-  throw new BrCodeFault('payload', MALFORMED);
+  throw new BrCodeFault('payload', malformedCode);
 }
 
 /** Reads fields of two-digit tag, two-digit length and value, which must fill the text exactly. */
@@ -243,7 +243,7 @@ function findEnd(
 
 function parseTlv(text: string, { sizeOf }: Template, template: string): Template {
   const parsed = tryTlv(text, { sizeOf, template });
-  if (parsed === null) throw new BrCodeFault(template, MALFORMED);
+  if (parsed === null) throw new BrCodeFault(template, malformedCode);
   return parsed;
 }
 
@@ -263,9 +263,9 @@ function required(template: Template, tag: string, pattern: RegExp): string {
   return value;
 }
 
-/** The GUI is accepted in upper and lower case. */
+/** The gui is accepted in upper and lower case. */
 function isPix(template: Template | null): boolean {
-  return template?.tags.get('00')?.toLowerCase() === GUI;
+  return template?.tags.get('00')?.toLowerCase() === gui;
 }
 
 /** The tags 80 to 99 are unreserved templates: an unknown use of one is ignored. */
@@ -280,7 +280,7 @@ function hasRecurrence({ tags, sizeOf }: Template): boolean {
 function pixAccounts(root: Template): Template[] {
   return [...root.tags]
     .filter(([tag]) => tag >= '26' && tag <= '51')
-    .filter(([, value]) => value.toLowerCase().includes(`0014${GUI}`))
+    .filter(([, value]) => value.toLowerCase().includes(`0014${gui}`))
     .map(([tag, value]) => parseTlv(value, root, tag))
     .filter(isPix);
 }
@@ -290,17 +290,17 @@ type DynamicAccount = Pick<DynamicBrCode, 'kind' | 'url'>;
 
 function decodeAccount(root: Template, isRecurring: boolean): StaticAccount | DynamicAccount {
   const [account, ...others] = pixAccounts(root);
-  const url = account && optional(account, '25', NO_SPACES);
-  if (isRecurring && !url) throw new BrCodeFault('80', RECURRING);
-  if (account === undefined || others.length > 0) throw new BrCodeFault('26', NOT_ONE_ACCOUNT);
-  const key = optional(account, '01', NO_SPACES);
+  const url = account && optional(account, '25', noSpaces);
+  if (isRecurring && !url) throw new BrCodeFault('80', recurringCode);
+  if (account === undefined || others.length > 0) throw new BrCodeFault('26', notOneAccount);
+  const key = optional(account, '01', noSpaces);
   if (key !== null && !url) {
-    const description = optional(account, '02', ANY);
-    const isWithdrawal = optional(account, '03', ANY) !== null;
+    const description = optional(account, '02', any);
+    const isWithdrawal = optional(account, '03', any) !== null;
     return { kind: 'static', key, description, isWithdrawal };
   }
   if (url && key === null) return { kind: 'dynamic', url };
-  throw new BrCodeFault('26', NOT_ONE_PAYEE);
+  throw new BrCodeFault('26', notOnePayee);
 }
 
 function unreadFields({ tags }: Template): BrCodeFields {
@@ -313,15 +313,15 @@ function staticFields(root: Template): Omit<StaticBrCode, keyof StaticAccount> {
   required(root, '53', /^986$/);
   required(root, '58', /^BR$/);
   required(root, '52', /^\d{4}$/);
-  const amount = optional(root, '54', AMOUNT)?.replace(/\.$/, '');
-  const txid = required(parseTlv(required(root, '62', ANY), root, '62'), '05', ANY);
-  if (txid !== NO_TXID && !TXID.test(txid)) throw new BrCodeFault('62-05', invalid('62-05'));
+  const amount = optional(root, '54', amountPattern)?.replace(/\.$/, '');
+  const txid = required(parseTlv(required(root, '62', any), root, '62'), '05', any);
+  if (txid !== noTxid && !txidPattern.test(txid)) throw new BrCodeFault('62-05', invalid('62-05'));
   return {
     oneTime: optional(root, '01', /^1[12]$/) === '12',
     // An amount of zero is left to the payer, like a missing one.
     amountCents: (amount === undefined ? null : centsFromDecimal(amount)) || null,
     receiverName: required(root, '59', /^.{1,25}$/u),
     city: required(root, '60', /^.{1,15}$/u),
-    txid: txid === NO_TXID ? null : txid,
+    txid: txid === noTxid ? null : txid,
   };
 }

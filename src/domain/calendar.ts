@@ -1,17 +1,17 @@
-const TIME_ZONE = 'America/Sao_Paulo';
+const zoneName = 'America/Sao_Paulo';
 
 /** A whole leap year, both ends included. */
-const MAX_DAYS = 366;
+const maxDays = 366;
 
 /** The length of the range without a start, both ends included. */
-const DEFAULT_DAYS = 30;
+const defaultDays = 30;
 
 /** `yyyy-MM-dd`: Temporal accepts more formats than the contract. */
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Dates outside these years are refused as mistakes. */
-export const FIRST_YEAR = 1970;
-export const LAST_YEAR = 2100;
+export const firstYear = 1970;
+export const lastYear = 2100;
 
 /** Whole days in America/Sao_Paulo, and the instants that bound them. */
 export interface DayRange {
@@ -60,7 +60,7 @@ export function dayRange(
 ): DayRange | DayErrors {
   const end = endDate === undefined ? today(now) : parseDay(endDate);
   const start =
-    startDate === undefined ? end?.subtract({ days: DEFAULT_DAYS - 1 }) : parseDay(startDate);
+    startDate === undefined ? end?.subtract({ days: defaultDays - 1 }) : parseDay(startDate);
   if (end === null || start === null || start === undefined) return invalidDates(start, end);
   const outside: DayError[] = [];
   // A default start has no error of its own.
@@ -71,7 +71,7 @@ export function dayRange(
   if (outside.length > 0) return { errors: outside };
   const days = start.until(end, { largestUnit: 'day' }).days + 1;
   if (days < 1) return { errors: [{ field: 'start_date', rule: 'after_end' }] };
-  if (days > MAX_DAYS) return { errors: [{ field: 'start_date', rule: 'too_long' }] };
+  if (days > maxDays) return { errors: [{ field: 'start_date', rule: 'too_long' }] };
   return {
     start: start.toString(),
     end: end.toString(),
@@ -106,17 +106,17 @@ function invalidDates(
 }
 
 function isOutside({ year }: Temporal.PlainDate): boolean {
-  return year < FIRST_YEAR || year > LAST_YEAR;
+  return year < firstYear || year > lastYear;
 }
 
 function today(now: Date): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(now.getTime())
-    .toZonedDateTimeISO(TIME_ZONE)
+    .toZonedDateTimeISO(zoneName)
     .toPlainDate();
 }
 
 function parseDay(text: string): Temporal.PlainDate | null {
-  if (!DAY.test(text)) return null;
+  if (!dayPattern.test(text)) return null;
   try {
     return Temporal.PlainDate.from(text);
   } catch {
@@ -127,5 +127,5 @@ function parseDay(text: string): Temporal.PlainDate | null {
 
 /** Without a time, Temporal returns the first instant of the day, even if that is not 00:00. */
 function startOfDay(day: Temporal.PlainDate): Date {
-  return new Date(day.toZonedDateTime(TIME_ZONE).epochMilliseconds);
+  return new Date(day.toZonedDateTime(zoneName).epochMilliseconds);
 }

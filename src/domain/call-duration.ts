@@ -9,10 +9,10 @@ export interface CallSettings {
 }
 
 /** The longest back-off between two attempts, in milliseconds. */
-export const longestBackoffMs = 1_000;
+export const maxBackoffMs = 1_000;
 
 /** The upper limit of `longestCallMs` for a valid configuration, in milliseconds. */
-export const longestAllowedCallMs = 5 * 60_000;
+export const maxAllowedCallMs = 5 * 60_000;
 
 /** The shortest time after which a transaction that no process has moved is stale, in ms. */
 const shortestStaleMs = 2 * 60_000;
@@ -27,7 +27,7 @@ const shortestStaleMs = 2 * 60_000;
  */
 export function longestCallMs(
   { timeoutMs, retries }: CallSettings,
-  backoffMs = longestBackoffMs,
+  backoffMs = maxBackoffMs,
 ): number {
   return timeoutMs * (retries + 2) + backoffMs * retries;
 }
@@ -45,10 +45,10 @@ export function staleAfterMs(settings: CallSettings): number {
 /**
  * Shortens a wait randomly, to at least half its length, so that callers do not retry together.
  *
- * @param longestMs milliseconds.
+ * @param maxMs milliseconds.
  * @param random a number from 0 up to 1.
  * @returns milliseconds.
  */
-export function withJitter(longestMs: number, random: () => number): number {
-  return longestMs / 2 + (random() * longestMs) / 2;
+export function withJitter(maxMs: number, random: () => number): number {
+  return maxMs / 2 + (random() * maxMs) / 2;
 }

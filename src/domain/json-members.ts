@@ -40,7 +40,7 @@ function countMembers(value: unknown): number {
 export type JsonPath = readonly (string | number)[];
 
 /** Longer paths are cut: an item of a message is not as deep, and thousands of levels may be. */
-const longestPath = 8;
+const maxPathLength = 8;
 
 /** An object or a list that the scan of a text has entered. */
 interface Open {
@@ -88,7 +88,7 @@ export function findContradictions(text: string): JsonPath[] {
 }
 
 function pathTo(open: readonly Open[]): JsonPath {
-  return open.slice(0, Math.min(open.length - 1, longestPath)).map(({ place }) => place);
+  return open.slice(0, Math.min(open.length - 1, maxPathLength)).map(({ place }) => place);
 }
 
 /** Compares a member with an earlier one of its name, or counts an element of a list. */

@@ -2,18 +2,18 @@
  * The largest amount of one operation, in centavos: 999 999 999.99 reais. Sums of such amounts stay
  * well within `numeric(15,2)` and within the integers that a double represents exactly.
  */
-export const MAX_AMOUNT_CENTS = 99_999_999_999;
+export const maxAmountCents = 99_999_999_999;
 
 /**
  * The largest value of `numeric(15,2)`, in centavos. A double represents every decimal of fifteen
  * digits uniquely; from 2^46 reais on, neighbouring doubles are more than a centavo apart.
  */
-const MAX_EXACT_CENTS = 999_999_999_999_999;
+const maxExactCents = 999_999_999_999_999;
 
 /** The format of `String(number)` for a finite number (ECMA-262, Number::toString). */
-const NUMBER_TEXT = /^-?(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+const numberText = /^-?(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
-const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
+const decimalText = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
 
 /**
  * Converts an amount of JSON, in reais, to centavos.
@@ -23,7 +23,7 @@ const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
  *
  * @param value reais, for example `10.5`.
  * @returns whole centavos, or null when the value is negative, is not finite, has more than two
- *   decimals, or is over 9 999 999 999 999.99. It may exceed {@link MAX_AMOUNT_CENTS}: the caller
+ *   decimals, or is over 9 999 999 999 999.99. It may exceed {@link maxAmountCents}: the caller
  *   checks limits.
  */
 export function centsFromNumber(value: number): number | null {
@@ -70,7 +70,7 @@ export function decimalFromCents(cents: number): string {
  * @returns whole centavos, or null when the text is malformed or has more than fifteen digits.
  */
 export function centsFromDecimal(text: string): number | null {
-  const match = DECIMAL_TEXT.exec(text);
+  const match = decimalText.exec(text);
   if (match === null) return null;
   const cents = exactOrNull(Number(`${match[2]}${(match[3] ?? '').padEnd(2, '0')}`));
   // Without the test for zero, `-0.00` would become the negative zero.
@@ -79,7 +79,7 @@ export function centsFromDecimal(text: string): number | null {
 
 /** Splits the absolute value into digits and a power of ten, without rounding arithmetic. */
 function digitsAndExponent(value: number): { digits: string; exponent: number } | null {
-  const match = NUMBER_TEXT.exec(String(value));
+  const match = numberText.exec(String(value));
   if (match === null) return null;
   const decimals = match[2] ?? '';
   return { digits: `${match[1]}${decimals}`, exponent: Number(match[3] ?? 0) - decimals.length };
@@ -90,5 +90,5 @@ function exactOrNull(cents: number): number | null {
 }
 
 function isExact(cents: number): boolean {
-  return Number.isInteger(cents) && Math.abs(cents) <= MAX_EXACT_CENTS;
+  return Number.isInteger(cents) && Math.abs(cents) <= maxExactCents;
 }

@@ -1,28 +1,28 @@
 /** Validates and normalises the personal data and the address of a registration. */
 import type { Text } from '../errors.ts';
 import { isTownCep, normaliseCep, toState } from './cep.ts';
-import { isEmail, MAX_EMAIL_LENGTH, toE164 } from './contact.ts';
+import { isEmail, maxEmailLength, toE164 } from './contact.ts';
 import { formatError, type FormatName } from './formats.ts';
 import { normaliseTaxId } from './tax-id.ts';
 import { normalised, tidyLine } from './text.ts';
 import {
   fieldErrors,
-  NOT_AN_EMAIL,
-  PASSWORDS_DIFFER,
+  notAnEmail,
+  passwordsDiffer,
   type Reading,
   tooLong,
   tooShort,
-  WEAK_PASSWORD,
+  weakPassword,
 } from './validation-errors.ts';
 
-const MAX_NAME_LENGTH = 140;
+const maxNameLength = 140;
 
-const MAX_LINE_LENGTH = 140;
+const maxLineLength = 140;
 
-const MAX_NUMBER_LENGTH = 20;
+const maxNumberLength = 20;
 
-const MIN_PASSWORD_LENGTH = 8;
-const MAX_PASSWORD_LENGTH = 128;
+const minPasswordLength = 8;
+const maxPasswordLength = 128;
 
 /** The personal data of a registration, as typed. */
 export interface PersonForm {
@@ -79,7 +79,7 @@ export function readPerson(form: PersonForm): Reading<Person> {
 
 /** @returns the error of a new password, which must have 8 to 128 characters, or null. */
 export function passwordError(password: string): Text | null {
-  return textError(password, { min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH });
+  return textError(password, { min: minPasswordLength, max: maxPasswordLength });
 }
 
 /**
@@ -96,11 +96,11 @@ export function newPasswordError(password: string, email: string): Text | null {
  * @param at the prefix of the field names where the address is part of a form: `address.`.
  */
 export function readAddress(form: AddressForm, at = ''): Reading<Address> {
-  const line = { form: 'line', max: MAX_LINE_LENGTH } as const;
+  const line = { form: 'line', max: maxLineLength } as const;
   const errors = fieldErrors({
     [`${at}cep`]: formatError('cep', form.cep),
     [`${at}logradouro`]: textError(form.logradouro, line),
-    [`${at}numero`]: textError(form.numero, { form: 'line', max: MAX_NUMBER_LENGTH }),
+    [`${at}numero`]: textError(form.numero, { form: 'line', max: maxNumberLength }),
     [`${at}complemento`]: textError(form.complemento ?? '', { ...line, form: 'optional-line' }),
     [`${at}bairro`]: textError(form.bairro ?? '', {
       ...line,
@@ -114,10 +114,10 @@ export function readAddress(form: AddressForm, at = ''): Reading<Address> {
 
 function personErrors(form: PersonForm): Record<string, Text | null> {
   return {
-    name: textError(form.name, { form: 'name', max: MAX_NAME_LENGTH }),
+    name: textError(form.name, { form: 'name', max: maxNameLength }),
     email: emailError(form.email.trim()),
     password: newPasswordError(form.password, form.email.trim()),
-    password_confirmation: form.password_confirmation === form.password ? null : PASSWORDS_DIFFER,
+    password_confirmation: form.password_confirmation === form.password ? null : passwordsDiffer,
     document: formatError('cpf', form.document),
     phone: formatError('phone', form.phone),
   };
@@ -131,7 +131,7 @@ function weakness(password: string, email: string): Text | null {
   const plain = normalised(password, 'NFKC').trim().toLowerCase();
   const isRepeated = new Set(plain).size === 1;
   const isEmailLike = plain === email.toLowerCase() || emailForm.test(plain);
-  return isRepeated || isEmailLike || guessedPasswords.has(plain) ? WEAK_PASSWORD : null;
+  return isRepeated || isEmailLike || guessedPasswords.has(plain) ? weakPassword : null;
 }
 
 /** The form must be valid: an unreadable document or phone would become empty. */
@@ -171,8 +171,8 @@ function textError(
 }
 
 function emailError(email: string): Text | null {
-  if (email.length > MAX_EMAIL_LENGTH) return tooLong(MAX_EMAIL_LENGTH);
-  return isEmail(email) ? null : NOT_AN_EMAIL;
+  if (email.length > maxEmailLength) return tooLong(maxEmailLength);
+  return isEmail(email) ? null : notAnEmail;
 }
 
 /** Passwords of eight and more characters that attackers try first, in lower case. */

@@ -29,7 +29,7 @@ export interface PixKey {
 }
 
 /** The longest key in DICT; no pattern is applied to a longer text. */
-const MAX_KEY_LENGTH = 77;
+const maxKeyLength = 77;
 
 const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -38,13 +38,13 @@ const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
  * (3-3-3-2). Without this rule, one phone number in a hundred would be read as a CPF, because its
  * check digits happen to be valid.
  */
-const GROUPED_AS_PHONE = /^\d{2}[ .-]|[ .-]\d{4}$/;
+const groupedAsPhone = /^\d{2}[ .-]|[ .-]\d{4}$/;
 
 /**
  * Eleven digits grouped 3-3-3-2, wholly or in part, as in a CPF. Without this rule, a CPF with a
  * wrong digit could be read as a phone number, and the holder of that number would be paid.
  */
-const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{3}[ .-]+\d{5}$/;
+const groupedAsCpf = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{3}[ .-]+\d{5}$/;
 
 /**
  * Normalises a PIX key as typed to the format of DICT: CPF and CNPJ without punctuation, phone in
@@ -57,7 +57,7 @@ const GROUPED_AS_CPF = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{
 export function normalisePixKey(text: string): PixKey {
   const cleaned = cleanPasted(text);
   const unknown: PixKey = { kind: 'UNKNOWN', key: cleaned };
-  if (cleaned.length > MAX_KEY_LENGTH) return unknown;
+  if (cleaned.length > maxKeyLength) return unknown;
   if (isEmail(cleaned)) return { kind: 'EMAIL', key: cleaned.toLowerCase() };
   const typed = foldTypography(cleaned);
   if (EVP.test(typed)) return { kind: 'EVP', key: typed.toLowerCase() };
@@ -79,13 +79,13 @@ export function isPixKey(text: string): boolean {
 export function isAmbiguousPixKey(text: string): boolean {
   if (normalisePixKey(text).kind !== 'CPF') return false;
   const typed = foldTypography(text.trim());
-  return !GROUPED_AS_CPF.test(typed) && !isNoPhone(typed) && toE164(typed) !== null;
+  return !groupedAsCpf.test(typed) && !isNoPhone(typed) && toE164(typed) !== null;
 }
 
 function taxIdOrPhone(typed: string): PixKey | null {
   const taxId = isGroupedAsPhone(typed) ? null : normaliseTaxId(typed);
   if (taxId !== null) return { kind: taxId.length === 11 ? 'CPF' : 'CNPJ', key: taxId };
-  const phone = GROUPED_AS_CPF.test(typed) || isNoPhone(typed) ? null : toE164(typed);
+  const phone = groupedAsCpf.test(typed) || isNoPhone(typed) ? null : toE164(typed);
   return phone === null ? null : { kind: 'PHONE', key: phone };
 }
 
@@ -101,5 +101,5 @@ function isNoPhone(typed: string): boolean {
 }
 
 function isGroupedAsPhone(typed: string): boolean {
-  return GROUPED_AS_PHONE.test(typed) && typed.replace(/\D/g, '').length === 11;
+  return groupedAsPhone.test(typed) && typed.replace(/\D/g, '').length === 11;
 }

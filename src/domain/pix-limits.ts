@@ -2,7 +2,7 @@
  * The periods of the limits on sends: day and night in São Paulo. The night ends at 6 and begins at
  * 20, or at 22 if the user has chosen so (BCB, Resolução 1/2020, article 37).
  */
-const TIME_ZONE = 'America/Sao_Paulo';
+const zoneName = 'America/Sao_Paulo';
 
 /** The hours at which a night may begin; the first is the default. */
 export const nightHours = [20, 22] as const;
@@ -29,7 +29,7 @@ export interface LimitPeriod {
  */
 export function limitPeriod(instant: Date, nightHour: NightHour): LimitPeriod {
   const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(
-    TIME_ZONE,
+    zoneName,
   );
   const at = (days: number, hour: number): Date =>
     new Date(
@@ -37,7 +37,7 @@ export function limitPeriod(instant: Date, nightHour: NightHour): LimitPeriod {
         .toPlainDate()
         .add({ days })
         .toZonedDateTime({
-          timeZone: TIME_ZONE,
+          timeZone: zoneName,
           plainTime: new Temporal.PlainTime(hour),
         }).epochMilliseconds,
     );

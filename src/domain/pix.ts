@@ -142,18 +142,18 @@ export function pixTypeNamed(type: PixTransactionType): PixType {
 }
 
 /** The return id of a refund: as an end-to-end id, but with `D`. */
-const RETURN_ID = /^D[0-9A-Za-z]{31}$/;
+const returnId = /^D[0-9A-Za-z]{31}$/;
 
 /** Whether an id is the return id of a refund. */
 export function isReturnId(id: string | null): id is string {
-  return id !== null && RETURN_ID.test(id);
+  return id !== null && returnId.test(id);
 }
 
-const ISPB = /^[0-9A-Z]{8}$/;
+const ispbPattern = /^[0-9A-Z]{8}$/;
 
 /**
  * Creates an end-to-end id, which identifies one transfer in the instant payment system (SPI): `E`,
- * the ISPB of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
+ * the ispbPattern of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
  *
  * @param ispb eight digits or capital letters (it derives from the root of a CNPJ, which may carry
  *   letters since July 2026).
@@ -171,7 +171,7 @@ export function newReturnId(ispb: string, at: Date): string {
 }
 
 function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
-  if (!ISPB.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
+  if (!ispbPattern.test(ispb)) throw new RangeError(`not an ispbPattern: ${ispb}`);
   const iso = at.toISOString();
   if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
   const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);

@@ -5,7 +5,7 @@ import { foldTypography } from './text.ts';
 export type TaxIdKind = 'CPF' | 'CNPJ';
 
 /** Longer texts are refused before any pattern runs: `12.ABC.345/01DE-35` has 18 characters. */
-const MAX_TYPED_LENGTH = 40;
+const maxTypedLength = 40;
 
 /**
  * Computes the two check digits of a CPF (Receita Federal, modulo 11).
@@ -40,7 +40,7 @@ export function isCnpj(text: string): boolean {
  * @returns eleven characters (CPF) or fourteen (CNPJ), or null when the text is not a valid one.
  */
 export function normaliseTaxId(text: string): string | null {
-  if (text.length > MAX_TYPED_LENGTH) return null;
+  if (text.length > maxTypedLength) return null;
   const bare = foldTypography(text).replace(/[\s./-]/g, '');
   // Tested before upper-casing, which would turn a dotless i or a long s into a plain letter.
   if (!/^[0-9A-Za-z]+$/.test(bare)) return null;

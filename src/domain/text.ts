@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Longer than any name or line; see {@link normalised}. */
-const MAX_NORMALISED_LENGTH = 1_024;
+const maxNormalisedLength = 1_024;
 
 /**
  * Converts a text to a Unicode normalisation form. The time is quadratic in the length when
@@ -13,7 +13,7 @@ const MAX_NORMALISED_LENGTH = 1_024;
  * @throws RangeError when it is longer.
  */
 export function normalised(text: string, form: 'NFC' | 'NFD' | 'NFKC'): string {
-  if (text.length > MAX_NORMALISED_LENGTH) throw new RangeError('too long to be normalised');
+  if (text.length > maxNormalisedLength) throw new RangeError('too long to be normalised');
   return text.normalize(form);
 }
 
@@ -63,20 +63,20 @@ export function tidyLine(text: string): string {
 }
 
 /** C0 but tab and line ends, DEL and C1, and what changes the direction of the text after it. */
-const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}]/u;
+const controls = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}]/u;
 
 /** Whether a text has characters that control a terminal, or the order in which it is shown. */
 export function hasControls(text: string): boolean {
-  return CONTROLS.test(text);
+  return controls.test(text);
 }
 
 /** The same characters, and line separators; a colour (`ESC [ 31 m`) stays. */
-const UNPRINTABLE = /(?!\x1b\[[\d;]*m)(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/gu;
+const unprintable = /(?!\x1b\[[\d;]*m)(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters that would control a terminal, as in JSON: `\u202e`. */
 export function escapeControls(text: string): string {
   return text.replaceAll(
-    UNPRINTABLE,
+    unprintable,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
@@ -88,18 +88,18 @@ export function escapeControls(text: string): string {
  */
 export function randomAlphanumerics(length: number): string {
   let text = '';
-  while (text.length < length) text += ALPHANUMERICS.charAt(randomInt(ALPHANUMERICS.length));
+  while (text.length < length) text += alphanumerics.charAt(randomInt(alphanumerics.length));
   return text;
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The nil UUID, which sorts before every other (RFC 9562, section 5.9). */
+/** The nil uuid, which sorts before every other (RFC 9562, section 5.9). */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Whether a text is a UUID without URN prefix, in either case. */
+/** Whether a text is a uuid without URN prefix, in either case. */
 export function isUuid(text: string): boolean {
-  return UUID.test(text);
+  return uuid.test(text);
 }
 
 /** @returns a name with the first letter of each word only: `A*** S***`. */

@@ -78,10 +78,10 @@ function readTraceparent(header: unknown): { traceId: string; flags: number } | 
 }
 
 /** The length that must be propagated (section 3.3.1); a longer header is dropped. */
-const longestState = 512;
+const maxStateLength = 512;
 
 /** The largest number of members (section 3.3.1). */
-const mostMembers = 32;
+const maxMembers = 32;
 
 /** Section 3.3.1: a simple key or `tenant@system`. */
 const keyPattern =
@@ -92,11 +92,11 @@ const valuePattern = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x
 
 /** @returns the header unchanged, or null when it is invalid, too long or empty. */
 function readTracestate(header: unknown): string | null {
-  if (typeof header !== 'string' || header.length > longestState) return null;
+  if (typeof header !== 'string' || header.length > maxStateLength) return null;
   const members = header.split(',').map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ''));
   const keys = members.filter((member) => member !== '').map(readKey);
   const isValid = keys.every((key) => key !== null) && new Set(keys).size === keys.length;
-  return isValid && keys.length > 0 && members.length <= mostMembers ? header : null;
+  return isValid && keys.length > 0 && members.length <= maxMembers ? header : null;
 }
 
 /** @returns the key of a member, or null when it is not a valid `key=value`. */

@@ -6,36 +6,36 @@ export type Reading<Value> =
   | { readonly value: Value; readonly errors: null }
   | { readonly value: null; readonly errors: FieldErrors };
 
-export const REQUIRED: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
+export const fieldRequired: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
 
-export const EMPTY: Text = {
+export const fieldEmpty: Text = {
   en: 'The text must not be empty.',
   pt: 'O texto não pode ficar vazio.',
 };
 
-export const UNSTORABLE: Text = {
+export const unstorable: Text = {
   en: 'The text contains a character that is not allowed.',
   pt: 'O texto contém um caractere não permitido.',
 };
 
-export const NOT_AN_EMAIL: Text = {
+export const notAnEmail: Text = {
   en: 'The value must be an e-mail address.',
   pt: 'O valor deve ser um e-mail.',
 };
 
-export const PASSWORDS_DIFFER: Text = {
+export const passwordsDiffer: Text = {
   en: 'The passwords do not match.',
   pt: 'As senhas não conferem.',
 };
 
-export const WEAK_PASSWORD: Text = {
+export const weakPassword: Text = {
   en: 'This password is too easy to guess. Choose another one.',
   pt: 'Esta senha é muito fácil de adivinhar. Escolha outra.',
 };
 
 /** The message for a text with fewer characters than `limit`. */
 export function tooShort(limit: number): Text {
-  if (limit === 1) return EMPTY;
+  if (limit === 1) return fieldEmpty;
   return {
     en: `The text must have at least ${limit} characters.`,
     pt: `O texto deve ter no mínimo ${limit} caracteres.`,

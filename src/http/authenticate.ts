@@ -9,9 +9,9 @@ import { WebhookRefused } from './webhook-signature.ts';
 import type { Principal } from '../domain/principal.ts';
 
 /** `Bearer` and a token in the characters of RFC 6750, section 2.1; the scheme in any case. */
-const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const bearerPattern = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-const USUAL_SCHEME = 'Bearer ';
+const usualScheme = 'Bearer ';
 
 /** Finds the principal of a token; null when its banking session is not active. */
 export type FindPrincipal = (context: Context, token: VerifiedToken) => Promise<Principal | null>;
@@ -58,12 +58,12 @@ async function authenticateLater(
 
 /** @returns a token that was verified before, if the header has the usual notation. */
 function findVerified({ accessTokens }: Context, authorization: string): VerifiedToken | null {
-  if (!authorization.startsWith(USUAL_SCHEME)) return null;
-  return accessTokens.findVerified(authorization.slice(USUAL_SCHEME.length));
+  if (!authorization.startsWith(usualScheme)) return null;
+  return accessTokens.findVerified(authorization.slice(usualScheme.length));
 }
 
 async function verify({ accessTokens }: Context, authorization: string): Promise<VerifiedToken> {
-  const text = BEARER.exec(authorization)?.[1];
+  const text = bearerPattern.exec(authorization)?.[1];
   if (text === undefined) throw new AppError('UNAUTHENTICATED');
   return accessTokens.verify(text);
 }

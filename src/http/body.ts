@@ -1,10 +1,10 @@
 /** Reads a request's body: media type, size and JSON. A form is read by its operation. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { MAX_BODY_BYTES } from '../contract/body-limit.ts';
+import { maxBytesOfBody } from '../contract/body-limit.ts';
 import type { BodyContract, FormContract } from '../contract/contract.ts';
 import { ValidationErrors } from '../contract/validation-errors.ts';
-import { NOT_A_FILE } from '../contract/validation-messages.ts';
+import { notAFile } from '../contract/validation-messages.ts';
 import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { decodeJson, parseJson, readJson } from './json.ts';
@@ -18,9 +18,9 @@ import {
 import type { FileConsumer, Form } from '../context/operation.ts';
 import { readParameters } from './parameters.ts';
 
-const MEDIA_TYPES = { json: 'application/json', multipart: 'multipart/form-data' } as const;
+const mediaTypes = { json: 'application/json', multipart: 'multipart/form-data' } as const;
 
-const NO_BYTES = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
 interface BodyLimits {
   /** The largest file of a form, in bytes. The contract limits JSON. */
@@ -40,11 +40,11 @@ export interface ReadBody {
 }
 
 /** Of a larger body that is stored as bytes, a job reads the members. */
-const MAX_PARSED_BYTES = 16 * 1024;
+const maxParsedBytes = 16 * 1024;
 
-const NO_BODY: ReadBody = {
+const emptyBody: ReadBody = {
   isPresent: false,
-  raw: NO_BYTES,
+  raw: noBytes,
   value: undefined,
   isPending: false,
   isParsedLater: false,
@@ -65,14 +65,14 @@ export function readBody(
   { uploadMaxBytes }: BodyLimits,
 ): ReadBody | Promise<ReadBody> {
   const { request } = exchange;
-  if (contract === null) return NO_BODY;
+  if (contract === null) return emptyBody;
   if (!announcesBody(request)) return noBody(contract);
   const hasType = hasMediaType(request, contract.media);
   // An event that is refused may be lost: what is stored as bytes may have any type.
   if (!hasType && !contract.isStoredAsBytes) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
   if (contract.form !== null) {
     const form = incomingForm(exchange, contract.form, uploadMaxBytes);
-    return { ...NO_BODY, isPresent: true, value: form, isPending: true };
+    return { ...emptyBody, isPresent: true, value: form, isPending: true };
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.sendContinue();
@@ -90,7 +90,7 @@ export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (raw.length === 0) return noBody(contract);
   const body = { isPresent: true, raw, isPending: false };
   if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isParsedLater: false };
-  if (raw.length > MAX_PARSED_BYTES) {
+  if (raw.length > maxParsedBytes) {
     return { ...body, value: decodeJson(raw).value, isParsedLater: true };
   }
   const { value, repeats } = readJson(raw);
@@ -122,14 +122,14 @@ function incomingForm(
 /** An empty body is not JSON, so an operation that stores the bytes refuses it. */
 function noBody({ isStoredAsBytes }: BodyContract): ReadBody {
   if (isStoredAsBytes) throw new AppError('MALFORMED_JSON');
-  return NO_BODY;
+  return emptyBody;
 }
 
 /** Whether the unread rest of a body may be too large to discard on a connection that is kept. */
 export function mayHaveMuchUnread(request: IncomingMessage): boolean {
   if (request.complete) return false;
   const isChunked = request.headers['transfer-encoding'] !== undefined;
-  return isChunked || declaredLength(request) > MAX_BODY_BYTES;
+  return isChunked || declaredLength(request) > maxBytesOfBody;
 }
 
 /** Whether the headers announce a body. */
@@ -145,7 +145,7 @@ function declaredLength(request: IncomingMessage): number {
 function hasMediaType(request: IncomingMessage, media: BodyContract['media']): boolean {
   const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
   const isPlain = encoding === undefined || encoding.trim().toLowerCase() === 'identity';
-  return isPlain && isMediaType(contentType, MEDIA_TYPES[media]);
+  return isPlain && isMediaType(contentType, mediaTypes[media]);
 }
 
 /** Compares media types without parameters, but refuses a charset other than UTF-8. */
@@ -229,7 +229,7 @@ export class IncomingForm implements Form<unknown> {
     let result: { readonly value: Result } | null = null;
     await readParts(this.#exchange.request, this.#multipart, {
       text(name, value) {
-        if (name === fileField) errors.add(name, NOT_A_FILE);
+        if (name === fileField) errors.add(name, notAFile);
         addText(texts, name, value);
       },
       async file(name, content) {

@@ -8,18 +8,18 @@ import { type Exchange, requestId } from './exchange.ts';
 import { errorReply, rawAnswer, type Reply } from './reply.ts';
 
 /** Node's code of a request that did not arrive completely in time. */
-const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
+const tooSlow = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** Statuses by Node's error code; every other error is a malformed request (400). */
-const STATUS_BY_CODE = new Map([
-  [TOO_SLOW, 408],
+const statusByCode = new Map([
+  [tooSlow, 408],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['HPE_HEADER_OVERFLOW', 431],
 ]);
 
 /** A request did not arrive completely in time. */
 export class RequestTooSlow extends Error {
-  readonly code = TOO_SLOW;
+  readonly code = tooSlow;
 
   constructor() {
     super('the request takes too long to arrive');
@@ -28,7 +28,7 @@ export class RequestTooSlow extends Error {
 }
 
 /** How long the client has to read the response before the connection is closed. */
-const LINGER_MS = 2_000;
+const lingerMs = 2_000;
 
 export interface ClientErrorsOptions {
   readonly connections: Connections;
@@ -50,7 +50,7 @@ export function createClientErrorListener(
     const code = 'code' in error ? String(error.code) : '';
     const exchanges = options.connections.openOn(socket);
     // Browsers open spare connections: a connection that has sent nothing gets no response.
-    const isUnused = code === TOO_SLOW && socket.bytesRead === 0;
+    const isUnused = code === tooSlow && socket.bytesRead === 0;
     const isGone = code === 'ECONNRESET' || !socket.writable || isUnused;
     if (isGone || !exchanges.every(mayBeRefused)) {
       socket.destroy();
@@ -79,10 +79,10 @@ function refuse(
   const reply: Reply = {
     ...refused,
     headers: { ...operation?.refusalHeaders?.(error), ...refused.headers },
-    status: STATUS_BY_CODE.get(code) ?? 400,
+    status: statusByCode.get(code) ?? 400,
   };
   onRefused({ id, status: reply.status, exchange });
-  const cancel = clock.after(LINGER_MS, () => socket.destroy());
+  const cancel = clock.after(lingerMs, () => socket.destroy());
   socket.once('end', () => socket.destroy());
   socket.once('close', cancel);
   socket.end(rawAnswer(reply, id));

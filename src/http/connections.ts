@@ -10,23 +10,23 @@ import { throttleAddress } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How many requests of one connection run concurrently; further ones wait. */
-const MAX_RUNNING = 4;
+const maxRunning = 4;
 
 /**
  * How many requests of one connection may run or wait. Node parses everything that it has read from
  * a socket, up to 64 KiB, before the socket can be paused: one read can yield thousands of
  * requests.
  */
-const MAX_OPEN = 32;
+const maxOpen = 32;
 
 /**
  * How long a response may make no progress before its connection is closed. The kernel's buffer
  * hides some progress: it accepts more only when a third of it is free, and it grows to 4 MiB on
  * fast networks.
  */
-const STALLED_MS = 30_000;
+const stalledAfterMs = 30_000;
 
-const CHECK_INTERVAL_MS = 5_000;
+const checkIntervalMs = 5_000;
 
 interface ConnectionsOptions {
   readonly clock: Clock;
@@ -74,7 +74,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     const { exchanges, waiting } = connection;
-    if (exchanges.length === MAX_OPEN) {
+    if (exchanges.length === maxOpen) {
       this.#options.onCut('pipelined');
       ignoreFurtherRequests(socket);
       socket.destroy();
@@ -87,7 +87,7 @@ export class Connections {
       startNext(connection, socket);
       onSent();
     });
-    if (exchanges.length - waiting.length <= MAX_RUNNING) start();
+    if (exchanges.length - waiting.length <= maxRunning) start();
     else waiting.push(start);
     if (waiting.length > 0) socket.pause();
     this.#watch();
@@ -124,13 +124,13 @@ export class Connections {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#options.clock.after(CHECK_INTERVAL_MS, () => {
+    this.#options.clock.after(checkIntervalMs, () => {
       this.#isWatching = false;
       const nowMs = this.#options.clock.now().getTime();
       for (const [socket, { exchanges, progress }] of this.#open) {
         if (exchanges.length === 0) continue;
         this.#watch();
-        if (progress.stalledMs(nowMs) < STALLED_MS) continue;
+        if (progress.stalledMs(nowMs) < stalledAfterMs) continue;
         this.#options.onCut('stalled');
         // A reset frees the kernel's buffer, which the client does not read.
         socket.resetAndDestroy();
@@ -149,7 +149,7 @@ function ignoreFurtherRequests(socket: Socket & { parser?: { onIncoming: unknown
 }
 
 function startNext({ exchanges, waiting }: Connection, socket: Socket): void {
-  if (exchanges.length - waiting.length < MAX_RUNNING) waiting.shift()?.();
+  if (exchanges.length - waiting.length < maxRunning) waiting.shift()?.();
   if (waiting.length === 0) socket.resume();
 }
 

@@ -1,11 +1,11 @@
 /** Validates the parts of a request; all errors are reported at once. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { REQUIRED, UNSTORABLE } from '../domain/validation-errors.ts';
+import { fieldRequired, unstorable } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ReadBody } from './body.ts';
 import type { BodyContract, OperationContract, ParameterSet } from '../contract/contract.ts';
-import { UNKNOWN_PARAMETER } from '../contract/validation-messages.ts';
-import { ValidationErrors, WHOLE_BODY } from '../contract/validation-errors.ts';
+import { unknownParameter } from '../contract/validation-messages.ts';
+import { ValidationErrors, wholeBody } from '../contract/validation-errors.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
 
@@ -72,7 +72,7 @@ function refuseUnknownParameters(
   errors: ValidationErrors,
 ): void {
   for (const name of names) {
-    if (!parameters.some((known) => known.name === name)) errors.add(name, UNKNOWN_PARAMETER);
+    if (!parameters.some((known) => known.name === name)) errors.add(name, unknownParameter);
   }
 }
 
@@ -107,7 +107,7 @@ function readBodyValue(
   }
   if (body.isPending) return body.value;
   if (!contract.isStoredAsBytes) {
-    for (const path of findUnstorableText(body.value)) errors.add(path, UNSTORABLE);
+    for (const path of findUnstorableText(body.value)) errors.add(path, unstorable);
   }
   if (!contract.validate(body.value)) errors.addSchemaErrors(contract.validate.errors);
   return body.isParsedLater ? undefined : body.value;
@@ -115,6 +115,6 @@ function readBodyValue(
 
 /** Reports every required field as missing, or the body itself if it has no required field. */
 function addMissingBody({ validate }: BodyContract, errors: ValidationErrors): void {
-  if (validate({})) errors.add(WHOLE_BODY, REQUIRED);
+  if (validate({})) errors.add(wholeBody, fieldRequired);
   else errors.addSchemaErrors(validate.errors);
 }

@@ -1,10 +1,10 @@
 /** Parses JSON from the wire: strict UTF-8, bounded depth, text that PostgreSQL can store. */
 import { AppError, type Text } from '../errors.ts';
-import { MAX_FIELDS, joinPath } from '../contract/validation-errors.ts';
+import { maxFields, joinPath } from '../contract/validation-errors.ts';
 import { repeatsMembers } from '../domain/json-members.ts';
 
 /** Deeper nesting could overflow the stack of a recursive walk (RFC 8259, section 9). */
-const MAX_DEPTH = 100;
+const maxDepth = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -53,7 +53,7 @@ const duplicateNames: Text = {
  * Finds text that PostgreSQL cannot store: NUL and lone surrogates. Also deletes keys named
  * `__proto__`, which would change the prototype of a copied object.
  *
- * @returns the paths of such texts, at most {@link MAX_FIELDS}; a key is reported as the path of
+ * @returns the paths of such texts, at most {@link maxFields}; a key is reported as the path of
  *   its object.
  * @throws AppError MALFORMED_JSON when the nesting is too deep.
  */
@@ -76,15 +76,15 @@ function visit(value: unknown, path: Keys, found: string[]): void {
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (path.length >= MAX_DEPTH) throw new AppError('MALFORMED_JSON');
+  if (path.length >= maxDepth) throw new AppError('MALFORMED_JSON');
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && found.length < MAX_FIELDS; index += 1) {
+    for (let index = 0; index < value.length && found.length < maxFields; index += 1) {
       visitBelow(value[index], index, { path, found });
     }
     return;
   }
   for (const key of Object.keys(value)) {
-    if (found.length >= MAX_FIELDS) return;
+    if (found.length >= maxFields) return;
     if (key === '__proto__') {
       Reflect.deleteProperty(value, key);
       continue;

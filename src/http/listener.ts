@@ -17,18 +17,18 @@ import { Exchange } from './exchange.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** How long a body may take to arrive completely. */
-const BODY_MS = 30_000;
+const bodyMs = 30_000;
 
 /** How long a multipart form may take: enough for 10 MiB at 300 kbit/s. */
-const SLOW_BODY_MS = 300_000;
+const slowBodyMs = 300_000;
 
-/** Bytes of a form that must arrive in each further {@link BODY_MS}: 32 kbit/s. */
-const SLOW_BODY_BYTES = 120_000;
+/** Bytes of a form that must arrive in each further {@link bodyMs}: 32 kbit/s. */
+const slowBodyBytes = 120_000;
 
-const LIMITS = {
+const listenerLimits = {
   headersTimeout: 10_000,
   // Node has one limit for all requests; `watchBodyProgress` enforces the shorter ones.
-  requestTimeout: SLOW_BODY_MS + 10_000,
+  requestTimeout: slowBodyMs + 10_000,
   connectionsCheckingInterval: 1_000,
   // Longer than the idle time-out of common load balancers (60 s), which otherwise reuse a
   // connection that is closing.
@@ -39,7 +39,7 @@ const LIMITS = {
 };
 
 /** How long requests in flight may take to finish once the service stops. */
-const DRAIN_MS = 15_000;
+const drainMs = 15_000;
 
 export interface ListenerOptions {
   readonly clock: Clock;
@@ -71,7 +71,7 @@ export interface Listener {
 export function createListener(options: ListenerOptions): Listener {
   const { clock, refusalSource, onRefused, onConnectionClosed } = options;
   const connections = new Connections({ clock, onCut: onConnectionClosed });
-  const server = createServer(LIMITS);
+  const server = createServer(listenerLimits);
   let isStopping = false;
   const onClientError = createClientErrorListener({ connections, clock, refusalSource, onRefused });
   const start = (exchange: Exchange): void => {
@@ -129,19 +129,19 @@ function watchBodyProgress(exchange: Exchange, clock: Clock, refuse: () => void)
   let bytesRead = 0;
   const check = (): void => {
     if (request.complete) return;
-    waitedMs += BODY_MS;
+    waitedMs += bodyMs;
     // Unread bytes mean that this process causes the delay, not the client.
     const isSlow =
-      request.socket.bytesRead - bytesRead < SLOW_BODY_BYTES && request.readableLength === 0;
-    const isLate = waitedMs >= (exchange.allowsSlowBody ? SLOW_BODY_MS : BODY_MS);
-    if (isLate || (waitedMs > BODY_MS && isSlow)) {
+      request.socket.bytesRead - bytesRead < slowBodyBytes && request.readableLength === 0;
+    const isLate = waitedMs >= (exchange.allowsSlowBody ? slowBodyMs : bodyMs);
+    if (isLate || (waitedMs > bodyMs && isSlow)) {
       refuse();
       return;
     }
     ({ bytesRead } = request.socket);
-    cancel = clock.after(BODY_MS, check);
+    cancel = clock.after(bodyMs, check);
   };
-  let cancel = clock.after(BODY_MS, check);
+  let cancel = clock.after(bodyMs, check);
   request.on('close', () => cancel());
 }
 
@@ -157,7 +157,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 
 function close(server: Server, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.after(DRAIN_MS, () => server.closeAllConnections());
+    const cancel = clock.after(drainMs, () => server.closeAllConnections());
     // The callback's only possible error is that the server never listened.
     server.close(() => {
       cancel();

@@ -10,16 +10,16 @@ import { AppError } from '../errors.ts';
 import { ClientGone } from './exchange.ts';
 
 /** Limit of a form's bytes outside its file: boundaries, headers of parts, a few fields. */
-const BYTES_BESIDE_FILE = 64 * 1024;
+const bytesBesideFile = 64 * 1024;
 
 /** The contract's forms have fewer parts. */
-const MAX_PARTS = 10;
+const maxParts = 10;
 
 /** A longer text is truncated, which makes it an invalid number, date or code. */
-const MAX_TEXT_BYTES = 1_024;
+const maxTextBytes = 1_024;
 
 /** RFC 2046, section 5.1.1. */
-const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
+const boundaryPattern = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
 export interface Multipart {
   readonly boundary: string;
@@ -40,7 +40,7 @@ export interface PartListener {
  */
 export function readBoundary(contentType: string): string {
   const boundary = mediaTypeParameter(contentType, 'boundary') ?? '';
-  if (!BOUNDARY.test(boundary)) throw new AppError('BAD_REQUEST');
+  if (!boundaryPattern.test(boundary)) throw new AppError('BAD_REQUEST');
   return boundary;
 }
 
@@ -54,7 +54,7 @@ function mediaTypeParameter(contentType: string, name: string): string | null {
 
 /** @returns the largest size of a whole form, in bytes. */
 export function maxFormBytes(maxFileBytes: number): number {
-  return maxFileBytes + BYTES_BESIDE_FILE;
+  return maxFileBytes + bytesBesideFile;
 }
 
 /** @returns the refusal of a file over the limit. */
@@ -70,12 +70,12 @@ export function fileTooLarge(maxFileBytes: number): AppError {
 
 /** Rounds down, so that a file of the displayed size is accepted. */
 function sizeText(bytes: number, locale: string): string {
-  const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ['bytes', 1];
+  const [unit, size] = units.find(([, least]) => bytes >= least) ?? ['bytes', 1];
   const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: 'floor' });
   return `${format.format(bytes / size)} ${unit}`;
 }
 
-const UNITS = [
+const units = [
   ['MB', 1_048_576],
   ['kB', 1_024],
 ] as const;
@@ -168,6 +168,6 @@ function feedParser(
 function createParser({ boundary, maxFileBytes }: Multipart): busboy.Busboy {
   return busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-    limits: { fileSize: maxFileBytes + 1, fieldSize: MAX_TEXT_BYTES, parts: MAX_PARTS + 1 },
+    limits: { fileSize: maxFileBytes + 1, fieldSize: maxTextBytes, parts: maxParts + 1 },
   });
 }

@@ -2,7 +2,7 @@
 import type { Locale } from '../errors.ts';
 
 /** Skips the parsing for callers that do not mention Portuguese. */
-const MENTIONS_PORTUGUESE = /(?:^|[\s,])pt(?:$|[\s,;-])/i;
+const mentionsPortuguese = /(?:^|[\s,])pt(?:$|[\s,;-])/i;
 
 /**
  * Reads `Accept-Language` (RFC 9110, section 12.5.4).
@@ -11,7 +11,7 @@ const MENTIONS_PORTUGUESE = /(?:^|[\s,])pt(?:$|[\s,;-])/i;
  *   equals, by coming first; otherwise `en`.
  */
 export function preferredLocale(acceptLanguage: string | undefined): Locale {
-  if (acceptLanguage === undefined || !MENTIONS_PORTUGUESE.test(acceptLanguage)) return 'en';
+  if (acceptLanguage === undefined || !mentionsPortuguese.test(acceptLanguage)) return 'en';
   // The sort is stable, so equal weights keep the order of the header.
   const languages = readPreferences(acceptLanguage).toSorted(
     (one, other) => other.weight - one.weight,

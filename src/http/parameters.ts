@@ -1,8 +1,8 @@
 /** Path, query and header parameters: converts texts to typed values. */
-import { UNSTORABLE } from '../domain/validation-errors.ts';
+import { unstorable } from '../domain/validation-errors.ts';
 import { AppError } from '../errors.ts';
 import type { ParameterSet, ParameterType } from '../contract/contract.ts';
-import { REPEATED_PARAMETER } from '../contract/validation-messages.ts';
+import { repeatedParameter } from '../contract/validation-messages.ts';
 import type { ValidationErrors } from '../contract/validation-errors.ts';
 import { isStorable } from './json.ts';
 
@@ -53,8 +53,8 @@ export function readParameters(
     const text = typeof found === 'string' ? found : found?.[0];
     if (text === undefined) continue;
     const texts = typeof found === 'string' ? [found] : (found ?? []);
-    if (texts.length > 1) errors.add(name, REPEATED_PARAMETER);
-    if (!texts.every(isStorable)) errors.add(name, UNSTORABLE);
+    if (texts.length > 1) errors.add(name, repeatedParameter);
+    if (!texts.every(isStorable)) errors.add(name, unstorable);
     values[name] = converted(text, type);
   }
   if (!validate(values)) errors.addSchemaErrors(validate.errors);

@@ -17,30 +17,30 @@ export interface Reply {
 // Not an import, see listener.ts.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 
 /** Restarts and failovers take some seconds. */
-const RETRY_AFTER_SECONDS = '5';
+const retryAfterSeconds = '5';
 
 /**
  * How long the rest of a request is read and discarded after the response. Closing at once would
  * reset the connection, and the client could lose the response.
  */
-const LINGER_MS = 5_000;
+const lingerMs = 5_000;
 
 /**
  * A shorter response fits into the kernel's buffer, so one call writes and ends it: a separate call
  * costs a tenth of a short request.
  */
-const SHORT_BYTES = 16 * 1024;
+const shortBytes = 16 * 1024;
 
 /** Statuses that never carry a body (RFC 9110, sections 15.3.5 and 15.4.5). */
-const BODILESS = new Set([204, 304]);
+const bodiless = new Set([204, 304]);
 
 /** @param body a JSON value; undefined for a status without a body. */
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
-  if (body === undefined || BODILESS.has(status)) return { status, headers, content: null };
-  return { status, headers, content: { type: JSON_TYPE, bytes: JSON.stringify(body) } };
+  if (body === undefined || bodiless.has(status)) return { status, headers, content: null };
+  return { status, headers, content: { type: jsonType, bytes: JSON.stringify(body) } };
 }
 
 /** The reply to an error, in the caller's language. */
@@ -49,7 +49,7 @@ export function errorReply(error: AppError, locale: Locale): Reply {
     'Content-Language': locale === 'pt' ? 'pt-BR' : 'en',
     Vary: 'Accept-Language',
     ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': 'Bearer' }),
-    ...(error.status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
+    ...(error.status === 503 && { 'Retry-After': retryAfterSeconds }),
     ...error.headers,
   });
 }
@@ -91,7 +91,7 @@ function wireHeaders(reply: Reply, requestId: string, closes: boolean): string[]
   }
   if (closes || reply.headers['Connection'] !== undefined) headers.push('Connection', 'close');
   if (content !== null) headers.push('Content-Type', content.type);
-  if (!BODILESS.has(status)) {
+  if (!bodiless.has(status)) {
     headers.push('Content-Length', String(Buffer.byteLength(content?.bytes ?? '')));
   }
   return headers;
@@ -112,7 +112,7 @@ export function send(exchange: Exchange, reply: Reply, { clock, closes }: SendOp
   const bytes = request.method === 'HEAD' ? undefined : reply.content?.bytes;
   response.writeHead(reply.status, wireHeaders(reply, exchange.answeredId, mustClose));
   if (lingers) endAfterRequest(exchange, bytes, clock);
-  else if (bytes === undefined || bytes.length < SHORT_BYTES) response.end(bytes);
+  else if (bytes === undefined || bytes.length < shortBytes) response.end(bytes);
   // A stopping server closes connections whose response has ended, even if it is not sent yet.
   else if (response.write(bytes)) response.end();
   else response.once('drain', () => response.end());
@@ -124,7 +124,7 @@ function endAfterRequest(
   bytes: string | Buffer | undefined,
   clock: Clock,
 ): void {
-  const cancel = clock.after(LINGER_MS, () => response.end());
+  const cancel = clock.after(lingerMs, () => response.end());
   const finish = (): void => {
     cancel();
     response.end();

@@ -4,15 +4,15 @@ import { logRequest } from '../telemetry/log.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The operation label of requests that reached no route. */
-const NO_OPERATION = 'none';
+const noOperation = 'none';
 
 /** The status that nginx logs when the client closed the connection before the response. */
-export const CLIENT_GONE = 499;
+export const clientGone = 499;
 
 /**
  * Records a request when its response has been sent, or can no longer be sent.
  *
- * @param status the status of the response; {@link CLIENT_GONE} when there is none.
+ * @param status the status of the response; {@link clientGone} when there is none.
  */
 export function recordRequest(context: Context, exchange: Exchange, status: number): void {
   if (exchange.refusedStatus !== null || exchange.hasEnded) {
@@ -20,8 +20,8 @@ export function recordRequest(context: Context, exchange: Exchange, status: numb
     return;
   }
   exchange.onceEnded((isSent) => {
-    const unsent = { status: CLIENT_GONE, unsentStatus: status };
-    record(context, exchange, isSent || status === CLIENT_GONE ? { status } : unsent);
+    const unsent = { status: clientGone, unsentStatus: status };
+    record(context, exchange, isSent || status === clientGone ? { status } : unsent);
   });
 }
 
@@ -35,7 +35,7 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   const { operation, startedAtMs } = exchange;
   const { status } = answered;
   const durationMs = context.clock.now().getTime() - startedAtMs;
-  const name = operation ?? NO_OPERATION;
+  const name = operation ?? noOperation;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
   // Probes come every few seconds, and a development page loads many files: only those that fail
   // are of interest.
@@ -52,6 +52,6 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
 
 /** Records a message that was refused before it was parsed as a request. */
 export function recordRefusal(context: Context, id: string, status: number): void {
-  context.metrics.requests.observe({ operation: NO_OPERATION, status }, 0);
+  context.metrics.requests.observe({ operation: noOperation, status }, 0);
   logRequest(context.log, 'info', { requestId: id, operation: null, status });
 }

@@ -26,7 +26,7 @@ import { readInput, readPath, validHeaders } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from '../contract/answer-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
-import { CLIENT_GONE, recordRefusal, recordRequest } from './request-log.ts';
+import { clientGone, recordRefusal, recordRequest } from './request-log.ts';
 import {
   createRouter,
   operationRoutes,
@@ -205,7 +205,7 @@ function everyRefusalHeader(operations: OperationTable): WithRefusalHeaders {
 /** Answers a request and records it; it never rejects. */
 async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<void> {
   const { context } = pipeline;
-  let status = CLIENT_GONE;
+  let status = clientGone;
   try {
     // Requests that wait on their connection are also started when it closes.
     if (exchange.hasEnded) throw new ClientGone();

@@ -7,18 +7,18 @@ import { preferredEncoding } from './negotiation.ts';
 import type { Headers, Reply } from './reply.ts';
 
 /** In the order of preference. */
-const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+const encodings = ['br', 'gzip', 'identity'] as const;
 
-type Encoding = (typeof ENCODINGS)[number];
+type Encoding = (typeof encodings)[number];
 
 /** Higher qualities take a hundred times as long and save 10 %. */
-const BROTLI_QUALITY = 6;
+const brotliQuality = 6;
 
 const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
     promisify(brotliCompress)(bytes, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       },
     }),
@@ -52,7 +52,7 @@ export function staticAnswer(content: StaticContent): (exchange: Exchange) => Pr
   };
   return async ({ request }) => {
     const accepted = request.headers['accept-encoding'] ?? 'identity';
-    const encoding = preferredEncoding(accepted, ENCODINGS) ?? 'identity';
+    const encoding = preferredEncoding(accepted, encodings) ?? 'identity';
     const { bytes, etag } = await variantFor(encoding);
     const headers = { ...content.headers, ETag: etag, Vary: 'Accept-Encoding' };
     if (matchesEntityTag(request.headers['if-none-match'], etag)) {

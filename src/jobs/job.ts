@@ -18,10 +18,10 @@ export interface JobHandler {
    */
   readonly concurrency?: number;
   /**
-   * The longest that a run may take, in milliseconds; by default {@link longestRunMs}. A longer one
+   * The longest that a run may take, in milliseconds; by default {@link maxRunMs}. A longer one
    * is stuck: it is counted, and its lease is not renewed, so that another process runs the job.
    */
-  readonly longestMs?: number;
+  readonly maxMs?: number;
   /** The failed runs after which a job is dead; by default 8, which takes about two minutes. */
   readonly maxAttempts?: number;
   /** One run. Handlers are idempotent: a process may die after the work, and the job runs again. */
@@ -29,7 +29,7 @@ export interface JobHandler {
 }
 
 /** Longer than the documents of an application take at a slow provider. */
-export const longestRunMs = 30 * 60_000;
+export const maxRunMs = 30 * 60_000;
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
 

@@ -18,7 +18,7 @@ import {
   type Lease,
 } from './job-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
-import { longestRunMs, type JobTable } from './job.ts';
+import { maxRunMs, type JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
 
 export interface LoopOptions {
@@ -264,11 +264,11 @@ export class JobLoop {
   #renewable(): string[] {
     const nowMs = this.#context.clock.now().getTime();
     for (const [id, { kind, beganAtMs, isStuck }] of this.#begun) {
-      const longestMs = this.#jobs[kind]?.longestMs ?? longestRunMs;
-      if (isStuck || nowMs - beganAtMs <= longestMs) continue;
+      const maxMs = this.#jobs[kind]?.maxMs ?? maxRunMs;
+      if (isStuck || nowMs - beganAtMs <= maxMs) continue;
       this.#begun.set(id, { kind, beganAtMs, isStuck: true });
       this.#context.metrics.stuckJobs.inc({ kind });
-      this.#context.log.error({ jobId: id, kind, longestMs }, 'a job is stuck: its lease runs out');
+      this.#context.log.error({ jobId: id, kind, maxMs }, 'a job is stuck: its lease runs out');
     }
     return [...this.#running.keys()].filter((id) => !this.#begun.get(id)?.isStuck);
   }

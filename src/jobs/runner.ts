@@ -9,7 +9,7 @@ import type { JobHandler, JobTable } from './job.ts';
 export const maxAttempts = 8;
 
 const firstRetryMs = 1_000;
-export const longestRetryMs = 5 * 60_000;
+export const maxRetryMs = 5 * 60_000;
 
 export interface JobRunsOptions {
   readonly context: Context;
@@ -122,7 +122,7 @@ export class JobRuns {
 
   /** Exponential, half of it random: jobs that failed together run again at different times. */
   #backOffMs(attempt: number): number {
-    const fullMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
+    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
     return withJitter(fullMs, this.#random);
   }
 

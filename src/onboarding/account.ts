@@ -19,7 +19,7 @@ import type { ProviderAccount } from '../provider/provider.ts';
 import { type Application, changeApplication } from './application.ts';
 
 /** With nine million numbers, so many collisions in a row indicate a defect. */
-const drawsAtMost = 20;
+const maxDraws = 20;
 
 /** Opens a local account for an application that has just been approved. */
 export async function openLocalAccount(
@@ -28,7 +28,7 @@ export async function openLocalAccount(
   application: Application,
 ): Promise<Application> {
   const { applicant } = application;
-  for (let draw = 0; draw < drawsAtMost; draw += 1) {
+  for (let draw = 0; draw < maxDraws; draw += 1) {
     const accountNumber = newAccountNumber();
     const account = { agency: localAgency, accountNumber, document: applicant.document };
     if (await insertLocalAccount(inUnit(context, em), { userId: applicant.id, ...account })) {

@@ -1,6 +1,6 @@
 import type { Context, LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
-import { REQUIRED } from '../domain/validation-errors.ts';
+import { fieldRequired } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { PublicOperation } from '../context/operation.ts';
 import { admitApplicant, type ApplicationCaller } from './applicant.ts';
@@ -42,7 +42,7 @@ export const confirmElectronicValidation: PublicOperation<'confirmElectronicVali
 };
 
 function defaultCode({ config }: Context): string {
-  if (config.appEnv === 'production') throw invalidField('codigo', REQUIRED);
+  if (config.appEnv === 'production') throw invalidField('codigo', fieldRequired);
   return homologationCode;
 }
 

@@ -8,16 +8,16 @@ import type { Context, LocalContext } from '../context/context.ts';
 import {
   detectContentType,
   type DocumentContentType,
-  EMPTY_FILE,
-  NOT_A_DOCUMENT,
-  REFUSED_BY_SCANNER,
+  emptyFile,
+  notADocument,
+  refusedByScanner,
 } from './document-types.ts';
 import { invalidField } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import { findChunk, insertChunk } from './document-repository.ts';
 
 /** Each concurrent upload holds one chunk in memory; each chunk costs one round trip. */
-const CHUNK_BYTES = 128 * 1024;
+const chunkBytes = 128 * 1024;
 
 export interface DocumentKey {
   readonly id: string;
@@ -61,7 +61,7 @@ export async function storeContent(
   try {
     for await (const chunk of inChunks(content)) {
       contentType ??= await detectContentType(chunk);
-      if (contentType === null) throw invalidField('arquivo', NOT_A_DOCUMENT);
+      if (contentType === null) throw invalidField('arquivo', notADocument);
       if (chunkCount === 0) await begin();
       await scan.take(chunk);
       hash.update(chunk);
@@ -71,10 +71,10 @@ export async function storeContent(
       sizeBytes += chunk.length;
       chunkCount += 1;
     }
-    if (contentType === null) throw invalidField('arquivo', EMPTY_FILE);
+    if (contentType === null) throw invalidField('arquivo', emptyFile);
     if (!(await scan.isClean())) {
       context.log.warn({ sizeBytes }, 'the scanner has refused a document');
-      throw invalidField('arquivo', REFUSED_BY_SCANNER);
+      throw invalidField('arquivo', refusedByScanner);
     }
   } finally {
     scan.close();
@@ -126,11 +126,11 @@ async function* inChunks(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   for await (const piece of content) {
     pieces.push(piece);
     size += piece.length;
-    while (size >= CHUNK_BYTES) {
+    while (size >= chunkBytes) {
       const whole = Buffer.concat(pieces, size);
-      yield whole.subarray(0, CHUNK_BYTES);
-      pieces = [whole.subarray(CHUNK_BYTES)];
-      size -= CHUNK_BYTES;
+      yield whole.subarray(0, chunkBytes);
+      pieces = [whole.subarray(chunkBytes)];
+      size -= chunkBytes;
     }
   }
   if (size > 0) yield Buffer.concat(pieces, size);

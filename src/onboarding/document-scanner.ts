@@ -11,7 +11,7 @@ import type { DocumentScan } from '../domain/document-scan.ts';
 const silentMs = 30_000;
 
 /** An answer is a line of some words. */
-const longestAnswer = 1_024;
+const maxAnswerLength = 1_024;
 
 /** Where nothing is scanned. */
 const unscanned: DocumentScan = {
@@ -64,7 +64,7 @@ async function readAnswer(socket: Socket): Promise<string> {
       text += String(piece);
       const [line, rest] = text.split('\0', 2);
       if (rest !== undefined) return line ?? '';
-      if (text.length > longestAnswer) break;
+      if (text.length > maxAnswerLength) break;
     }
   } catch (error) {
     return away(error);

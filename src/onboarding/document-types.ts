@@ -6,17 +6,17 @@ import type { Text } from '../errors.ts';
 
 export type DocumentContentType = 'application/pdf' | 'image/jpeg' | 'image/png';
 
-export const EMPTY_FILE: Text = {
+export const emptyFile: Text = {
   en: 'The file must not be empty.',
   pt: 'O arquivo não pode estar vazio.',
 };
 
-export const NOT_A_DOCUMENT: Text = {
+export const notADocument: Text = {
   en: 'The file must be a PDF, JPEG or PNG.',
   pt: 'O arquivo deve ser PDF, JPEG ou PNG.',
 };
 
-export const REFUSED_BY_SCANNER: Text = {
+export const refusedByScanner: Text = {
   en: 'The file is refused by the virus scanner. Save or photograph the document again.',
   pt: 'O arquivo foi recusado pelo antivírus. Salve ou fotografe o documento de novo.',
 };

@@ -12,7 +12,7 @@ import {
   getStep,
   type StepName,
 } from '../domain/onboarding.ts';
-import { ProviderError, WRONG_VALIDATION_CODE } from '../provider/errors.ts';
+import { ProviderError, wrongValidationCode } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { sealClientToken } from './account.ts';
 import { forwardDocuments } from './document-submission.ts';
@@ -190,7 +190,7 @@ async function failed(context: LocalContext, sent: Sent, error: ProviderError): 
     }
     // The attempt counts even if another code was submitted meanwhile.
     const counted = countWrongCode(context, stored);
-    const isWrong = error.reason === WRONG_VALIDATION_CODE;
+    const isWrong = error.reason === wrongValidationCode;
     const stepError = isWrong ? 'WRONG_CODE' : toStepError(error);
     return isCurrent(stored, sent)
       ? failStep({ ...counted, sealedCode: null }, name, { error: stepError, now })

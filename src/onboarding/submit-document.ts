@@ -51,22 +51,22 @@ async function documents() {
   return (await loadEntities()).OnboardingDocument;
 }
 
-const DOCUMENTS_PER_APPLICATION = 20;
+const documentsPerApplication = 20;
 
 /** Enough for an app that uploads all required documents concurrently. */
-const UPLOADS_AT_ONCE = 5;
+const uploadsAtOnce = 5;
 
 /** A form may take five minutes to arrive: an older upload belongs to a process that crashed. */
-const UPLOAD_MS = 310_000;
+const uploadMs = 310_000;
 
 /** Most uploads take less time. */
-const RETRY_MS = 5_000;
+const retryMs = 5_000;
 
-const NO_BYTES = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
-const TOO_MANY: Text = {
-  en: `The application has ${DOCUMENTS_PER_APPLICATION} documents already.`,
-  pt: `A solicitação já tem ${DOCUMENTS_PER_APPLICATION} documentos.`,
+const tooMany: Text = {
+  en: `The application has ${documentsPerApplication} documents already.`,
+  pt: `A solicitação já tem ${documentsPerApplication} documentos.`,
 };
 
 /**
@@ -154,7 +154,7 @@ async function receiveContent(
 async function beginDocument(context: LocalContext, key: DocumentKey): Promise<void> {
   const { id, applicationId } = key;
   const createdAt = context.clock.now();
-  const since = new Date(createdAt.getTime() - UPLOAD_MS);
+  const since = new Date(createdAt.getTime() - uploadMs);
   await changeApplication(context, applicationId, async (application, em) => {
     const receiving = { application: applicationId, status: 'receiving' } as const;
     const [oldest, ...others] = await em.find(
@@ -162,7 +162,7 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
       { ...receiving, createdAt: { $gt: since } },
       { fields: ['createdAt'], orderBy: { createdAt: 'asc' } },
     );
-    if (oldest && 1 + others.length >= UPLOADS_AT_ONCE) {
+    if (oldest && 1 + others.length >= uploadsAtOnce) {
       throw new AppError('THROTTLED', {
         headers: { 'Retry-After': retryAfter(oldest, createdAt) },
       });
@@ -178,7 +178,7 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
  */
 function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
   const ageMs = now.getTime() - oldest.createdAt.getTime();
-  const waitMs = Math.min(Math.max(RETRY_MS, ageMs), UPLOAD_MS - ageMs);
+  const waitMs = Math.min(Math.max(retryMs, ageMs), uploadMs - ageMs);
   return String(Math.ceil(waitMs / 1_000));
 }
 
@@ -195,14 +195,14 @@ function completeDocument(context: LocalContext, document: NewDocument): Change 
     );
     const isRepeat = others.some(
       (other) =>
-        other.tipoDocumento === tipoDocumento && contentHash.equals(other.contentHash ?? NO_BYTES),
+        other.tipoDocumento === tipoDocumento && contentHash.equals(other.contentHash ?? noBytes),
     );
     admitStep(application, { name: 'documents', isRepeat });
     if (isRepeat) {
       await em.nativeDelete(await documents(), { id });
       return status === 'failed' ? markDocumentSubmitted(context, em, application) : application;
     }
-    if (others.length >= DOCUMENTS_PER_APPLICATION) throw invalidField('arquivo', TOO_MANY);
+    if (others.length >= documentsPerApplication) throw invalidField('arquivo', tooMany);
     const stored = await em.nativeUpdate(
       await documents(),
       { id, status: 'receiving' },

@@ -1,9 +1,9 @@
 /** Validates the reason that an operator states for a decision. */
 import { namesPerson } from './webhook-redaction.ts';
 
-const longestReason = 500;
+const maxReasonLength = 500;
 
-const longestName = 128;
+const maxNameLength = 128;
 
 export interface Decision {
   /** 1 to 500 characters; no personal data belongs in it. */
@@ -17,7 +17,7 @@ export interface Decision {
 export function decisionError({ reason }: Decision, operator: string): string | null {
   const error = reasonError(reason);
   if (error !== null) return error;
-  if (operator.trim() === '' || operator.length > longestName || hasControls(operator)) {
+  if (operator.trim() === '' || operator.length > maxNameLength || hasControls(operator)) {
     return '--by is required: name the operator';
   }
   return null;
@@ -27,8 +27,8 @@ export function decisionError({ reason }: Decision, operator: string): string | 
 export function reasonError(reason: string): string | null {
   const length = [...reason].length;
   if (reason.trim() === '') return 'a reason is required';
-  if (length > longestReason)
-    return `the reason has ${length} characters, the maximum is ${longestReason}`;
+  if (length > maxReasonLength)
+    return `the reason has ${length} characters, the maximum is ${maxReasonLength}`;
   if (hasControls(reason)) return 'the reason contains control characters';
   if (namesPerson(reason)) return 'the reason must not contain an e-mail, a CPF or a CNPJ';
   return null;

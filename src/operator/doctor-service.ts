@@ -140,13 +140,13 @@ function notifications(metrics: Metrics): Finding {
   return doubtful(name, 'of the database do not arrive: waits and jobs poll', todo);
 }
 
-const longestLagSeconds = 0.2;
+const maxLagSeconds = 0.2;
 
 function eventLoop(metrics: Metrics): Finding {
   const name = 'event loop';
   const seconds = metrics.max('nodejs_eventloop_lag_p99_seconds');
   const says = `99 % of its turns are at most ${Math.ceil(seconds * 1_000)} ms late`;
-  if (seconds <= longestLagSeconds) return ok(name, says);
+  if (seconds <= maxLagSeconds) return ok(name, says);
   return doubtful(name, says, 'one processor is not enough: add an instance');
 }
 

@@ -112,16 +112,16 @@ async function database(
 }
 
 /** A job loop starts a due job at once; the handbook's alarm has the same threshold. */
-const longestDueSeconds = 60;
+const maxDueSeconds = 60;
 
 /** By then a webhook, or the statement, which is read every minute, has settled most payments. */
-const longestUnknownSeconds = 15 * 60;
+const maxUnknownSeconds = 15 * 60;
 
 /** More are lost answers rather than slow ones. */
-const mostUnknown = 20;
+const maxUnknown = 20;
 
 /** The provider reports most payments within seconds, and the statement is read meanwhile. */
-const longestAcceptedSeconds = 30 * 60;
+const maxAcceptedSeconds = 30 * 60;
 
 /** The waiting jobs, and what needs an operator. */
 function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Finding[] {
@@ -132,8 +132,8 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
   const start = `start the service with JOBS=inline${worker}; see \`ponte jobs stats\``;
   const unknown = `${unknownPayments}, the oldest for ${formatDuration(oldestUnknownSeconds)}`;
   return [
-    oldestDueSeconds <= longestDueSeconds
-      ? ok('due jobs', `none has been due for more than ${longestDueSeconds} s`)
+    oldestDueSeconds <= maxDueSeconds
+      ? ok('due jobs', `none has been due for more than ${maxDueSeconds} s`)
       : bad('due jobs', due, start),
     toCheck('dead jobs', found.deadJobs, 'ponte jobs list --state dead'),
     failingJobs(found),
@@ -141,8 +141,8 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     toCheck('orphaned events', found.orphanedEvents, 'ponte webhook list --state orphaned'),
     piledUp('parked events', found.parkedEvents, 'ponte webhook list --state parked'),
     piledUp('received events', found.receivedEvents, 'ponte jobs stats'),
-    oldestUnknownSeconds <= longestUnknownSeconds && unknownPayments <= mostUnknown
-      ? ok('unknown payments', `none for more than ${longestUnknownSeconds / 60} min`)
+    oldestUnknownSeconds <= maxUnknownSeconds && unknownPayments <= maxUnknown
+      ? ok('unknown payments', `none for more than ${maxUnknownSeconds / 60} min`)
       : doubtful('unknown payments', unknown, 'check them: `ponte pix list --stuck`'),
     toCheck('unlisted codes', found.unlistedCodes, 'ponte provider unknown'),
     toCheck('corrected payments', found.correctedPayments, 'ponte pix list --corrected'),
@@ -197,8 +197,8 @@ function piledUp(name: keyof typeof usualEvents, count: number, command: string)
 function acceptedPayments({ acceptedPayments: count, ...found }: InspectedBacklog): Finding {
   const name = 'accepted payments';
   const seconds = found.oldestAcceptedSeconds;
-  if (seconds <= longestAcceptedSeconds) {
-    return ok(name, `none waits for its webhook for more than ${longestAcceptedSeconds / 60} min`);
+  if (seconds <= maxAcceptedSeconds) {
+    return ok(name, `none waits for its webhook for more than ${maxAcceptedSeconds / 60} min`);
   }
   const says = `${count} wait for their webhook, the oldest for ${formatDuration(seconds)}`;
   return doubtful(name, says, 'check them: `ponte pix list --stuck`');
@@ -236,8 +236,8 @@ function lastWebhook(
 ): Finding {
   const name = 'last webhook';
   const says = seconds === null ? 'none yet' : `${formatDuration(seconds)} ago`;
-  const isQuiet = seconds === null || seconds > longestAcceptedSeconds;
-  if (!isQuiet || oldestAcceptedSeconds <= longestAcceptedSeconds) return ok(name, says);
+  const isQuiet = seconds === null || seconds > maxAcceptedSeconds;
+  if (!isQuiet || oldestAcceptedSeconds <= maxAcceptedSeconds) return ok(name, says);
   const todo = 'see "A webhook did not arrive" in the handbook';
   return doubtful(name, `${says}, and accepted payments wait for theirs`, todo);
 }
@@ -303,12 +303,12 @@ function migrations({ pending, unknown }: DatabaseInspection): Finding {
 }
 
 /** Access tokens tolerate 30 seconds; synchronised clocks differ by less than one. */
-const mostAheadMs = 5_000;
+const maxAheadMs = 5_000;
 
 function compareClocks(whose: string, aheadMs: number): Finding {
   const name = `clock and the ${whose}'s`;
   const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
-  if (Math.abs(aheadMs) <= mostAheadMs) return ok(name, apart);
+  if (Math.abs(aheadMs) <= maxAheadMs) return ok(name, apart);
   const which = aheadMs > 0 ? 'ahead' : 'behind';
   return bad(name, `${apart}: the ${whose} is ${which}`, 'synchronise the clocks by NTP');
 }

@@ -17,7 +17,7 @@ export interface PixResolveListInput extends Pick<
   PixResolveInput,
   'reason' | 'confirm' | 'onlyCheck'
 > {
-  /** At most {@link mostListed}. */
+  /** At most {@link maxListed}. */
   readonly entries: readonly ListedEnd[];
 }
 
@@ -33,7 +33,7 @@ export interface ListedResult {
 }
 
 /** The most lines of one call. */
-export const mostListed = 100;
+export const maxListed = 100;
 
 /**
  * Resolves the payments of a part of a list, each in a commit of its own with its record. A caller
@@ -42,7 +42,7 @@ export const mostListed = 100;
  */
 export const resolveList: Op<PixResolveListInput, { readonly results: readonly ListedResult[] }> = {
   async run(context, { entries, ...decision }, caller) {
-    if (entries.length > mostListed) throw new OpError('REFUSED', 'the list is too long');
+    if (entries.length > maxListed) throw new OpError('REFUSED', 'the list is too long');
     const named = await findNamedPix(
       context,
       entries.map(({ name }) => name),

@@ -9,9 +9,9 @@ import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** More rows than a regular transaction has; a provider that keeps contradicting adds more. */
-const longestTimeline = 500;
+const maxTimelineSteps = 500;
 
-const mostRefunds = 100;
+const maxRefunds = 100;
 
 /** An entry of the timeline; its time is an ISO 8601 text. */
 export type TimelineView = Omit<TimelineEntry, 'at'> & { readonly at: string };
@@ -49,13 +49,13 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
     const pix = await findNamedPix(context, reference);
     const { id, payee } = pix;
     await recordReading(context, { operator, reason, command: 'pix show' }, [`pix:${id}`]);
-    const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, mostRefunds);
-    const timeline = await findTimeline(context, id, longestTimeline + 1);
+    const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, maxRefunds);
+    const timeline = await findTimeline(context, id, maxTimelineSteps + 1);
     return {
       transaction: viewOfPix(pix),
       payee: viewOfPayee(payee),
-      timeline: timeline.slice(0, longestTimeline).map(viewOfTimeline),
-      timelineIsCut: timeline.length > longestTimeline,
+      timeline: timeline.slice(0, maxTimelineSteps).map(viewOfTimeline),
+      timelineIsCut: timeline.length > maxTimelineSteps,
       refunds: refunds.map(viewOfPix),
       ...nextStep(pix, {
         now: context.clock.now(),

@@ -45,7 +45,7 @@ export interface ProviderTry {
   readonly next: string | null;
 }
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 /**
  * Examines a page of open payments, oldest first. A caller that is interrupted continues from its
@@ -57,7 +57,7 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
   async run(context, { codes, apply, after = nilUuid, limit }, { operator }) {
     const mistake = apply && decisionError(apply, operator);
     if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);
-    const size = Math.min(Math.max(1, limit), mostAtOnce);
+    const size = Math.min(Math.max(1, limit), maxAtOnce);
     const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
     const sends = await findRefusedSends(context, { codes: all, after, limit: size });
     const payments = await withProvider(context, async (provider) => {

@@ -20,15 +20,15 @@ export interface ProviderUnknown {
 }
 
 /** More would not fit on a screen; a provider has few answers. */
-const mostAnswers = 200;
+const maxAnswers = 200;
 
-const mostIds = 100;
+const maxIds = 100;
 
 /** Lists the answers without a listed code, those with the most open payments first. */
 export const listUnknown: Op<Readonly<Record<string, never>>, ProviderUnknown> = {
   needsDialects: true,
   async run(context) {
-    const found = await findUnknownAnswers(context, { shown: mostIds, limit: mostAnswers });
+    const found = await findUnknownAnswers(context, { shown: maxIds, limit: maxAnswers });
     return {
       answers: found.map((answer) => {
         const { httpStatus, providerStatus, code, payments, oldestAt, transactionIds } = answer;

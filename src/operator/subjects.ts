@@ -88,12 +88,12 @@ function refuseUndecided(reason: string, operator: string): void {
   if (error !== null) throw new OpError('REFUSED', error);
 }
 
-const mostShown = 5;
+const maxShown = 5;
 
 function refuseOpen(userId: number, open: readonly string[]): void {
   if (open.length === 0) return;
-  const more = open.length > mostShown ? ` and ${open.length - mostShown} more` : '';
-  const which = open.slice(0, mostShown).join(', ');
+  const more = open.length > maxShown ? ` and ${open.length - maxShown} more` : '';
+  const which = open.slice(0, maxShown).join(', ');
   const rule = 'wait until they have ended, or resolve them with `ponte pix resolve`';
   throw new OpError(
     'REFUSED',

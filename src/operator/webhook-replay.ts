@@ -52,9 +52,9 @@ export interface WebhookReplay {
   readonly next: string | null;
 }
 
-const mostAtOnce = 100;
-const mostItemsShown = 50;
-const mostCounted = 1_000_000;
+const maxAtOnce = 100;
+const maxItemsShown = 50;
+const maxCounted = 1_000_000;
 
 /**
  * Replays a page of events, oldest first. A caller that is interrupted continues from its last
@@ -68,10 +68,8 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
       throw new OpError('REFUSED', 'name events, or filter them');
     }
     const behind = { which: await readFilter(context, filter), after: readCursor(after) };
-    const total = counting
-      ? await countEventPage(context, { ...behind, limit: mostCounted })
-      : null;
-    const size = Math.min(Math.max(1, limit), mostAtOnce);
+    const total = counting ? await countEventPage(context, { ...behind, limit: maxCounted }) : null;
+    const size = Math.min(Math.max(1, limit), maxAtOnce);
     const page = await findEventPage(context, { ...behind, limit: size });
     const events = after === undefined ? await findLeftOut(context, filter) : [];
     let last: PagedEvent | null = null;
@@ -160,7 +158,7 @@ function summarise(
   const outcomes: Record<string, number> = {};
   for (const { result } of items) outcomes[result] = (outcomes[result] ?? 0) + 1;
   const notable = items.filter(({ result }) => result !== 'already' && result !== 'ignored');
-  return { outcomes, items: notable.slice(0, mostItemsShown) };
+  return { outcomes, items: notable.slice(0, maxItemsShown) };
 }
 
 /** Without a cursor, the position before every event. */

@@ -74,7 +74,7 @@ export interface WebhookShown {
   readonly payload: unknown;
 }
 
-const mostJobs = 10;
+const maxJobs = 10;
 
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
@@ -86,7 +86,7 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
       const action = { operator, reason, command: 'webhook show --raw' };
       await recordReading(context, action, [`event:${event.id}`]);
     }
-    const jobs = await findJobs(context, { eventId: event.id, limit: mostJobs });
+    const jobs = await findJobs(context, { eventId: event.id, limit: maxJobs });
     const now = context.clock.now();
     const text = event.payload && new TextDecoder().decode(event.payload);
     return {
@@ -122,7 +122,7 @@ export interface WebhookFilter {
 }
 
 /** More events than a transaction has, unless its provider keeps contradicting itself. */
-const mostOfTransaction = 1_000;
+const maxOfTransaction = 1_000;
 
 /**
  * Parses a filter and finds the events of its transaction.
@@ -153,11 +153,11 @@ async function findIds(
   among: readonly string[] | null,
 ): Promise<readonly string[]> {
   const reference = transactionId.trim();
-  const waiting = await findEventIdsWaitingFor(context, reference, mostOfTransaction);
+  const waiting = await findEventIdsWaitingFor(context, reference, maxOfTransaction);
   const transactions = await findPixReferences(context, reference);
   if (waiting.length + transactions.length === 0) requireKnownForm(reference);
   const found = await Promise.all(
-    transactions.map(({ id }) => findEventIdsOfTransaction(context, id, mostOfTransaction)),
+    transactions.map(({ id }) => findEventIdsOfTransaction(context, id, maxOfTransaction)),
   );
   const ids = [...new Set([...waiting, ...found.flat()])];
   return among === null ? ids : ids.filter((id) => among.includes(id));

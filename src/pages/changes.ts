@@ -11,7 +11,7 @@ import { lastSettled } from './change-repository.ts';
 const pollMs = 1_000;
 
 /** Shorter than the time-outs of common proxies. */
-const longestWaitMs = 20_000;
+const maxWaitMs = 20_000;
 
 /**
  * `GET /dev/changes?since=MARK` responds `{mark}` as soon as the mark has changed, or after 20
@@ -29,7 +29,7 @@ export function changesRoute(context: LocalContext): SystemRoute {
       const gone = new AbortController();
       response.once('close', () => gone.abort());
       const ended = AbortSignal.any([gone.signal, context.stopping]);
-      const endsAtMs = context.clock.now().getTime() + longestWaitMs;
+      const endsAtMs = context.clock.now().getTime() + maxWaitMs;
       for (;;) {
         const mark = await lastSettled(context);
         const isOver = ended.aborted || context.clock.now().getTime() >= endsAtMs;

@@ -39,7 +39,7 @@ export interface BankControls {
 }
 
 /** The header that a page of another origin cannot send without a CORS preflight. */
-const OWN_HEADER = 'x-ponte-bank';
+const ownHeader = 'x-ponte-bank';
 
 type Act = (bank: BankControls, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;
 
@@ -152,7 +152,7 @@ async function answer(
   { request }: Exchange,
   act: (query: URLSearchParams) => Promise<BankAnswer> | BankAnswer,
 ): Promise<Reply> {
-  if (request.headers[OWN_HEADER] === undefined) throw new AppError('BAD_REQUEST');
+  if (request.headers[ownHeader] === undefined) throw new AppError('BAD_REQUEST');
   const [, query = ''] = (request.url ?? '').split('?');
   const { outcome, refusal } = await act(new URLSearchParams(query));
   return outcome === 'done'

@@ -6,7 +6,7 @@ import { formatCode, correctionPart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
-const longestWaitSeconds = 30;
+const maxWaitSeconds = 30;
 
 /**
  * A transaction as it is stored here; the provider is not called. `Prefer: wait=N` (RFC 7240)
@@ -38,7 +38,7 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
 /** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores an invalid value. */
 function waitPreference(prefer: string | undefined): number | null {
   const match = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(prefer ?? '');
-  return match ? Math.min(Number(match[1]), longestWaitSeconds) : null;
+  return match ? Math.min(Number(match[1]), maxWaitSeconds) : null;
 }
 
 function reply(

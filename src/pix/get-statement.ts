@@ -15,7 +15,7 @@ import { readPeriod } from './period.ts';
  * The newest items of a period. More would delay other requests: 40,000 items are 7 MB, which
  * occupy the database and the event loop for about a second.
  */
-const mostLocalItems = 1_000;
+const maxLocalItems = 1_000;
 
 /**
  * Returns the caller's statement for whole days in São Paulo: the stored items, newest first, and
@@ -31,7 +31,7 @@ export const getStatement: SessionOperation<'getStatement'> = {
       storedItems(context, principal, range),
       remoteItems(context, principal, { range, options: request.callOptions }),
     ]);
-    const shown = local.slice(0, mostLocalItems);
+    const shown = local.slice(0, maxLocalItems);
     const refunds = shown.flatMap(toRefund);
     return {
       status: 200,
@@ -43,7 +43,7 @@ export const getStatement: SessionOperation<'getStatement'> = {
         },
       },
       headers: {
-        ...(local.length > mostLocalItems && { 'X-Statement-Local': 'truncated' }),
+        ...(local.length > maxLocalItems && { 'X-Statement-Local': 'truncated' }),
         ...(remote === null && { 'X-Statement-Remote': 'unavailable' }),
       },
     };
@@ -55,7 +55,7 @@ function storedItems(context: Context, principal: Principal, range: DayRange) {
     from: range.fromInclusive,
     until: range.toExclusive,
     // One more shows that the list is not complete.
-    limit: mostLocalItems + 1,
+    limit: maxLocalItems + 1,
   });
 }
 

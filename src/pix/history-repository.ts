@@ -20,10 +20,10 @@ import {
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
 /** The most transactions that a page examines, whether or not they match its filters. */
-const mostExamined = 1_000;
+const maxExamined = 1_000;
 
 /** A page ends with the charge whose code brings the codes to this size, in bytes. */
-const mostCodeBytes = 1_048_576;
+const maxCodeBytes = 1_048_576;
 
 /** The caller's session, at the start of a statement. Parameters: session id, user id, now. */
 const requestedSession = `
@@ -51,9 +51,9 @@ const pageOfUser: Statement = {
       ${requestedSession}
       left join lateral (
              select *
-               from (select *, sum(code_bytes) over newest - code_bytes < ${mostCodeBytes} as fits,
-                            row_number() over newest = ${mostExamined}
-                              or sum(code_bytes) over newest >= ${mostCodeBytes} as is_stop
+               from (select *, sum(code_bytes) over newest - code_bytes < ${maxCodeBytes} as fits,
+                            row_number() over newest = ${maxExamined}
+                              or sum(code_bytes) over newest >= ${maxCodeBytes} as is_stop
                        from (select *, case when is_listed
                                          then coalesce(octet_length(qr_code), 0)
                                             + coalesce(octet_length(copy_paste), 0)
@@ -69,7 +69,7 @@ const pageOfUser: Statement = {
                                       where user_id = u.id and created_at >= $4
                                         and (created_at, id) < ($5::timestamptz, $6::uuid)
                                       order by created_at desc, id desc
-                                      limit ${mostExamined}) examined) measured
+                                      limit ${maxExamined}) examined) measured
                      window newest as (order by created_at desc, id desc rows unbounded preceding)
                     ) marked
               where fits and (is_listed or is_stop)

@@ -252,11 +252,11 @@ async function findContradiction(
 export async function finishSends(context: Context, withinMs: number): Promise<void> {
   const unfinished = await context.outcomes.sendsEnded(withinMs);
   const stored = unfinished.map((send) => storeUnknown(context, send));
-  await Promise.race([Promise.all(stored), pause(context.clock, longestStopMs)]);
+  await Promise.race([Promise.all(stored), pause(context.clock, maxStopMs)]);
 }
 
 /** A database that does not respond for longer does not delay a stop, in milliseconds. */
-const longestStopMs = 2_000;
+const maxStopMs = 2_000;
 
 /** Only for the payment of this process: after a failover another one may pay the same send. */
 async function storeUnknown(

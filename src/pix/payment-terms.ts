@@ -1,8 +1,8 @@
 /** The payment that a request orders: by a PIX key, or by a static Pix code. */
-import { decodeBrCode, RECURRING } from '../domain/br-code.ts';
-import { centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+import { decodeBrCode, recurringCode } from '../domain/br-code.ts';
+import { centsFromNumber, maxAmountCents } from '../domain/money.ts';
 import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
-import { REQUIRED } from '../domain/validation-errors.ts';
+import { fieldRequired } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
 import { computeFingerprint } from './idempotency.ts';
 
@@ -24,32 +24,32 @@ export interface ParsedPayment {
   readonly txid: string | null;
 }
 
-const KEY_AND_CODE: Text = {
+const keyAndCode: Text = {
   en: 'Send either pix_key or copy_paste.',
   pt: 'Envie pix_key ou copy_paste, não os dois.',
 };
 
-const DYNAMIC: Text = {
+const dynamicCode: Text = {
   en: 'A dynamic code cannot be paid here yet. Ask the payee for a Pix key or a static code.',
   pt: 'Um código dinâmico ainda não pode ser pago aqui. Peça uma chave Pix ou um código estático.',
 };
 
-const WITHDRAWAL: Text = {
+const withdrawal: Text = {
   en: 'The code is for cash (Pix Saque). It cannot be paid as a transfer.',
   pt: 'O código é de Pix Saque. Ele não pode ser pago como transferência.',
 };
 
-const OTHER_AMOUNT: Text = {
+const otherAmount: Text = {
   en: 'The code has another amount. Omit the amount, or send the same.',
   pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
 };
 
-const NO_KEY: Text = {
+const noKey: Text = {
   en: 'The code has no valid Pix key. Ask the payee for another code.',
   pt: 'O código não tem uma chave Pix válida. Peça outro código a quem vai receber.',
 };
 
-const TOO_MUCH: Text = {
+const tooMuch: Text = {
   en: 'The amount of the code is too large.',
   pt: 'O valor do código é grande demais.',
 };
@@ -81,18 +81,18 @@ function codeTerms(
   body: RequestedPayment,
   copyPaste: string,
 ): Pick<ParsedPayment, 'pixKey' | 'amountCents' | 'txid'> {
-  if (body.pix_key !== undefined) throw invalidField('copy_paste', KEY_AND_CODE);
+  if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   const code = decodeBrCode(copyPaste);
   if (code.kind === 'dynamic') {
-    throw invalidField('copy_paste', code.isRecurring ? RECURRING : DYNAMIC);
+    throw invalidField('copy_paste', code.isRecurring ? recurringCode : dynamicCode);
   }
-  if (code.isWithdrawal) throw invalidField('copy_paste', WITHDRAWAL);
-  if (!isPixKey(code.key)) throw invalidField('copy_paste', NO_KEY);
+  if (code.isWithdrawal) throw invalidField('copy_paste', withdrawal);
+  if (!isPixKey(code.key)) throw invalidField('copy_paste', noKey);
   const requested = requestedCents(body);
   const amountCents = code.amountCents ?? requested;
-  if (amountCents === null) throw invalidField('amount', REQUIRED);
-  if (amountCents > MAX_AMOUNT_CENTS) throw invalidField('copy_paste', TOO_MUCH);
-  if (requested !== null && requested !== amountCents) throw invalidField('amount', OTHER_AMOUNT);
+  if (amountCents === null) throw invalidField('amount', fieldRequired);
+  if (amountCents > maxAmountCents) throw invalidField('copy_paste', tooMuch);
+  if (requested !== null && requested !== amountCents) throw invalidField('amount', otherAmount);
   return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
 }
 

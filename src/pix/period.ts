@@ -1,11 +1,5 @@
 /** The days that a request asks for, in whole days of São Paulo. */
-import {
-  dayRange,
-  FIRST_YEAR,
-  LAST_YEAR,
-  type DayError,
-  type DayRange,
-} from '../domain/calendar.ts';
+import { dayRange, firstYear, lastYear, type DayError, type DayRange } from '../domain/calendar.ts';
 import { AppError, type Text } from '../errors.ts';
 
 const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
@@ -14,8 +8,8 @@ const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
     pt: 'Deve ser um dia existente, no formato aaaa-mm-dd.',
   },
   out_of_range: {
-    en: `Must be a day of the years ${FIRST_YEAR} to ${LAST_YEAR}.`,
-    pt: `Deve ser um dia dos anos de ${FIRST_YEAR} a ${LAST_YEAR}.`,
+    en: `Must be a day of the years ${firstYear} to ${lastYear}.`,
+    pt: `Deve ser um dia dos anos de ${firstYear} a ${lastYear}.`,
   },
   after_end: {
     en: 'The first day must not be after the last one.',

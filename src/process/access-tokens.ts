@@ -47,7 +47,7 @@ const clockSkewSeconds = 30;
 const maxTokenLength = 8 * 1024;
 
 /** About 10 MB. */
-const mostKnownTokens = 10_000;
+const maxKnownTokens = 10_000;
 
 /** Issues and verifies tokens with these keys; the time comes from `clock`. */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
@@ -90,7 +90,7 @@ class VerifiedTokens {
 
   /** Evicts the oldest token when the cache is full. */
   add(text: string, token: VerifiedToken): void {
-    if (this.#byText.size >= mostKnownTokens) {
+    if (this.#byText.size >= maxKnownTokens) {
       const [oldest = ''] = this.#byText.keys();
       this.#byText.delete(oldest);
     }

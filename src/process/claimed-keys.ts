@@ -1,7 +1,7 @@
 /** Remembers the idempotency keys of sends that this process has claimed or replayed. */
 
 /** Bounds the memory: a key has at most 128 characters. A forgotten key costs a claim. */
-const mostKeys = 4_096;
+const maxKeys = 4_096;
 
 /**
  * The latest keys of one process, in two generations. They are only a hint: the send of a known key
@@ -18,7 +18,7 @@ export class ClaimedKeys {
   }
 
   add(userId: number, key: string, seenAt: Date): void {
-    if (this.#recent.size >= mostKeys / 2) {
+    if (this.#recent.size >= maxKeys / 2) {
       this.#earlier = this.#recent;
       this.#recent = new Map();
     }

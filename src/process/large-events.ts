@@ -8,7 +8,7 @@
 export const largePayloadBytes = 16_384;
 
 /** With 3,300 items in each of them, the reads of others take as long as without. */
-const mostAtOnce = 8;
+const maxAtOnce = 8;
 
 /** When an event that finds no place is tried again. */
 export const placeAgainMs = 5_000;
@@ -19,7 +19,7 @@ export class LargeEvents {
 
   /** @returns a function that gives the place back; null when none is free. */
   reserve(): (() => void) | null {
-    if (this.#underWay >= mostAtOnce) return null;
+    if (this.#underWay >= maxAtOnce) return null;
     this.#underWay += 1;
     return () => void (this.#underWay -= 1);
   }

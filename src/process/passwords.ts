@@ -107,14 +107,14 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 }
 
 /** In code units, more than any caller accepts: normalising a long text is slow. */
-const MAX_PASSWORD_LENGTH = 1_024;
+const maxPasswordLength = 1_024;
 
 /**
  * Normalises to NFKC (NIST SP 800-63B, section 5.1.1.2), because keyboards write "ã" as one code
  * point or as two.
  */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
-  if (password.length > MAX_PASSWORD_LENGTH) throw new RangeError('too long for a password');
+  if (password.length > maxPasswordLength) throw new RangeError('too long for a password');
   const message = Buffer.from(password.normalize('NFKC'), 'utf8');
   const parameters = { ...cost, message, nonce, tagLength: tagBytes };
   return new Promise((resolve, reject) => {

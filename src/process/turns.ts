@@ -8,7 +8,7 @@ export interface Waiting {
   /** Goes before those who are not preferred. */
   readonly isPreferred: boolean;
   /** The longest wait. */
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +37,7 @@ export class Turns {
   }
 
   /** @returns the function that ends the turn; null when the wait has ended without a turn. */
-  async take(key: string, { isPreferred, longestMs, signal }: Waiting): Promise<EndTurn | null> {
+  async take(key: string, { isPreferred, maxMs, signal }: Waiting): Promise<EndTurn | null> {
     const waiters = this.#taken.get(key);
     if (!waiters) {
       this.#taken.set(key, []);
@@ -47,7 +47,7 @@ export class Turns {
     const waiter: Waiter = { isPreferred, begin: () => turn.abort() };
     waiters.push(waiter);
     const ends = signal ? AbortSignal.any([turn.signal, signal]) : turn.signal;
-    await pause(this.#clock, longestMs, ends);
+    await pause(this.#clock, maxMs, ends);
     if (turn.signal.aborted) return this.#endOnce(key);
     waiters.splice(waiters.indexOf(waiter), 1);
     return null;

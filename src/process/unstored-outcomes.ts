@@ -27,7 +27,7 @@ export interface UnstoredOutcomesOptions {
 }
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /** Outcomes that are stored at the same time, so that they share statements. */
 const batchSize = 256;
@@ -125,7 +125,7 @@ export class UnstoredOutcomes {
 
   #storeLater(): void {
     this.#cancel = this.#options.clock.after(this.#pauseMs, () => void this.#storeAll());
-    this.#pauseMs = Math.min(longestPauseMs, this.#pauseMs * 2);
+    this.#pauseMs = Math.min(maxPauseMs, this.#pauseMs * 2);
   }
 
   /** One pass at a time. */
@@ -175,7 +175,7 @@ export interface StoringOptions {
 }
 
 const firstRetryMs = 50;
-const longestRetryMs = 1_000;
+const maxRetryMs = 1_000;
 
 /**
  * Stores with back-off.
@@ -185,7 +185,7 @@ export async function storeWithRetries<T>(
   { clock, until, stopping }: StoringOptions,
   store: () => Promise<T>,
 ): Promise<T> {
-  for (let retryMs = firstRetryMs; ; retryMs = Math.min(longestRetryMs, retryMs * 2)) {
+  for (let retryMs = firstRetryMs; ; retryMs = Math.min(maxRetryMs, retryMs * 2)) {
     try {
       return await store();
     } catch (error) {

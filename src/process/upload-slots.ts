@@ -6,12 +6,12 @@ import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import { AppError } from '../errors.ts';
 
 /** An upload takes about a megabyte of memory, including buffers. */
-const UPLOADS = 100;
+const maxUploads = 100;
 
 /** Prevents a single slow client from holding all slots. */
-const UPLOADS_PER_ADDRESS = 20;
+const uploadsPerAddress = 20;
 
-const RETRY = { headers: { 'Retry-After': '5' } };
+const retry = { headers: { 'Retry-After': '5' } };
 
 export interface UploadSlots {
   /**
@@ -29,8 +29,8 @@ export interface UploadSlots {
  * @param writers how many chunks may be written concurrently; fewer than the pool's connections.
  */
 export function createUploadSlots(writers: number): UploadSlots {
-  const uploads = bulkhead(UPLOADS);
-  const turns = bulkhead(writers, UPLOADS);
+  const uploads = bulkhead(maxUploads);
+  const turns = bulkhead(writers, maxUploads);
   const heldBy = new Map<string, number>();
   const add = (clientAddress: string, slots: number): void => {
     const held = (heldBy.get(clientAddress) ?? 0) + slots;
@@ -40,12 +40,12 @@ export function createUploadSlots(writers: number): UploadSlots {
   return {
     async hold(clientAddress, upload) {
       const held = heldBy.get(clientAddress) ?? 0;
-      if (held >= UPLOADS_PER_ADDRESS) throw new AppError('THROTTLED', RETRY);
+      if (held >= uploadsPerAddress) throw new AppError('THROTTLED', retry);
       add(clientAddress, 1);
       try {
         return await uploads.execute(upload);
       } catch (error) {
-        throw isBulkheadRejectedError(error) ? new AppError('BUSY', RETRY) : error;
+        throw isBulkheadRejectedError(error) ? new AppError('BUSY', retry) : error;
       } finally {
         add(clientAddress, -1);
       }

@@ -1,7 +1,7 @@
 /** Caches the throttle windows that are used up, so that refusing costs no statement. */
 
 /** Limits the memory of the cache; an evicted window is read from the database again. */
-const windowsAtMost = 10_000;
+const maxWindows = 10_000;
 
 /** The cache of one process; it evicts the oldest window. */
 export class UsedUpWindows {
@@ -20,7 +20,7 @@ export class UsedUpWindows {
   add(key: string, endMs: number): void {
     this.#ends.delete(key);
     this.#ends.set(key, endMs);
-    if (this.#ends.size <= windowsAtMost) return;
+    if (this.#ends.size <= maxWindows) return;
     const [oldest] = this.#ends.keys();
     if (oldest !== undefined) this.#ends.delete(oldest);
   }

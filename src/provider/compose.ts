@@ -8,7 +8,7 @@ import type { Dialects } from './dialect/dialects.ts';
 import { createHttpClient, type HttpClient } from './http/client.ts';
 import { createHttpProvider } from './http/index.ts';
 import type { Provider } from './provider.ts';
-import { mostAttemptsAtOnce, providerLanes } from './resilience/call-policy.ts';
+import { maxAttemptsAtOnce, providerLanes } from './resilience/call-policy.ts';
 import { withResilience, type ProviderObservation } from './resilience/resilient-provider.ts';
 import { withTokenRefresh } from './resilience/token-refresh.ts';
 import type { Bank } from './sandbox/bank/bank.ts';
@@ -59,7 +59,7 @@ async function openConnections({ config, clock }: ProviderOptions): Promise<Tran
   if (baseUrl === undefined) throw new Error('PROVIDER_BASE_URL is not set');
   // Loaded on demand: undici is large, and stub mode does not need it.
   const { createPooledClient } = await import('./http/pool.ts');
-  const connections = mostAttemptsAtOnce;
+  const connections = maxAttemptsAtOnce;
   const client = createPooledClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
   return { client, bank: null };
 }
@@ -115,7 +115,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
 }
 
 /** The most codes that the metric distinguishes: the provider decides what it sends. */
-const mostCodes = 50;
+const maxCodes = 50;
 
 /** Counts answers to payments that prove nothing: `none` without a code, `other` for too many. */
 function unknownAnswerCounter({
@@ -125,7 +125,7 @@ function unknownAnswerCounter({
   return ({ outcome, statusClass, httpStatus, refusalCode }) => {
     if (outcome !== 'unknown') return;
     const code = refusalCode ?? 'none';
-    if (known.size < mostCodes) known.add(code);
+    if (known.size < maxCodes) known.add(code);
     const status = httpStatus === null ? statusClass : String(httpStatus);
     unknownAnswers.inc({ status, code: known.has(code) ? code : 'other' });
   };

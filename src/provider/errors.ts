@@ -33,7 +33,7 @@ export type ProviderStatusClass =
   | 'invalid';
 
 /** The reason of a refusal: the code of an electronic validation is wrong. */
-export const WRONG_VALIDATION_CODE = 'WRONG_VALIDATION_CODE';
+export const wrongValidationCode = 'WRONG_VALIDATION_CODE';
 
 export interface ProviderErrorOptions {
   readonly outcome: FailedOutcome;

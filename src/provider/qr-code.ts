@@ -4,10 +4,10 @@ import type * as Pngjs from 'pngjs';
 import type * as QRCode from 'qrcode';
 
 /** Pixels of a module. */
-const SCALE = 4;
+const scale = 4;
 
 /** The light modules around a code (ISO/IEC 18004, section 6.3.8). */
-const MARGIN = 4;
+const margin = 4;
 
 const loadSync = createRequire(import.meta.url);
 
@@ -23,7 +23,7 @@ export function qrCodePng(text: string): string {
   const { PNG } = loadSync('pngjs') as typeof Pngjs;
   // The lowest error correction: a screen shows it once, at once.
   const { size, data } = create(text, { errorCorrectionLevel: 'L' }).modules;
-  const side = (size + 2 * MARGIN) * SCALE;
+  const side = (size + 2 * margin) * scale;
   const image = new PNG({ width: side, height: side });
   image.data.fill(0xff);
   for (let at = 0; at < data.length; at += 1) {
@@ -34,10 +34,10 @@ export function qrCodePng(text: string): string {
 
 /** Fills the square of a module with black, and leaves it opaque. */
 function darken(image: Pngjs.PNG, module: { column: number; row: number }): void {
-  const left = (MARGIN + module.column) * SCALE;
-  const top = (MARGIN + module.row) * SCALE;
-  for (let y = top; y < top + SCALE; y += 1) {
-    for (let x = left; x < left + SCALE; x += 1) {
+  const left = (margin + module.column) * scale;
+  const top = (margin + module.row) * scale;
+  for (let y = top; y < top + scale; y += 1) {
+    for (let x = left; x < left + scale; x += 1) {
       const pixel = 4 * (y * image.width + x);
       image.data.fill(0, pixel, pixel + 3);
     }

@@ -153,7 +153,7 @@ const allowedForm = /^[A-Z0-9][A-Z0-9_.-]{0,31}$/;
 /** Eight digits, whatever separates them, may be part of a document, a phone or an account. */
 const manyDigits = /(?:\d[_.-]*){8}/;
 
-const longestText = 128;
+const maxTextLength = 128;
 
 /**
  * Converts a code to the form that is stored, counted and compared.
@@ -162,7 +162,7 @@ const longestText = 128;
  */
 function restrictCode(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || text.length > longestText) return unreadableCode;
+  if (typeof text !== 'string' || text.length > maxTextLength) return unreadableCode;
   // ASCII only: other letters that fold into it must not spell a listed code.
   const code = text.trim().replace(/[a-z]/g, (letter) => letter.toUpperCase());
   const isCode = allowedForm.test(code) && !manyDigits.test(code) && taxIdKind(code) === null;

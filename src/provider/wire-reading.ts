@@ -2,10 +2,10 @@
  * Reads the provider's objects in responses and webhooks tolerantly: names in any case and
  * spelling, and values of any type that providers use. It never throws.
  */
-import { centsFromDecimal, centsFromNumber, MAX_AMOUNT_CENTS } from '../domain/money.ts';
+import { centsFromDecimal, centsFromNumber, maxAmountCents } from '../domain/money.ts';
 
 /** The longest id that is stored. */
-const MAX_ID_LENGTH = 255;
+const maxIdLength = 255;
 
 /** The plain names of a payment's end-to-end id. */
 export const endToEndNames = ['endtoend', 'endtoendid'];
@@ -14,7 +14,7 @@ export const endToEndNames = ['endtoend', 'endtoendid'];
 export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 
 /** The longest displayed name of an event. */
-const MAX_NAME_LENGTH = 64;
+const maxNameLength = 64;
 
 /**
  * The values of an object's fields by plain name: lower case, without `_`, `-` and spaces. A name
@@ -25,8 +25,8 @@ export type Fields = ReadonlyMap<string, readonly unknown[]>;
 const noFields: Fields = new Map();
 
 /** The bounds of the cache: more than any provider's vocabulary. */
-const MOST_CACHED = 512;
-const MAX_CACHED_LENGTH = 64;
+const mostCached = 512;
+const maxCachedLength = 64;
 
 /**
  * Caches the results of a function for the first texts, because providers repeat a few names and
@@ -41,7 +41,7 @@ export function memoised<T extends string | object>(
     const before = known.get(text);
     if (before !== undefined) return before;
     const found = read(text);
-    if (known.size < MOST_CACHED && text.length <= MAX_CACHED_LENGTH) {
+    if (known.size < mostCached && text.length <= maxCachedLength) {
       known.set(text, found);
     }
     return found;
@@ -91,7 +91,7 @@ export function readId(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   if (typeof value !== 'string') return null;
   const id = value.trim();
-  return id.length <= MAX_ID_LENGTH && /^[\x20-\x7e]+$/.test(id) ? id : null;
+  return id.length <= maxIdLength && /^[\x20-\x7e]+$/.test(id) ? id : null;
 }
 
 /** Reads the first value that is an id. */
@@ -140,15 +140,15 @@ export function readCentavos(value: unknown): number | null {
 
 function withinLimits(cents: number | null): number | null {
   const isAmount = cents !== null && Number.isSafeInteger(cents) && cents > 0;
-  return isAmount && cents <= MAX_AMOUNT_CENTS ? cents : null;
+  return isAmount && cents <= maxAmountCents ? cents : null;
 }
 
 /** Reads a name for display: printable ASCII, truncated; null when it is empty. */
 export function readName(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const name = value
-    .slice(0, 4 * MAX_NAME_LENGTH)
+    .slice(0, 4 * maxNameLength)
     .replace(/[^\x20-\x7e]/g, '')
     .trim();
-  return name === '' ? null : name.slice(0, MAX_NAME_LENGTH);
+  return name === '' ? null : name.slice(0, maxNameLength);
 }

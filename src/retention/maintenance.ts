@@ -61,7 +61,7 @@ const webhookRefusalDays = 30;
  */
 export const applyRetention: JobHandler = {
   everyMs: hourMs,
-  longestMs: 2 * 60 * 60_000,
+  maxMs: 2 * 60 * 60_000,
   canWait: true,
   async run(context) {
     const { clock, log } = context;
@@ -105,7 +105,7 @@ export const applyRetention: JobHandler = {
  */
 export const expireOnboarding: JobHandler = {
   everyMs: hourMs,
-  longestMs: 2 * 60 * 60_000,
+  maxMs: 2 * 60 * 60_000,
   canWait: true,
   async run(context) {
     const { config, clock, log } = context;
@@ -126,7 +126,7 @@ export const expireOnboarding: JobHandler = {
 /** Takes back the space of deleted rows in the embedded database; a server does it by itself. */
 export const vacuumEmbedded: JobHandler = {
   everyMs: hourMs,
-  longestMs: 2 * 60 * 60_000,
+  maxMs: 2 * 60 * 60_000,
   canWait: true,
   async run(context) {
     await context.db.vacuum();

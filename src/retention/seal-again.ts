@@ -15,7 +15,7 @@ const batch = 100;
 /** Brings sealed values to the first key of `ENCRYPTION_KEY`, so that the older can be removed. */
 export const sealAgain: JobHandler = {
   everyMs: 60 * 60_000,
-  longestMs: 2 * 60 * 60_000,
+  maxMs: 2 * 60 * 60_000,
   async run(context) {
     await sealStoredValuesAgain(context);
     return undefined;

@@ -71,7 +71,7 @@ export function loggedDigest(sealer: Pick<Sealer, 'digest'>, id: string): string
 }
 
 /** About 5 MB of provider tokens. */
-const mostOpened = 10_000;
+const maxOpened = 10_000;
 
 interface OpenedText {
   readonly sealed: Buffer;
@@ -114,7 +114,7 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
       if (before?.sealed.equals(sealed)) return before.text;
       const text = open(keys, sealed, owner).toString('utf8');
       // Evicts the oldest entry.
-      if (opened.size >= mostOpened) opened.delete(opened.keys().next().value ?? '');
+      if (opened.size >= maxOpened) opened.delete(opened.keys().next().value ?? '');
       opened.set(owner, { sealed, text });
       return text;
     },

@@ -124,7 +124,7 @@ type StoredWithCandidate = StoredRow & (CandidateRow | { readonly id: null });
  * Attempts to store an event or to find it by its hash. If a concurrent delivery commits the same
  * bytes during the first attempt, that attempt does neither, and the second finds the event.
  */
-const mostStores = 2;
+const maxStores = 2;
 
 /** Stores an event with its job, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
@@ -132,7 +132,7 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
   const hash = sha256(payload);
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
     sought?.ids ?? noIds;
-  for (let attempt = 0; attempt < mostStores; attempt += 1) {
+  for (let attempt = 0; attempt < maxStores; attempt += 1) {
     const rows = await db.query<StoredWithCandidate>(storeWebhookEvent, [
       randomUUIDv7(),
       hash,

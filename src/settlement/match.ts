@@ -6,7 +6,7 @@
 import { centsFromDecimal } from '../domain/money.ts';
 import { namesCharge } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { mostCandidates, type CandidateRow } from './transaction-repository.ts';
+import { maxCandidates, type CandidateRow } from './transaction-repository.ts';
 
 /** The fields of an item that identify its transaction. */
 type NamingItem = Pick<WebhookItem, 'kind' | 'ids' | 'amountCents'>;
@@ -121,7 +121,7 @@ function matchSend(
     sends.find((send) => ids.endToEnd !== null && send.end_to_end === ids.endToEnd) ??
     onlyOne(sends.filter((send) => isSame(send.provider_txid, ids.providerTxid)));
   if (byOwnId) return byOwnId;
-  if (candidates.length >= mostCandidates) return undefined;
+  if (candidates.length >= maxCandidates) return undefined;
   const byRequest = sends.filter(
     (send) =>
       send.idempotency_key === ids.clientRequestId &&

@@ -27,10 +27,10 @@ const pageSize = 100;
 const budgetMs = 10 * 60_000;
 
 /** How far back days wait for a login, and open differences are looked at again. */
-const longestWaitDays = 31;
+const maxWaitDays = 31;
 
 /** After so many statements in a row that could not be read, the provider is left alone. */
-const mostFailures = 5;
+const maxFailures = 5;
 
 /**
  * Runs until all is done, the time is over or the provider fails.
@@ -53,7 +53,7 @@ export async function reconcileWaiting(
   userId: number,
   options: CallOptions,
 ): Promise<void> {
-  const oldest = shiftDay(lastClosedDay(context.clock.now()), -longestWaitDays);
+  const oldest = shiftDay(lastClosedDay(context.clock.now()), -maxWaitDays);
   const days = await findWaitingDays(context, userId, oldest);
   const user = days && (await findStatementUser(context, userId));
   if (days && user) await reconcileUser(context, user, { ...days, options });
@@ -72,7 +72,7 @@ class Run {
 
   /** Whether the provider does not answer. */
   get isFailing(): boolean {
-    return this.#failures >= mostFailures;
+    return this.#failures >= maxFailures;
   }
 
   /** Whether no further user is started. */
@@ -118,7 +118,7 @@ async function reconcileDay(
 }
 
 async function readAgain(context: Context, run: Run, { day, options }: DayRun): Promise<void> {
-  const oldest = shiftDay(day, -longestWaitDays);
+  const oldest = shiftDay(day, -maxWaitDays);
   const again = await findDaysAgain(context, { oldest, limit: pageSize });
   const ofUsers = [...Map.groupBy(again, ({ userId }) => userId)];
   await eachAtOnce(ofUsers, run, async ([userId, days]) => {

@@ -29,16 +29,16 @@ const refundParkedForMs = 4 * dayMs;
  * lease has expired, or an operator replays it. After the last attempt the event's job tries again
  * a second later.
  */
-const mostOvertakenAttempts = 3;
+const maxOvertakenAttempts = 3;
 
 /**
  * Attempts at an event that begins to wait for an id. The second attempt finds a transaction that
  * was stored before the waits; a transaction that is stored later wakes the event's job.
  */
-const mostAttemptsToWait = 2;
+const maxAttemptsToWait = 2;
 
 const firstRetryMs = 1_000;
-const longestRetryMs = 30 * 60_000;
+const maxRetryMs = 30 * 60_000;
 
 /** The result of the settlement of an event. */
 export interface Settlement {
@@ -154,7 +154,7 @@ async function settle(
 ): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
   const moved: ItemOutcome[] = [];
-  for (let number = 0; number < mostOvertakenAttempts; number += 1) {
+  for (let number = 0; number < maxOvertakenAttempts; number += 1) {
     if (!event) return null;
     const last = await attemptUntilItWaits(context, { eventId, event, options });
     if (last.isFinished) {
@@ -203,7 +203,7 @@ type Attempt = FinishedAttempt | OvertakenAttempt;
 /** Attempts an event again when it begins to wait: see {@link settleEvent}. */
 async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<Attempt> {
   let last = await attempt(context, work);
-  for (let number = 1; number < mostAttemptsToWait; number += 1) {
+  for (let number = 1; number < maxAttemptsToWait; number += 1) {
     if (!last.isFinished || !last.waitsForMore) break;
     const { settlement, attemptedAt } = last;
     last = await attempt(context, {
@@ -371,6 +371,6 @@ export function eventStatus(items: readonly { readonly result: ItemResult }[]): 
 /** @returns the next attempt, at growing intervals. */
 function nextAttempt(waitingSince: Date, now: Date): Date {
   const waitedMs = now.getTime() - waitingSince.getTime();
-  const delayMs = Math.min(longestRetryMs, Math.max(firstRetryMs, waitedMs));
+  const delayMs = Math.min(maxRetryMs, Math.max(firstRetryMs, waitedMs));
   return new Date(now.getTime() + delayMs);
 }

@@ -20,7 +20,7 @@ const setSize = 256;
  * Decisions about an item whose transaction changes at the same time. If another process has
  * settled it, the second decision finds its final status.
  */
-export const mostDecisions = 3;
+export const maxDecisions = 3;
 
 /** An item, and how often its decision could not be applied. */
 interface Pending {
@@ -170,7 +170,7 @@ async function makeMoves(
 function note(one: Pending, result: Applied | null, settled: Map<number, Applied>): void {
   if (result) settled.set(one.item.index, result);
   else one.lostRaces += 1;
-  if (one.lostRaces >= mostDecisions) throw new Error('a transaction changed at every attempt');
+  if (one.lostRaces >= maxDecisions) throw new Error('a transaction changed at every attempt');
 }
 
 /** Waits for all, and throws the first error. */

@@ -6,7 +6,7 @@ import { applyDecisions } from './apply.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
-import { mostDecisions } from './settle-items.ts';
+import { maxDecisions } from './settle-items.ts';
 import { subjectOf, type ProvenLine, type ReadLine } from './statement-lines.ts';
 import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 
@@ -49,7 +49,7 @@ export async function settleLine(
   const { line } = proven;
   const doubt = doubtAbout(proven, options);
   if (doubt !== null) return { done: [], differences: doubt === 'explained' ? [] : [doubt] };
-  for (let attempt = 0; attempt < mostDecisions; attempt += 1) {
+  for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
     const decisions = decide(
       { eventId: null, item: proven.item, receivedAt: context.clock.now() },
       await factsOfLine(context, proven, options.userId),

@@ -22,7 +22,7 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
  * The largest number of candidates that is read. When the limit is reached there may be more, so a
  * single match among them is not necessarily unique.
  */
-export const mostCandidates = 20;
+export const maxCandidates = 20;
 
 /** A transaction that an item may concern. */
 export interface CandidateRow extends PixTransactionRow {
@@ -96,7 +96,7 @@ export const joinCandidates = `
                  or (t.idempotency_key = requested.client_request_id and t.operation = 'SEND')
                  or left(t.transaction_identification, 25) = left(requested.txid, 25)
                  or t.id = any(reported.ids)
-              order by ${closeness('t')} limit ${mostCandidates}) found`;
+              order by ${closeness('t')} limit ${maxCandidates}) found`;
 
 /**
  * The transactions that an item's ids may name. Those named by a unique id come first, because many

@@ -152,13 +152,13 @@ function isSensitive(name: string): boolean {
   const known = readNames.get(name);
   if (known !== undefined) return known;
   const found = sensitiveNames.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
-  if (readNames.size < mostReadNames) readNames.set(name, found);
+  if (readNames.size < maxReadNames) readNames.set(name, found);
   return found;
 }
 
 /** Caches whether a name is sensitive: a log has few names, and each line has a dozen fields. */
 const readNames = new Map<string, boolean>();
-const mostReadNames = 512;
+const maxReadNames = 512;
 
 function masked(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;

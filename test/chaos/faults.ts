@@ -12,7 +12,7 @@ export interface Victims {
   readonly proxy: DatabaseProxy;
   readonly chance: Chance;
   /** The longest duration of a fault. */
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 /** Causes a fault and repairs it. */
@@ -21,8 +21,8 @@ type Fault = (victims: Victims) => Promise<void>;
 /** PostgreSQL's answer when it has no connection left: too many clients already. */
 const TOO_MANY_CONNECTIONS = '53300';
 
-function whileIn({ chance, longestMs }: Victims): Promise<void> {
-  return pause(500 + chance.delayMs(longestMs));
+function whileIn({ chance, maxMs }: Victims): Promise<void> {
+  return pause(500 + chance.delayMs(maxMs));
 }
 
 export const faults = {

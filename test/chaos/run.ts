@@ -89,8 +89,8 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
     return new Customer(() => processes.url, `customer${nth + 1}@example.com`);
   });
   const paying = customers.map((customer) => customer.payUntil(() => isOver));
-  const longestMs = Math.min(60_000, minutes * 10_000);
-  const victims = { processes, cluster, proxy, chance: new Chance(seed), longestMs };
+  const maxMs = Math.min(60_000, minutes * 10_000);
+  const victims = { processes, cluster, proxy, chance: new Chance(seed), maxMs };
   await breakUntil(Date.now() + minutes * 60_000, victims, print);
   await processes.ready();
   isOver = true;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WRONG_VALIDATION_CODE } from '../../src/provider/errors.ts';
+import { wrongValidationCode } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
 import {
@@ -106,7 +106,7 @@ export function onboardingConforms(open: Open): void {
       const id = await registered(provider);
       await provider.requestValidation({ personId: id, tipo: 1 });
       const wrong = provider.confirmValidation({ personId: id, codigo: 'ABC124', tipo: 1 });
-      assert.deepEqual(await failure(wrong), rejected(WRONG_VALIDATION_CODE));
+      assert.deepEqual(await failure(wrong), rejected(wrongValidationCode));
       await provider.confirmValidation({ personId: id, codigo: 'ABC123', tipo: 1 });
     });
   });

@@ -45,8 +45,8 @@ export class Chance {
     return things.flatMap(() => left.splice(this.below(left.length), 1));
   }
 
-  /** @returns a delay in milliseconds: often short, sometimes up to `longestMs`. */
-  delayMs(longestMs: number): number {
-    return Math.floor(longestMs * this.next() ** 4);
+  /** @returns a delay in milliseconds: often short, sometimes up to `maxMs`. */
+  delayMs(maxMs: number): number {
+    return Math.floor(maxMs * this.next() ** 4);
   }
 }

@@ -61,7 +61,7 @@ export async function readLines(
  * `sun_path` has 108 bytes on Linux and 104 on macOS, the closing NUL among them.
  * @see unix(7)
  */
-const longestPathBytes = 103;
+const maxPathBytes = 103;
 
 export interface SocketAddress {
   /** Only its owner may enter this folder, so that the socket is never accessible to others. */
@@ -75,7 +75,7 @@ export interface SocketAddress {
  */
 export function socketAddress(dataDir: string): SocketAddress {
   const near = addressIn(join(dataDir, 'control'));
-  if (Buffer.byteLength(near.path) <= longestPathBytes) return near;
+  if (Buffer.byteLength(near.path) <= maxPathBytes) return near;
   const name = createHash('sha256').update(resolveRealPath(dataDir)).digest('hex').slice(0, 16);
   return addressIn(join(tmpdir(), `ponte-${userInfo().uid}-${name}`));
 }

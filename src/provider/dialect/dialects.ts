@@ -23,7 +23,7 @@ import type { Shape } from './shape.ts';
  * The largest number of items without any field that are returned. All other items are returned:
  * their number is limited by the size of a payload, at most 256 KiB.
  */
-const mostEmptyItems = 100;
+const maxEmptyItems = 100;
 
 /** The shapes of the active dialects, which no two match one message. */
 export class Dialects {
@@ -62,7 +62,7 @@ export class Dialects {
     for (const value of Array.isArray(payload) ? payload.flat() : [payload]) {
       for (const message of this.#messages({ value, around: null }, 'event')) {
         if (message.isEmpty) emptyItems += 1;
-        if (!message.isEmpty || emptyItems <= mostEmptyItems) yield toItem(message, index);
+        if (!message.isEmpty || emptyItems <= maxEmptyItems) yield toItem(message, index);
         index += 1;
       }
     }

@@ -89,7 +89,7 @@ function foldedFields(object: object): ReadonlyMap<string, unknown> {
 }
 
 /** The longest text that is read as a word. */
-const MAX_WORD_LENGTH = 128;
+const maxWordLength = 128;
 
 /**
  * Reads a word of the provider: a text or a number, trimmed and in upper case. Only ASCII letters
@@ -98,7 +98,7 @@ const MAX_WORD_LENGTH = 128;
  */
 export function readWord(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return foldWord(String(value));
-  return typeof value === 'string' && value.length <= MAX_WORD_LENGTH ? foldWord(value) : null;
+  return typeof value === 'string' && value.length <= maxWordLength ? foldWord(value) : null;
 }
 
 const foldWord = memoised((text) =>

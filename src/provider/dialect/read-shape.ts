@@ -267,11 +267,11 @@ function checkRefund({ ids, amountCents }: Pick<Reading, 'ids' | 'amountCents'>,
 
 /** A person's name or number in a status field is not passed on: only the form of a word is. */
 const wordForm = /^(?:[A-Za-z]+(?:[_:.-][A-Za-z]+)*[_:.-]?\d{0,4}|\d{1,4})$/;
-const longestWord = 64;
+const maxWordLength = 64;
 
 /** Returns a word that may be logged; null for a text that may be a person's. */
 export function safeWord(value: unknown): string | null {
   const word = typeof value === 'number' ? String(value) : value;
-  if (typeof word !== 'string' || word.length > longestWord) return null;
+  if (typeof word !== 'string' || word.length > maxWordLength) return null;
   return wordForm.test(word.trim()) ? word.trim() : null;
 }

@@ -48,7 +48,7 @@ export function comparable(field: PayeeField, value: string): string {
   return field === 'key' ? normalisePixKey(value).key : value;
 }
 
-const longestTime = 40;
+const maxTimeLength = 40;
 const offset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i;
 const withoutOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/;
 
@@ -62,7 +62,7 @@ function epochOrText(value: unknown, form: TimeForm): number | string {
   if (form === 'epoch_s' || form === 'epoch_ms') {
     return typeof value === 'number' ? value * (form === 'epoch_s' ? 1_000 : 1) : Number.NaN;
   }
-  if (typeof value !== 'string' || value.length > longestTime) return Number.NaN;
+  if (typeof value !== 'string' || value.length > maxTimeLength) return Number.NaN;
   if (offset.test(value)) return value;
   return form === 'brasilia' && withoutOffset.test(value) ? `${value}-03:00` : Number.NaN;
 }

@@ -157,11 +157,11 @@ function readKyc(json: unknown): KycDecision {
 }
 
 /** Longer than any status word. */
-const MAX_WORD_LENGTH = 64;
+const maxWordLength = 64;
 
 /** Normalises a status word: `Em análise` becomes `EM_ANALISE`. */
 function plainWord(word: string): string {
-  return stripAccents(word.slice(0, MAX_WORD_LENGTH))
+  return stripAccents(word.slice(0, maxWordLength))
     .trim()
     .toUpperCase()
     .replace(/[\s-]+/g, '_');

@@ -6,7 +6,7 @@ import {
   notUnderstood,
   ProviderError,
   timedOut,
-  WRONG_VALIDATION_CODE,
+  wrongValidationCode,
   type ProviderErrorOptions,
 } from '../errors.ts';
 import {
@@ -79,7 +79,7 @@ function failure(answer: HttpResponse, kind: ResponseKind): ProviderError {
     return error({ outcome, code, statusClass: '404' });
   }
   const isWrong = kind === 'code' && isWrongCode(answer);
-  return error({ ...refusal, outcome, ...(isWrong && { reason: WRONG_VALIDATION_CODE }) });
+  return error({ ...refusal, outcome, ...(isWrong && { reason: wrongValidationCode }) });
 }
 
 /**
@@ -111,12 +111,12 @@ function isWrongCode({ status, json }: HttpResponse): boolean {
   const fieldErrors = places.map((place) => readInner(place, 'errors'));
   if (findValues(['codigo'], fieldErrors).length > 0) return true;
   return findValues([...codeNames, ...sentenceNames], places).some(
-    (word) => typeof word === 'string' && wrongCode.test(word.slice(0, longestSentence)),
+    (word) => typeof word === 'string' && wrongCode.test(word.slice(0, maxSentenceLength)),
   );
 }
 
 /** Longer texts are truncated before the pattern is applied. */
-const longestSentence = 1_000;
+const maxSentenceLength = 1_000;
 
 /** Reads the provider's own code of a refusal, from all known fields. */
 function readRefusalReason(json: unknown): string | null {

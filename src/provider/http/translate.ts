@@ -85,15 +85,15 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const ispb = textAt(of('account'), ['participant', 'ispb']);
   return {
     endToEnd,
-    name: upTo(longestName, textAt(of('owner'), ['name'])),
-    document: upTo(longestDocument, textAt(of('owner'), ['taxidnumber', 'document'])),
+    name: upTo(maxNameLength, textAt(of('owner'), ['name'])),
+    document: upTo(maxDocumentLength, textAt(of('owner'), ['taxidnumber', 'document'])),
     ispb: ispb !== null && /^[0-9A-Z]{8}$/.test(ispb) ? ispb : null,
   };
 }
 
 /** The longest name, and the longest document with punctuation; longer texts are ignored. */
-const longestName = 140;
-const longestDocument = 20;
+const maxNameLength = 140;
+const maxDocumentLength = 20;
 
 function upTo(limit: number, text: string | null): string | null {
   return text !== null && text.length <= limit && !/\p{Cc}/u.test(text) ? text : null;

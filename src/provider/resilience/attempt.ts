@@ -10,7 +10,7 @@ import type { PaymentOrder, PaymentReceipt, PersonDocument } from '../provider.t
 /**
  * How long an aborted attempt may take to report whether bytes were sent, before it is abandoned.
  */
-const ABORT_GRACE_MS = 100;
+const abortGraceMs = 100;
 
 interface AttemptOptions {
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export async function makeAttempt<Answer>(
   const timers: (() => void)[] = [];
   const abort = (reason: unknown): void => {
     if (controller.signal.aborted) return;
-    timers.push(clock.after(ABORT_GRACE_MS, () => ended.resolve({ thrown: reason })));
+    timers.push(clock.after(abortGraceMs, () => ended.resolve({ thrown: reason })));
     controller.abort(reason);
   };
   const onCallerAbort = (): void => abort(caller?.reason);

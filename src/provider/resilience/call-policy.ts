@@ -28,7 +28,7 @@ export const laneBulkheads: Readonly<Record<ProviderLane, BulkheadOptions>> = {
 };
 
 /** The number of connections that all lanes need, so that none waits for another lane's. */
-export const mostAttemptsAtOnce = providerLanes.reduce(
+export const maxAttemptsAtOnce = providerLanes.reduce(
   (sum, lane) => sum + laneBulkheads[lane].concurrent,
   0,
 );

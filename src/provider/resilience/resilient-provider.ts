@@ -25,7 +25,7 @@ import {
   retry,
 } from 'cockatiel';
 import { type Clock, pause } from '../../clock.ts';
-import { longestBackoffMs, longestCallMs, withJitter } from '../../domain/call-duration.ts';
+import { maxBackoffMs, longestCallMs, withJitter } from '../../domain/call-duration.ts';
 import { type FailedOutcome, notSent, ProviderError, type ProviderStatusClass } from '../errors.ts';
 import type { DocumentRequest, Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
 import { Abandoned, checkReceipt, makeAttempt, streamDocument } from './attempt.ts';
@@ -102,13 +102,13 @@ export interface ResilientProvider {
   breakerState(lane: ProviderLane): BreakerState;
 }
 
-const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 200, maxMs: longestBackoffMs };
+const defaultBackoff: BackoffOptions = { baseMs: 200, maxMs: maxBackoffMs };
 
 /** More than three complete calls, so that a single failing key does not open it easily. */
-const DEFAULT_BREAKER: BreakerOptions = { failures: 10, openMs: 10_000 };
+const defaultBreaker: BreakerOptions = { failures: 10, openMs: 10_000 };
 
 /** The slowest supported upload: 2 Mbit/s, so that 10 MB may take 40 seconds. */
-const SLOWEST_BYTES_PER_MS = 256;
+const slowestBytesPerMs = 256;
 
 /**
  * Makes a provider resilient. Every method rejects only with a ProviderError, and ends within
@@ -117,7 +117,7 @@ const SLOWEST_BYTES_PER_MS = 256;
  * @returns the provider, and the state of its breakers for the metrics.
  */
 export function withResilience(provider: Provider, options: ResilienceOptions): ResilientProvider {
-  const { breaker = DEFAULT_BREAKER, bulkhead } = options;
+  const { breaker = defaultBreaker, bulkhead } = options;
   const guard = (lane: ProviderLane): LaneGuard =>
     createLaneGuard(breaker, bulkhead ?? laneBulkheads[lane]);
   const guards = Object.fromEntries(providerLanes.map((lane) => [lane, guard(lane)])) as Record<
@@ -145,7 +145,7 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
           streamDocument(request.document, (document) =>
             provider.submitDocument({ ...request, document }),
           ),
-        ({ document }) => Math.ceil(document.sizeBytes / SLOWEST_BYTES_PER_MS),
+        ({ document }) => Math.ceil(document.sizeBytes / slowestBytesPerMs),
       ),
     },
     breakerState: (lane) => guards[lane].breakerState(),
@@ -298,7 +298,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
 
   /** An attempt starts only if its whole time-out fits; a shorter one could lose its answer. */
   #mayStartAt(startMs: number): boolean {
-    const { retries, backoff = DEFAULT_BACKOFF } = this.#options;
+    const { retries, backoff = defaultBackoff } = this.#options;
     const timeoutMs = this.#timeoutMs;
     const neededMs = longestCallMs({ timeoutMs, retries }, backoff.maxMs);
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
@@ -316,7 +316,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 
   #backoffMs(): number {
-    const { backoff = DEFAULT_BACKOFF, random = Math.random } = this.#options;
+    const { backoff = defaultBackoff, random = Math.random } = this.#options;
     const longest = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (this.#attempts - 1));
     return withJitter(longest, random);
   }

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { ProviderLane } from './call-policy.ts';
 
 /** The largest budget: a burst of retries after quiet minutes. */
-const mostRetries = 200;
+const maxRetries = 200;
 
 /** The retries that each call adds. */
 const retriesPerCall = 0.2;
@@ -22,7 +22,7 @@ const mayTakeReserved: ReadonlySet<ProviderLane> = new Set(['money', 'login']);
 /** The budget of one process. */
 export class RetryBudget {
   readonly #clock: Clock;
-  #retries = mostRetries;
+  #retries = maxRetries;
   #refilledAt: number;
 
   constructor(clock: Clock) {
@@ -54,6 +54,6 @@ export class RetryBudget {
   }
 
   #add(retries: number): void {
-    this.#retries = Math.min(mostRetries, this.#retries + retries);
+    this.#retries = Math.min(maxRetries, this.#retries + retries);
   }
 }

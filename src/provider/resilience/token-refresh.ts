@@ -24,7 +24,7 @@ export interface TokenRefreshOptions {
 }
 
 /** The longest wait before a second attempt with the same token, in milliseconds. */
-const longestWaitMs = 200;
+const maxWaitMs = 200;
 
 /**
  * Wraps a provider so that a call is repeated once when its token is refused.
@@ -113,7 +113,7 @@ class TokenRefresh {
     const { clock, shutdown, random = Math.random } = this.#options;
     const caller = callPolicy(method).abortable ? request.signal : undefined;
     const stops = [caller, shutdown].filter((signal) => signal !== undefined);
-    await pause(clock, withJitter(longestWaitMs, random), AbortSignal.any(stops));
+    await pause(clock, withJitter(maxWaitMs, random), AbortSignal.any(stops));
     return stops.every((signal) => !signal.aborted);
   }
 }

@@ -23,7 +23,7 @@ export interface RecordedCall {
 export type OpenCall = { -readonly [Part in 'ids' | 'status']: RecordedCall[Part] };
 
 /** The oldest calls are dropped first. */
-const MAX_CALLS = 1_000;
+const maxCalls = 1_000;
 
 /** The record of the calls. */
 export class Calls {
@@ -35,7 +35,7 @@ export class Calls {
     this.#count += 1;
     const recorded = { nth: this.#count, ...call, ids: {}, status: null };
     this.#calls.push(recorded);
-    if (this.#calls.length > MAX_CALLS) this.#calls.shift();
+    if (this.#calls.length > maxCalls) this.#calls.shift();
     return recorded;
   }
 

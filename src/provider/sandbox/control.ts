@@ -46,7 +46,7 @@ interface Control {
 
 const { compile } = createSchemaCompiler({});
 
-const TEXT = { type: 'string' };
+const textSchema = { type: 'string' };
 
 /** Compiles the schema of an object with these properties. */
 function fields(properties: object, required: readonly string[] = []): () => ValidateFunction {
@@ -75,7 +75,7 @@ const controls: readonly Control[] = [
     path: '/sandbox/faults',
     accepts: {
       example: { faults: 'payments:5xx-after#2, keys/dict:latency=2s' },
-      validate: fields({ faults: TEXT }, ['faults']),
+      validate: fields({ faults: textSchema }, ['faults']),
     },
     run({ plan }, { faults = '' }) {
       plan.enqueue(readFaults(faults));
@@ -93,7 +93,10 @@ const controls: readonly Control[] = [
   {
     method: 'POST',
     path: '/sandbox/expire-tokens',
-    accepts: { example: { email: 'dev@ponte.test' }, validate: fields({ email: TEXT }, ['email']) },
+    accepts: {
+      example: { email: 'dev@ponte.test' },
+      validate: fields({ email: textSchema }, ['email']),
+    },
     run({ bank }, { email = '' }) {
       bank.expireCustomerTokens(email);
       return ok({ email });
@@ -107,7 +110,7 @@ const controls: readonly Control[] = [
         endToEnd: 'of one payment; by default, all payments in progress',
         outcome: 'COMPLETED or FAILED; by default, the outcome of the key',
       },
-      validate: fields({ endToEnd: TEXT, outcome: { enum: ['COMPLETED', 'FAILED'] } }),
+      validate: fields({ endToEnd: textSchema, outcome: { enum: ['COMPLETED', 'FAILED'] } }),
     },
     run: settle,
   },
@@ -128,7 +131,7 @@ const controls: readonly Control[] = [
     path: '/sandbox/transfers/{endToEnd}/refund',
     accepts: {
       example: { amount: 'in reais, such as 5.00; by default, everything that is left' },
-      validate: fields({ amount: TEXT }),
+      validate: fields({ amount: textSchema }),
     },
     run({ bank }, { endToEnd = '', amount }) {
       const cents = amount === undefined ? undefined : (centsFromDecimal(amount) ?? 0);

@@ -68,17 +68,17 @@ interface WebhookPost {
 }
 
 /** After this time, the webhook counts as not received. */
-const TIMEOUT_MS = 10_000;
+const openTimeoutMs = 10_000;
 
 /** Creates the client of a receiver of webhooks. */
 function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): WebhookPost {
   const { origin, pathname, search } = new URL(url);
-  const client = createPooledClient({ baseUrl: origin, timeoutMs: TIMEOUT_MS });
+  const client = createPooledClient({ baseUrl: origin, timeoutMs: openTimeoutMs });
   const closing = new AbortController();
   return {
     async notify(payload) {
       const late = new AbortController();
-      const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error('no answer in time')));
+      const cancel = clock.after(openTimeoutMs, () => late.abort(new Error('no answer in time')));
       try {
         const { status } = await client.send({
           method: 'POST',

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
-import { MAX_BODY_BYTES } from '../../contract/body-limit.ts';
+import { maxBytesOfBody } from '../../contract/body-limit.ts';
 import type { BodyContract, OperationContract } from '../../contract/contract.ts';
 import { ValidationErrors } from '../../contract/validation-errors.ts';
 import type { ValidateFunction } from '../../contract/schemas.ts';
@@ -82,7 +82,7 @@ export async function readBody(request: ApiRequest, body: BodyContract | null): 
  */
 export async function readJson(
   request: ApiRequest,
-  maxBytes: number = MAX_BODY_BYTES,
+  maxBytes: number = maxBytesOfBody,
 ): Promise<unknown> {
   const { body, headers } = request;
   if (body === null) return undefined;

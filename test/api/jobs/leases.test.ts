@@ -59,7 +59,7 @@ test('a run that takes longer than its kind may is stuck: counted, and taken ove
   const second = recorder();
   const [first, other] = [watched(app), watched(app)];
   const id = await queueJob(app, 'work');
-  const jobs = { work: { ...work, longestMs: 60_000 } };
+  const jobs = { work: { ...work, maxMs: 60_000 } };
   await startLoop(t, first, { jobs, leaseMs: 30_000 });
   await first.rest();
   await startLoop(t, other, { jobs: { work: second }, leaseMs: 30_000, pollMs: 5_000 });

@@ -91,7 +91,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
     throughTime: (work) => throughTime(work, { clock: app.clock, waits }),
     throughBackOff: (work) =>
-      throughTime(work, { clock: app.clock, waits, longestMs: longestBackOffMs }),
+      throughTime(work, { clock: app.clock, waits, maxMs: longestBackOffMs }),
     waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
     released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
@@ -170,13 +170,13 @@ function watchWaits(clock: ManualClock): ReadonlySet<Wait> {
 interface ThroughTimeOptions {
   readonly clock: ManualClock;
   readonly waits: ReadonlySet<Wait>;
-  readonly longestMs?: number;
+  readonly maxMs?: number;
 }
 
 /** Ends each wait that is at most as long, until the work is done. */
 async function throughTime<T>(
   work: Promise<T>,
-  { clock, waits, longestMs = longestProviderWaitMs }: ThroughTimeOptions,
+  { clock, waits, maxMs = longestProviderWaitMs }: ThroughTimeOptions,
 ): Promise<T> {
   let isDone = false;
   const done = work.finally(() => {
@@ -186,7 +186,7 @@ async function throughTime<T>(
   done.catch(() => undefined);
   await eventually(async () => {
     if (isDone) return true;
-    const dues = [...waits].filter(({ delayMs }) => delayMs <= longestMs).map(({ dueMs }) => dueMs);
+    const dues = [...waits].filter(({ delayMs }) => delayMs <= maxMs).map(({ dueMs }) => dueMs);
     if (dues.length > 0) await clock.advance(Math.min(...dues) - clock.now().getTime());
     return false;
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  MAX_AMOUNT_CENTS,
+  maxAmountCents,
   centsFromDecimal,
   centsFromNumber,
   decimalFromCents,
@@ -27,7 +27,7 @@ describe('centsFromNumber', () => {
     [1e1, 1000],
     [10.0, 1000],
     [1.15, 115],
-    [999999999.99, MAX_AMOUNT_CENTS],
+    [999999999.99, maxAmountCents],
     [1_000_000_000, 100_000_000_000],
     [9999999999999.99, 999_999_999_999_999],
     [0.001, null],
@@ -95,7 +95,7 @@ describe('numberFromCents and decimalFromCents', () => {
     [1000, 10, '10.00'],
     [-5, -0.05, '-0.05'],
     [-123456, -1234.56, '-1234.56'],
-    [MAX_AMOUNT_CENTS, 999999999.99, '999999999.99'],
+    [maxAmountCents, 999999999.99, '999999999.99'],
   ];
   for (const [cents, value, text] of vectors) {
     it(`write ${cents} cents as ${text}`, () => {

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { Turns, type EndTurn } from '../../../src/process/turns.ts';
 import { manualClock } from '../../support/clock.ts';
 
-const longestMs = 10_000;
+const maxMs = 10_000;
 
 test('one turn of a key at a time: those who are preferred first, then first come, first served', async () => {
   const turns = new Turns(manualClock());
   const order: string[] = [];
   const work = async (name: string, isPreferred: boolean): Promise<void> => {
-    const end = await turns.take('key', { isPreferred, longestMs });
+    const end = await turns.take('key', { isPreferred, maxMs });
     order.push(name);
     await Promise.resolve();
     end?.();
@@ -27,12 +27,12 @@ test('one turn of a key at a time: those who are preferred first, then first com
 test('a wait ends without a turn, and passes it on to the next one', async () => {
   const clock = manualClock();
   const turns = new Turns(clock);
-  const end = await turns.take('key', { isPreferred: false, longestMs });
-  const late = turns.take('key', { isPreferred: true, longestMs });
+  const end = await turns.take('key', { isPreferred: false, maxMs });
+  const late = turns.take('key', { isPreferred: true, maxMs });
   const gone = new AbortController();
-  const left = turns.take('key', { isPreferred: true, longestMs: 60_000, signal: gone.signal });
-  const next = turns.take('key', { isPreferred: false, longestMs: 60_000 });
-  await clock.advance(longestMs);
+  const left = turns.take('key', { isPreferred: true, maxMs: 60_000, signal: gone.signal });
+  const next = turns.take('key', { isPreferred: false, maxMs: 60_000 });
+  await clock.advance(maxMs);
   gone.abort();
   assert.deepEqual(await Promise.all([late, left]), [null, null]);
   end?.();
@@ -45,6 +45,6 @@ test('a wait ends without a turn, and passes it on to the next one', async () =>
 
 test('keys have turns of their own', async () => {
   const turns = new Turns(manualClock());
-  const ends = ['one', 'other'].map((key) => turns.take(key, { isPreferred: false, longestMs: 0 }));
+  const ends = ['one', 'other'].map((key) => turns.take(key, { isPreferred: false, maxMs: 0 }));
   assert.ok((await Promise.all(ends)).every((end) => end !== null));
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
 import { matchItem } from '../../../src/settlement/match.ts';
 import {
-  mostCandidates,
+  maxCandidates,
   type CandidateRow,
 } from '../../../src/settlement/transaction-repository.ts';
 
@@ -148,7 +148,7 @@ describe('an item about a payment', () => {
   });
 
   test('means none by its request id where more may share it than are looked at', () => {
-    const others = Array.from({ length: mostCandidates - 1 }, (_, nth) =>
+    const others = Array.from({ length: maxCandidates - 1 }, (_, nth) =>
       send({ id: `other ${nth}`, amount: '20.00', end_to_end: `E-${nth}` }),
     );
     const item = payment({ clientRequestId: 'key' });

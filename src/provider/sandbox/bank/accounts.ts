@@ -23,11 +23,11 @@ export interface BankLogin {
 }
 
 /** The documentation's customer, with a CPF that is recognisable as a test value. */
-const DEVELOPER = { email: 'dev@ponte.test', document: '11144477735' } as const;
+const developer = { email: 'dev@ponte.test', document: '11144477735' } as const;
 
-const AGENCY = '0001';
+const stubAgency = '0001';
 
-const INVALID_TOKEN = refused({ kind: 'token', reason: 'InvalidToken' });
+const invalidToken = refused({ kind: 'token', reason: 'InvalidToken' });
 
 /**
  * A token names its customer, as `stub.<e-mail>.<generation>.<random>`, and is not stored: banking
@@ -62,9 +62,9 @@ export class Accounts {
   admit(token: string): BankAnswer<BankAccount> {
     const parts = token.split('.');
     const [bank, name = '', generation = '', random = ''] = parts;
-    if (bank !== 'stub' || random === '' || parts.length > 4) return INVALID_TOKEN;
+    if (bank !== 'stub' || random === '' || parts.length > 4) return invalidToken;
     const email = Buffer.from(name, 'base64url').toString('utf8');
-    if (!this.#isValid(token, email, Number(generation))) return INVALID_TOKEN;
+    if (!this.#isValid(token, email, Number(generation))) return invalidToken;
     const failing = this.#failing.get(email) ?? 0;
     if (failing > 0) {
       this.#failing.set(email, failing - 1);
@@ -75,7 +75,7 @@ export class Accounts {
     if (script === 'token_works_once') this.expireToken(token);
     if (script === 'token_refused_once' && !this.#refusedOnce.has(token)) {
       this.#refusedOnce.add(token);
-      return INVALID_TOKEN;
+      return invalidToken;
     }
     return done(this.of(email));
   }
@@ -136,9 +136,9 @@ function openAccount(email: string): BankAccount {
   return {
     email,
     name: null,
-    agency: AGENCY,
+    agency: stubAgency,
     accountNumber: number + accountCheckDigit(number),
-    document: email === DEVELOPER.email ? DEVELOPER.document : cpf(hash),
+    document: email === developer.email ? developer.document : cpf(hash),
     companyId: String(hash.readUInt32BE(24)),
     clientToken: uuid(hash.toString('hex')),
   };

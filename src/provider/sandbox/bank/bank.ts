@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../../clock.ts';
 import { dayRange } from '../../../domain/calendar.ts';
-import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import { maxAmountCents } from '../../../domain/money.ts';
 import type {
   AccountRef,
   ChargeCode,
@@ -51,7 +51,7 @@ export interface BankOptions {
   readonly onFault?: (fault: unknown) => void;
 }
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const initialBalanceCents = 1_000_000;
 
 /**
  * Opens the bank. With a file, its state is read back, and the webhooks that were due while it was
@@ -78,7 +78,7 @@ export class Bank {
 
   constructor(options: BankOptions) {
     const { clock, ispb, settleMs, notify, file = null } = options;
-    const { openingBalanceCents = OPENING_BALANCE_CENTS, onFault = () => {} } = options;
+    const { openingBalanceCents = initialBalanceCents, onFault = () => {} } = options;
     const state = new State({ openingBalanceCents, file });
     const accounts = new Accounts(state);
     const webhooks = new Webhooks({ state, clock, notify, onFault });
@@ -192,7 +192,7 @@ export class Bank {
    * @returns once the webhook is received, or its next attempt is scheduled.
    */
   async receive(email: string, amountCents: number): Promise<BankAnswer<ChargePayment>> {
-    if (email === '' || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
+    if (email === '' || amountCents < 1 || amountCents > maxAmountCents) {
       return brokenRule('InvalidCredit');
     }
     return this.#charges.receive(email, amountCents);

@@ -44,13 +44,13 @@ export class BrCodeError extends Error {
 }
 
 /** A length has two digits, so a value (a whole template too) has at most 99 characters. */
-const MAX_VALUE_LENGTH = 99;
-const GUI = 'br.gov.bcb.pix';
-/** Tag 26 less its GUI field, less the tag and length of the field that follows. */
-const MAX_KEY_LENGTH = MAX_VALUE_LENGTH - (4 + GUI.length) - 4;
+const maxValueLength = 99;
+const gui = 'br.gov.bcb.pix';
+/** Tag 26 less its gui field, less the tag and length of the field that follows. */
+const maxKeyLength = maxValueLength - (4 + gui.length) - 4;
 /** Tag 54 has thirteen characters: ten digits, a point and two decimals. */
-const MAX_BR_CODE_CENTS = 999_999_999_999;
-const NO_TXID = '***';
+const maxBrCodeCents = 999_999_999_999;
+const noTxid = '***';
 
 /**
  * Encodes a static BR Code (EMV merchant-presented mode; BCB, Manual de Padrões para Iniciação do
@@ -62,13 +62,13 @@ const NO_TXID = '***';
  */
 export function encodeStaticBrCode(input: StaticBrCodeInput): string {
   const key = templateValue('key', input.key);
-  const room = Math.max(0, MAX_KEY_LENGTH - key.length - 4);
+  const room = Math.max(0, maxKeyLength - key.length - 4);
   const description = asciiText(input.description ?? '', room);
   return payload({
     oneTime: false,
     account: tlv('01', key) + optionalTlv('02', description),
     // The service's own identifiers have 26 characters, one more than the tag allows.
-    txid: /^[A-Za-z0-9]+$/.test(input.txid ?? '') ? (input.txid ?? '').slice(0, 25) : NO_TXID,
+    txid: /^[A-Za-z0-9]+$/.test(input.txid ?? '') ? (input.txid ?? '').slice(0, 25) : noTxid,
     common: input,
   });
 }
@@ -84,7 +84,7 @@ export function encodeDynamicBrCode(input: DynamicBrCodeInput): string {
   return payload({
     oneTime: input.oneTime,
     account: tlv('25', url),
-    txid: NO_TXID,
+    txid: noTxid,
     common: input,
   });
 }
@@ -100,7 +100,7 @@ function payload(parts: {
   const body = [
     tlv('00', '01'),
     parts.oneTime ? tlv('01', '12') : '',
-    tlv('26', tlv('00', GUI) + parts.account),
+    tlv('26', tlv('00', gui) + parts.account),
     tlv('52', /^\d{4}$/.test(categoryCode) ? categoryCode : '0000'),
     tlv('53', '986'),
     amountCents === undefined ? '' : tlv('54', amountText(amountCents)),
@@ -123,25 +123,25 @@ function optionalTlv(tag: string, value: string): string {
 }
 
 function templateValue(field: string, value: string): string {
-  if (value.length > MAX_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(value)) {
-    throw new BrCodeError(field, `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`);
+  if (value.length > maxKeyLength || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new BrCodeError(field, `must be 1 to ${maxKeyLength} visible ASCII characters`);
   }
   return value;
 }
 
 function amountText(cents: number): string {
-  if (!Number.isSafeInteger(cents) || cents < 1 || cents > MAX_BR_CODE_CENTS) {
-    throw new BrCodeError('amountCents', `must be a whole number, 1 to ${MAX_BR_CODE_CENTS}`);
+  if (!Number.isSafeInteger(cents) || cents < 1 || cents > maxBrCodeCents) {
+    throw new BrCodeError('amountCents', `must be a whole number, 1 to ${maxBrCodeCents}`);
   }
   return decimalFromCents(cents);
 }
 
 /** How much of a text is read; values have at most 99 characters. */
-const MAX_READ_LENGTH = 512;
+const maxReadLength = 512;
 
 /** Reduces to ASCII before truncating, so that characters and bytes count alike. */
 function asciiText(text: string, maxLength: number): string {
-  const start = text.slice(0, MAX_READ_LENGTH);
+  const start = text.slice(0, maxReadLength);
   const plain = stripAccents(foldTypography(start.replace(/\s/g, ' ')));
   // Letters such as Ø and Ł are no letter with an accent, and have a spelling of their own.
   const printable = transliterate(plain).replace(/[^\x20-\x7e]/g, '');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
 import { newEndToEndId, newTransactionIdentification } from '../../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import { maxAmountCents } from '../../../domain/money.ts';
 import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
 import type { ChargeCode, ChargeOrder } from '../../provider.ts';
 import { qrCodePng } from '../../qr-code.ts';
@@ -17,13 +17,13 @@ export interface ChargePayment {
 }
 
 /** The bank that charges are paid from: an ISPB that no participant has. */
-const PAYERS_ISPB = '99999999';
+const payersIspb = '99999999';
 
 /** Where the payer's bank would read a dynamic charge; nothing listens there. */
-const CHARGE_URL = 'pix.ponte.test/qr';
+const chargeUrl = 'pix.ponte.test/qr';
 
 /** The service makes 26 characters for either kind; the central bank allows 35 at most. */
-const TRANSACTION_IDENTIFICATION = /^[A-Za-z0-9]{1,35}$/;
+const identificationPattern = /^[A-Za-z0-9]{1,35}$/;
 
 /** The charges of the bank, created by its customers, and paid as by a customer of another bank. */
 export class Charges {
@@ -76,7 +76,7 @@ export class Charges {
   ): Promise<BankAnswer<ChargePayment>> {
     const { agency, accountNumber, document } = this.#options.accounts.of(credit.email);
     const now = this.#options.clock.now();
-    const endToEnd = newEndToEndId(PAYERS_ISPB, now);
+    const endToEnd = newEndToEndId(payersIspb, now);
     this.#state.save({
       ...credit,
       row: 'receipt',
@@ -169,7 +169,7 @@ function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | null
   };
   try {
     if (type === 'dynamic') {
-      const url = `${CHARGE_URL}/${id}`;
+      const url = `${chargeUrl}/${id}`;
       return encodeDynamicBrCode({ ...common, url, oneTime: !order.reusable });
     }
     return encodeStaticBrCode({
@@ -187,10 +187,10 @@ function brCode(id: string, type: ChargeKind, order: ChargeOrder): string | null
 /** The rule that a new order breaks, or null. */
 function findBrokenRule(type: ChargeKind, order: ChargeOrder): string | null {
   const { transactionIdentification, amountCents } = order;
-  if (!TRANSACTION_IDENTIFICATION.test(transactionIdentification)) {
+  if (!identificationPattern.test(transactionIdentification)) {
     return 'InvalidTransactionIdentification';
   }
-  if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
+  if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > maxAmountCents) {
     return 'InvalidAmount';
   }
   return type === 'dynamic' ? findBrokenDynamicRule(order) : null;

@@ -1,7 +1,7 @@
 /** The opening of accounts: registration, the steps of an applicant, and the bank's decision. */
 import { createHash, randomUUID } from 'node:crypto';
 import { isCpf } from '../../../domain/tax-id.ts';
-import { WRONG_VALIDATION_CODE } from '../../errors.ts';
+import { wrongValidationCode } from '../../errors.ts';
 import type {
   CepAddress,
   KycDecision,
@@ -17,17 +17,17 @@ import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
 
 /** The code that the bank sends to each person, as providers do on their test hosts. */
-const VALIDATION_CODE = 'ABC123';
+const validationCode = 'ABC123';
 
 /** Where a person would prove to be alive; nothing listens there. */
-const LIVENESS_URL = 'https://prova-vida.ponte.test';
+const livenessUrl = 'https://prova-vida.ponte.test';
 
 /** An identity card or a driver's licence, a proof of residence, and a portrait. */
-const REQUIRED_DOCUMENTS: readonly (readonly number[])[] = [[1, 2], [5], [6]];
+const requiredDocuments: readonly (readonly number[])[] = [[1, 2], [5], [6]];
 
 const requiredSteps = ['address', 'proposal', 'confirmation', 'liveness'] as const;
 
-const ACCEPTED = done(null);
+const accepted = done(null);
 
 /** The account of an applicant; each part is null before the approval. */
 type OwnAccount = Pick<KycDecision, 'agency' | 'accountNumber' | 'clientToken'>;
@@ -72,7 +72,7 @@ export class Onboarding {
         ({ tipoDocumento, sha256 }) =>
           tipoDocumento === digest.tipoDocumento && sha256 === digest.sha256,
       );
-      return isKnown ? ACCEPTED : this.#addStep(person, { name: 'document', ...digest });
+      return isKnown ? accepted : this.#addStep(person, { name: 'document', ...digest });
     });
   }
 
@@ -88,7 +88,7 @@ export class Onboarding {
   confirmValidation(personId: string, code: string): BankAnswer<null> {
     return this.#serve(personId, (person) => {
       if (!hasStep(person, 'validation')) return brokenRule('ValidationNotRequested');
-      if (code !== VALIDATION_CODE) return brokenRule(WRONG_VALIDATION_CODE);
+      if (code !== validationCode) return brokenRule(wrongValidationCode);
       return this.#addStepOnce(person, { name: 'confirmation' });
     });
   }
@@ -99,7 +99,7 @@ export class Onboarding {
       const known = person.steps.find((step) => step.name === 'liveness');
       const sessionId = known?.sessionId ?? randomUUID();
       this.#addStepOnce(person, { name: 'liveness', sessionId });
-      return done({ sessionId, urlIframe: `${LIVENESS_URL}/${sessionId}` });
+      return done({ sessionId, urlIframe: `${livenessUrl}/${sessionId}` });
     });
   }
 
@@ -128,12 +128,12 @@ export class Onboarding {
   }
 
   #addStepOnce(person: Person, step: PersonStep): BankAnswer<null> {
-    return hasStep(person, step.name) ? ACCEPTED : this.#addStep(person, step);
+    return hasStep(person, step.name) ? accepted : this.#addStep(person, step);
   }
 
   #addStep(person: Person, step: PersonStep): BankAnswer<null> {
     this.#state.save({ ...person, steps: [...person.steps, step] });
-    return ACCEPTED;
+    return accepted;
   }
 }
 
@@ -153,7 +153,7 @@ export function kycDecision(person: Person): KycScript {
   const types = new Set(submittedDocuments(person).map(({ tipoDocumento }) => tipoDocumento));
   const isComplete =
     requiredSteps.every((name) => hasStep(person, name)) &&
-    REQUIRED_DOCUMENTS.every((either) => either.some((type) => types.has(type)));
+    requiredDocuments.every((either) => either.some((type) => types.has(type)));
   return isComplete ? kycScript(person.phone) : 'PENDING';
 }
 

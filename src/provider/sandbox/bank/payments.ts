@@ -1,7 +1,7 @@
 /** The payments of the bank: look-ups in the directory of keys, payments, and their settlement. */
 import { randomUUID } from 'node:crypto';
 import { newEndToEndId } from '../../../domain/pix.ts';
-import { MAX_AMOUNT_CENTS } from '../../../domain/money.ts';
+import { maxAmountCents } from '../../../domain/money.ts';
 import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../../provider.ts';
 import {
   type BankAnswer,
@@ -14,14 +14,14 @@ import {
   type Refused,
 } from './answer.ts';
 import type { Payment, Settlement } from './rows.ts';
-import { LATE_WEBHOOK_MS, lookUpScript, paymentScript } from './scenarios.ts';
+import { lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
 import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
 import { webhookTexts } from './webhooks.ts';
 
 /** DICT gives a payer two look-ups back every minute. */
-const LOOK_UP_REFILL_MS = 30_000;
+const lookUpRefillMs = 30_000;
 
 /** The bank knows only its own customers, so every key has the same owner. */
 const keyOwner = { name: 'Recebedor de Teste', document: '12345678909' } as const;
@@ -135,7 +135,7 @@ export class Payments {
   }
 
   #refusal(email: string, { key, amountCents }: PaymentOrder): Refusal | null {
-    if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > MAX_AMOUNT_CENTS) {
+    if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > maxAmountCents) {
       return { kind: 'rule', reason: 'AM12' };
     }
     if (paymentScript(key).answer === 'refused') return { kind: 'rule', reason: 'AC03' };
@@ -170,7 +170,7 @@ export class Payments {
     const { webhook } = paymentScript(key);
     if (settleMs === 0 || webhook === 'never') return null;
     if (webhook === 'early') return 0;
-    return webhook === 'late' ? LATE_WEBHOOK_MS : settleMs;
+    return webhook === 'late' ? lateWebhookMs : settleMs;
   }
 
   #lookUpFailure(email: string, key: string): Refused | Faulty | null {
@@ -180,7 +180,7 @@ export class Payments {
       case 'not_found':
         return refused({ kind: 'not_found', reason: 'NotFound' });
       case 'rate_limited': {
-        const retryAfterMs = LOOK_UP_REFILL_MS;
+        const retryAfterMs = lookUpRefillMs;
         return refused({ kind: 'rate_limited', reason: 'RateLimited', retryAfterMs });
       }
       case 'unavailable':

@@ -7,7 +7,7 @@ import type { PixKey } from './rows.ts';
 import type { BankParts } from './parts.ts';
 
 /** BCB, Manual Operacional do DICT: keys of one account of a person, and of a company. */
-const MAX_KEYS = { person: 5, company: 20 } as const;
+const maxKeys = { person: 5, company: 20 } as const;
 
 const formats: Readonly<Record<PixKeyType, RegExp>> = {
   CPF: /^\d{11}$/,
@@ -18,7 +18,7 @@ const formats: Readonly<Record<PixKeyType, RegExp>> = {
 };
 
 /** DICT holds no key longer than this; no pattern runs on a longer text. */
-const MAX_KEY_LENGTH = 77;
+const maxKeyLength = 77;
 
 /** The keys of the customers. */
 export class PixKeys {
@@ -65,11 +65,11 @@ export class PixKeys {
   /** The rule that a new key breaks, in the directory's own words, or null. */
   #findBrokenRule({ email, keyType, key, document }: PixKey): string | null {
     const { state } = this.#options;
-    if (key.length > MAX_KEY_LENGTH || !formats[keyType].test(key)) return 'EntryInvalid';
+    if (key.length > maxKeyLength || !formats[keyType].test(key)) return 'EntryInvalid';
     const isDocument = keyType === 'CPF' || keyType === 'CNPJ';
     if (isDocument && key !== document) return 'EntryInvalid';
     if (state.pixKeys.has(key)) return 'EntryAlreadyExists';
-    const limit = document.length === 11 ? MAX_KEYS.person : MAX_KEYS.company;
+    const limit = document.length === 11 ? maxKeys.person : maxKeys.company;
     return state.customer(email).pixKeys.size < limit ? null : 'EntryLimitExceeded';
   }
 }

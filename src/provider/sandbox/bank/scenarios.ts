@@ -55,7 +55,7 @@ export interface Scenario {
 }
 
 /** How long after the payment the webhook of `slow@ponte.test` is posted. */
-export const LATE_WEBHOOK_MS = 30_000;
+export const lateWebhookMs = 30_000;
 
 export const scenarios: readonly Scenario[] = [
   {

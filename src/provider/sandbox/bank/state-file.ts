@@ -33,7 +33,7 @@ export interface StateFile {
   close(): void;
 }
 
-const NEWLINE = 0x0a;
+const newline = 0x0a;
 
 /**
  * Opens a state file, and creates a missing one. Only its owner can read it.
@@ -50,7 +50,7 @@ export function openStateFile(path: string): StateFile {
   return {
     *read() {
       const content = readFileSync(path);
-      const length = content.lastIndexOf(NEWLINE) + 1;
+      const length = content.lastIndexOf(newline) + 1;
       if (length < content.length) ftruncateSync(file, length);
       yield* readLines(path, content.subarray(0, length));
     },
@@ -74,7 +74,7 @@ export function openStateFile(path: string): StateFile {
 function* readLines(path: string, content: Buffer): Generator<Row> {
   let number = 0;
   for (let from = 0; from < content.length;) {
-    const end = content.indexOf(NEWLINE, from);
+    const end = content.indexOf(newline, from);
     number += 1;
     yield parseLine(content.toString('utf8', from, end), `${path}:${number}`);
     from = end + 1;

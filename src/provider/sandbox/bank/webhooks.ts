@@ -9,15 +9,15 @@ import type { State } from './state.ts';
 export type Notify = (payload: Buffer) => Promise<void>;
 
 /** The attempts to post a webhook. */
-const MAX_ATTEMPTS = 10;
+const maxAttempts = 10;
 
-const FIRST_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 60_000;
+const firstDelayMs = 1_000;
+const maxDelayMs = 60_000;
 
 /** The receiver's bank refused the QR Code: the failure of the magic key, and of `settle`. */
-const FAILURE_REASON = 'BE17';
+const failureReason = 'BE17';
 /** The instant payment system's time-out: the reason in a contradicting webhook. */
-const CONTRADICTION_REASON = 'AB03';
+const contradictionReason = 'AB03';
 
 export interface WebhooksOptions {
   readonly state: State;
@@ -96,13 +96,13 @@ export class Webhooks {
       this.#isLost(posting) ||
       (await this.#isReceived(webhookTexts(posting).at(-webhooksLeft) ?? ''));
     if (this.#isClosed) return;
-    if (!isReceived && nth < MAX_ATTEMPTS) {
-      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
+    if (!isReceived && nth < maxAttempts) {
+      const delayMs = Math.min(firstDelayMs * 2 ** (nth - 1), maxDelayMs);
       this.later(delayMs, () => this.#post(id, nth + 1));
       return;
     }
     if (!isReceived)
-      this.#report(new Error(`a webhook was given up after ${MAX_ATTEMPTS} attempts`));
+      this.#report(new Error(`a webhook was given up after ${maxAttempts} attempts`));
     this.#options.state.save({ ...posting, webhooksLeft: webhooksLeft - 1 });
     await this.#post(id, 1);
   }
@@ -141,9 +141,9 @@ export function webhookTexts(transfer: Transfer | Expiry): string[] {
   const isFailed = settlement.status === 'FAILED';
   const webhook = (errorCode: string | null): string =>
     paymentWebhook(transfer, settlement, errorCode);
-  const final = webhook(isFailed ? FAILURE_REASON : null);
+  const final = webhook(isFailed ? failureReason : null);
   if (paymentScript(transfer.key).webhook !== 'contradicted') return [final];
-  return [final, final, webhook(isFailed ? null : CONTRADICTION_REASON)];
+  return [final, final, webhook(isFailed ? null : contradictionReason)];
 }
 
 function paymentWebhook(

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  WRONG_VALIDATION_CODE,
-  type ProviderErrorOptions,
-} from '../../../../src/provider/errors.ts';
+import { wrongValidationCode, type ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { address, applicant, documentOf, proposal, stepsOf } from '../applicant.ts';
 import { failure, rejected, UNAVAILABLE } from '../sandbox/bank/open-bank.ts';
@@ -242,7 +239,7 @@ describe('a wrong code differs from other refusals by', () => {
   for (const [status, body] of wrong) {
     it(`${status} ${JSON.stringify(body)}`, async () => {
       const { url } = await answering(status, body);
-      assert.deepEqual(await failure(confirm(providerAt(url))), rejected(WRONG_VALIDATION_CODE));
+      assert.deepEqual(await failure(confirm(providerAt(url))), rejected(wrongValidationCode));
     });
   }
 
