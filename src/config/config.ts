@@ -8,11 +8,10 @@ import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
 import { dialectNames, splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
-import type { LogLevel } from './schema.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 
-export type { AppEnv, Environment, LogLevel };
+export type { AppEnv, Environment };
 
 /** The settings as the service uses them, frozen. */
 export type Config = Frozen<ReturnType<typeof buildConfig>>;

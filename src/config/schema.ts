@@ -18,8 +18,6 @@ import { dialectNames, everyDialect } from './formats.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-export type LogLevel = (typeof logLevels)[number];
-
 const deployed = ['staging', 'production'] as const;
 
 export const entries = {

@@ -263,7 +263,7 @@ function required(template: Template, tag: string, pattern: RegExp): string {
   return value;
 }
 
-/** The gui is accepted in upper and lower case. */
+/** The GUI is accepted in upper and lower case. */
 function isPix(template: Template | null): boolean {
   return template?.tags.get('00')?.toLowerCase() === gui;
 }

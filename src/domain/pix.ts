@@ -153,7 +153,7 @@ const ispbPattern = /^[0-9A-Z]{8}$/;
 
 /**
  * Creates an end-to-end id, which identifies one transfer in the instant payment system (SPI): `E`,
- * the ispbPattern of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
+ * the ISPB of the issuing participant, `yyyyMMddHHmm` in UTC, and eleven random alphanumerics.
  *
  * @param ispb eight digits or capital letters (it derives from the root of a CNPJ, which may carry
  *   letters since July 2026).
@@ -171,7 +171,7 @@ export function newReturnId(ispb: string, at: Date): string {
 }
 
 function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
-  if (!ispbPattern.test(ispb)) throw new RangeError(`not an ispbPattern: ${ispb}`);
+  if (!ispbPattern.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
   const iso = at.toISOString();
   if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
   const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);

@@ -94,10 +94,10 @@ export function randomAlphanumerics(length: number): string {
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The nil uuid, which sorts before every other (RFC 9562, section 5.9). */
+/** The nil UUID, which sorts before every other (RFC 9562, section 5.9). */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Whether a text is a uuid without URN prefix, in either case. */
+/** Whether a text is a UUID without URN prefix, in either case. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }

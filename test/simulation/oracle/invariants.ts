@@ -198,7 +198,7 @@ function checkRow(
     [payments.every((payment) => agrees(payment, row)), 'was executed with other values'],
     [phase !== 'PAYING', 'was left in PAYING'],
     [
-      // After a loss of commits, it waits for the reading of the statement at the next login or send.
+      // After a loss of commits, it waits for the statement, which the next login or send reads.
       !['RESERVED', 'RESOLVED'].includes(phase) || rest.lost.failedOverAt !== null,
       `was left in ${phase}`,
     ],

@@ -46,7 +46,7 @@ export class BrCodeError extends Error {
 /** A length has two digits, so a value (a whole template too) has at most 99 characters. */
 const maxValueLength = 99;
 const gui = 'br.gov.bcb.pix';
-/** Tag 26 less its gui field, less the tag and length of the field that follows. */
+/** Tag 26 less its GUI field, less the tag and length of the field that follows. */
 const maxKeyLength = maxValueLength - (4 + gui.length) - 4;
 /** Tag 54 has thirteen characters: ten digits, a point and two decimals. */
 const maxBrCodeCents = 999_999_999_999;
