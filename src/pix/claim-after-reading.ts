@@ -28,9 +28,9 @@ export async function claimAfterReading(
   if (first.result !== 'unread') return first;
   const session = callerSession(context, first.payer);
   const reading = readStatementAfterLoss(context, session, options);
-  if (await readFromProvider(reading)) {
-    const second = await claimSend(context, token, reservation);
-    if (second.result !== 'unread') return second;
-  }
+  await readFromProvider(reading);
+  // Whether or not it was read: another request may have read it, and paid with the same key.
+  const second = await claimSend(context, token, reservation);
+  if (second.result !== 'unread') return second;
   throw uncheckedRefusal();
 }
