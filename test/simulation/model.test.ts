@@ -82,6 +82,8 @@ const foldersOfStatements = [
   'settlement',
   'onboarding',
   'jobs',
+  'process',
+  'retention',
   'operator',
 ];
 

@@ -25,7 +25,7 @@ export const compose: typeof service.compose = async (...given) => {
 registerHooks({
   resolve(specifier, from, resolve) {
     const found = resolve(specifier, from);
-    const isComposition = found.url.endsWith('/src/compose.ts');
+    const isComposition = found.url.endsWith('/src/app/compose.ts');
     return isComposition ? { ...found, url: import.meta.url } : found;
   },
 });
