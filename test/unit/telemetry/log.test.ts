@@ -323,7 +323,9 @@ describe('a log that cannot be written', () => {
   const skip = existsSync(full) ? false : `needs ${full}`;
 
   it('fails no work', { skip }, () => {
-    const log = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', 'telemetry', 'log.ts')).href;
+    const log = pathToFileURL(
+      join(import.meta.dirname, '..', '..', '..', 'src', 'telemetry', 'log.ts'),
+    ).href;
     const source = `
       import { createLog } from '${log}';
       const log = createLog({ level: 'info', pretty: false });
@@ -340,7 +342,9 @@ describe('a log that cannot be written', () => {
 
 describe('the log on standard output', () => {
   const folder = join(import.meta.dirname, '..', '..', '..', 'src');
-  const [log, clock] = ['telemetry/log.ts', 'clock.ts'].map((name) => pathToFileURL(join(folder, name)).href);
+  const [log, clock] = ['telemetry/log.ts', 'clock.ts'].map(
+    (name) => pathToFileURL(join(folder, name)).href,
+  );
   const printed = (source: string): string[] => {
     const start = `
       import { createLog } from '${log}';
