@@ -41,13 +41,21 @@ export class ForgedEvents {
     const { contradictions, failovers } = profile();
     // After a failover the payment may be open again: the service would have to believe the event.
     if (row.operation !== 'SEND' || failovers > 0) return;
-    if (!scheduler.chance.happens(contradictions)) return;
+    if (!scheduler.chance.happens(contradictions) || this.#isAmbiguous(row)) return;
     this.send('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
       endToEnd: row.status === 'COMPLETED' ? row.end_to_end : null,
       clientRequestId: row.idempotency_key,
       amountCents: centsFromDecimal(row.amount),
     });
+  }
+
+  /** Without an end-to-end id, the event would be true of another payment with the same key. */
+  #isAmbiguous({ status, idempotency_key: key, amount }: PixTransactionRow): boolean {
+    if (status === 'COMPLETED') return false;
+    const amountCents = centsFromDecimal(amount);
+    const requests = this.#options.oracle.requests();
+    return requests.filter((one) => one.key === key && one.amountCents === amountCents).length > 1;
   }
 
   /** Posts a final status of a payment with a wrong id or amount. */

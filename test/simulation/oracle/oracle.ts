@@ -261,14 +261,24 @@ export class Oracle {
   #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
     const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id')) return outcome !== null && this.lookUps.isRefusable(request);
-    if (fields.includes('amount')) return this.#mayExceedLimit(customer) || this.#hasLost(customer);
+    if (fields.includes('amount'))
+      return this.#mayExceedLimit(customer) || this.#mayBeHeld(request);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);
     return (this.#requested.get(nameOf(customer, key))?.size ?? 0) > 1;
   }
 
-  /** Whether a customer's statement may show a payment whose record a failover has lost. */
-  #hasLost(customer: StoredCustomer): boolean {
-    return this.ledger.paymentsOf(customer).some((one) => this.#lost.hasLostRecord(one));
+  /**
+   * After a failover, a line of a customer's statement that no stored send accounts for holds sends
+   * of its amount. It may be a payment that was made elsewhere, or money received in a line that
+   * does not say its direction: the service cannot tell.
+   */
+  #mayBeHeld({ customer, key }: AppRequest): boolean {
+    if (this.#lost.failedOverAt === null) return false;
+    const amounts = this.#requested.get(nameOf(customer, key));
+    const received = this.ledger.receipts.filter((one) => one.customer === customer);
+    return [...this.ledger.paymentsOf(customer), ...received].some((one) =>
+      amounts?.has(one.amountCents),
+    );
   }
 
   /** Whether the sum of a customer's requests exceeds a limit. */
