@@ -11,15 +11,15 @@ const uncheckedRetryAfter = '30';
 
 /** @param outcome of the send that has the key; absent for a request that sends nothing. */
 export function pausedRefusal(outcome?: PixOutcome): AppError {
-  return new AppError('PIX_PAUSED', { headers: headersOf(pausedRetryAfter, outcome) });
+  return new AppError('PIX_PAUSED', { headers: buildHeaders(pausedRetryAfter, outcome) });
 }
 
 /** The refusal of a user whose statement could not be read since commits were lost. */
 export function uncheckedRefusal(): AppError {
-  return new AppError('PIX_UNCHECKED', { headers: headersOf(uncheckedRetryAfter, 'not_sent') });
+  return new AppError('PIX_UNCHECKED', { headers: buildHeaders(uncheckedRetryAfter, 'not_sent') });
 }
 
-function headersOf(retryAfter: string, outcome?: PixOutcome): Record<string, string> {
+function buildHeaders(retryAfter: string, outcome?: PixOutcome): Record<string, string> {
   return { 'Retry-After': retryAfter, ...(outcome && { 'Pix-Outcome': outcome }) };
 }
 

@@ -77,8 +77,8 @@ export function paymentRefusal(answer: PaymentAnswer, codes: RefusalCodes): Prov
   // The same payment may be repeated after a failure of the provider, and after a 408.
   const retryable = status >= 500 || status === 408;
   return new ProviderError({
-    ...factsOf(answer),
-    ...doubtOf(status),
+    ...readFacts(answer),
+    ...classifyDoubt(status),
     outcome: 'unknown',
     retryable,
     retryAfterMs: retryable ? retryAfterMs : undefined,
@@ -96,28 +96,28 @@ function isListed({ code }: PaymentAnswer, codes: RefusalCodes): boolean {
 
 function rejected(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
   return new ProviderError({
-    ...factsOf(answer),
+    ...readFacts(answer),
     outcome: 'rejected',
     code: codes.get(answer.code ?? '')?.error ?? 'PROVIDER_REJECTED',
     statusClass: answer.status < 300 ? '2xx' : '4xx',
   });
 }
 
-function factsOf({ status, code }: PaymentAnswer) {
+function readFacts({ status, code }: PaymentAnswer) {
   return { httpStatus: status, refusalCode: code, reason: code };
 }
 
-function doubtOf(status: number): Pick<ProviderErrorOptions, 'code' | 'statusClass'> {
+function classifyDoubt(status: number): Pick<ProviderErrorOptions, 'code' | 'statusClass'> {
   if (status === 401) return { code: 'TOKEN_REFUSED', statusClass: '401' };
   if (status >= 500) return { code: 'PROVIDER_UNAVAILABLE', statusClass: '5xx' };
   // The server closed an idle connection while the request was in transit.
   if (status === 408) return { code: 'PROVIDER_TIMEOUT', statusClass: 'timeout' };
-  if (status >= 400) return { code: 'PROVIDER_REJECTED', statusClass: classOf(status) };
+  if (status >= 400) return { code: 'PROVIDER_REJECTED', statusClass: refusalStatusClass(status) };
   if (status >= 200 && status < 300) return { code: 'PROVIDER_REJECTED', statusClass: '2xx' };
   return { code: 'PROVIDER_INVALID_RESPONSE', statusClass: 'invalid' };
 }
 
-function classOf(status: number): ProviderStatusClass {
+function refusalStatusClass(status: number): ProviderStatusClass {
   if (status === 404) return '404';
   return status === 429 ? '429' : '4xx';
 }

@@ -9,15 +9,15 @@ import { namesCharge } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import {
-  centsOf,
+  toCents,
   differenceFrom,
   differs,
   moneyBack,
-  typesOf,
+  possibleTypes,
   type LineDifference,
 } from './settle-line.ts';
 import {
-  subjectOf,
+  lineSubject,
   type ReadLine,
   type SortedLines,
   type UnprovenLine,
@@ -41,9 +41,9 @@ export function compareWithStored(comparison: Comparison): LineDifference[] {
   const own = stored.filter((one) => one.userId === userId);
   const byId = storedById(own);
   return [
-    ...sorted.open.flatMap((line) => compareOpen(line, movementOf(line, byId)) ?? []),
+    ...sorted.open.flatMap((line) => compareOpen(line, findMovement(line, byId)) ?? []),
     ...sorted.givenBack.flatMap((line) => {
-      const send = byId.get(subjectOf(line))?.find(({ operation }) => operation === 'SEND');
+      const send = byId.get(lineSubject(line))?.find(({ operation }) => operation === 'SEND');
       return send ? (moneyBack(line, send) ?? []) : [];
     }),
     ...sorted.unproven.flatMap((line) => compareUnproven(line, byId) ?? []),
@@ -57,9 +57,9 @@ export function storedById(stored: readonly StoredMovement[]): StoredById {
   return Map.groupBy(named, ({ endToEnd }) => endToEnd ?? '');
 }
 
-function movementOf(line: ReadLine, byId: StoredById): StoredMovement | undefined {
-  const types = typesOf(line);
-  return byId.get(subjectOf(line))?.find(({ operation }) => types.has(operation));
+function findMovement(line: ReadLine, byId: StoredById): StoredMovement | undefined {
+  const types = possibleTypes(line);
+  return byId.get(lineSubject(line))?.find(({ operation }) => types.has(operation));
 }
 
 /** A line that is not settled ends nothing: a statement never proves a failure. */
@@ -80,7 +80,7 @@ function compareUnproven(
 ): LineDifference | null {
   const { ids, amountCents } = line;
   const stored = byId.get(ids.endToEnd ?? '') ?? [];
-  const isKnown = stored.some((one) => centsOf(one.amount) === amountCents);
+  const isKnown = stored.some((one) => toCents(one.amount) === amountCents);
   if (reason === 'id_before_statement' && isKnown) return null;
   const endToEnd = ids.endToEnd;
   const unknown = { transactionId: null, storedAmount: null };
@@ -97,7 +97,7 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
     // Its event came late: its line is in the statement of an earlier day.
     if (at !== null && at < from) return [];
     const isThere =
-      endToEnd === null ? lines.some((line) => isLineOf(line, stored)) : ids.has(endToEnd);
+      endToEnd === null ? lines.some((line) => isSameMovement(line, stored)) : ids.has(endToEnd);
     if (isThere) return [];
     const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;
@@ -112,12 +112,12 @@ function isExpectedThere({ operation, status, phase }: StoredMovement): boolean 
 }
 
 /** Whether a line may be about what was paid without an end-to-end id. */
-function isLineOf({ ids, amountCents }: StatementLine, stored: StoredMovement): boolean {
+function isSameMovement({ ids, amountCents }: StatementLine, stored: StoredMovement): boolean {
   const { transactionIdentification: txid, providerTxid, amount } = stored;
   const isNamed =
     (txid !== null && namesCharge(ids.transactionIdentification, txid)) ||
     (providerTxid !== null && ids.providerTxid === providerTxid);
-  return isNamed && amountCents === centsOf(amount);
+  return isNamed && amountCents === toCents(amount);
 }
 
 interface Days {

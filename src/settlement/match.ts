@@ -91,7 +91,7 @@ export function isOfOtherPayment(item: NamingItem, named: CandidateRow): boolean
  * Finds the received PIX of an item, if it was recorded without a charge. One that was recorded
  * without an end-to-end id is found by the provider's own id.
  */
-export function recordOf(
+export function findRecorded(
   { ids }: NamingItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {

@@ -3,7 +3,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
-import { chargeNamed, recordOf, type Match } from './match.ts';
+import { chargeNamed, findRecorded, type Match } from './match.ts';
 import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
@@ -27,7 +27,7 @@ export function decideConflicting(
 ): Decision {
   const { endToEnd } = item.ids;
   if (item.kind !== 'received' || status !== 'COMPLETED' || endToEnd === null) return flag;
-  const known = recordOf(item, candidates);
+  const known = findRecorded(item, candidates);
   if (known) {
     const ofKnown = decideDuplicate(item, known);
     return ofKnown.kind === 'flag' ? ofKnown : { ...flag, recorded: known };
@@ -104,7 +104,7 @@ export function decidePaidAgain(
   { candidates }: Facts,
 ): Decision {
   const already = { kind: 'skip', result: 'already', transaction: charge } as const;
-  const known = recordOf(item, candidates);
+  const known = findRecorded(item, candidates);
   if (known) return decideDuplicate(item, known);
   if (settledId === charge.id) return already;
   const isOther = isOtherPayment(item, charge);
@@ -156,7 +156,7 @@ export function decideUnmatched(
   if (item.kind !== 'received' || item.status !== 'COMPLETED' || endToEnd === null) {
     return unmatched;
   }
-  const known = recordOf(item, candidates);
+  const known = findRecorded(item, candidates);
   if (known) {
     const decision = decideDuplicate(item, known);
     const waits = decision.kind === 'flag' && mayNameCharge(item);

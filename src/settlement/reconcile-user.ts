@@ -22,13 +22,13 @@ import {
   type StoredMovement,
 } from './reconciliation-repository.ts';
 import {
-  centsOf,
+  toCents,
   settleLine,
-  typesOf,
+  possibleTypes,
   type LineDifference,
   type SettledLine,
 } from './settle-line.ts';
-import { sortLines, subjectOf, type ReadLine, type SortedLines } from './statement-lines.ts';
+import { sortLines, lineSubject, type ReadLine, type SortedLines } from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
 export type ReconcilingContext = LocalContext & Pick<Context, 'provider'>;
@@ -71,7 +71,7 @@ export async function reconcileUser(
     if (!isDryRun) await storeUnreadDays(context, [userId], { first, last, reason: read });
     return { state: 'UNREAD', userId, reason: read };
   }
-  const work = { user, days, range: rangeOf(first, last, context.clock.now()), lines: read };
+  const work = { user, days, range: statementRange(first, last, context.clock.now()), lines: read };
   const { settled, differences } = await settleAndCompare(context, work);
   const counts = { lines: read.length, settled: settled.length };
   const found = { userId, first, last, differences, ...counts };
@@ -86,8 +86,8 @@ async function readLines(
   { first, last, options }: DaysToReconcile,
 ): Promise<readonly StatementLine[] | UnreadBecause> {
   if (!stored) return 'NO_SESSION';
-  const { fromInclusive } = rangeOf(first, first, context.clock.now());
-  const { fromInclusive: lastDay } = rangeOf(last, last, context.clock.now());
+  const { fromInclusive } = statementRange(first, first, context.clock.now());
+  const { fromInclusive: lastDay } = statementRange(last, last, context.clock.now());
   try {
     const session = providerSession(context, stored);
     const range = { session, first: fromInclusive, last: lastDay, options };
@@ -99,7 +99,7 @@ async function readLines(
   }
 }
 
-function rangeOf(first: string, last: string, now: Date): DayRange {
+function statementRange(first: string, last: string, now: Date): DayRange {
   const range = dayRange(first, last, now);
   if ('errors' in range) throw new RangeError(`no days: ${first} to ${last}`);
   return range;
@@ -121,7 +121,11 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   const { user, days, range, lines } = work;
   const { owner, userId } = user;
   const { isDryRun = false } = days;
-  const from = rangeOf(shiftDay(days.first, -1), days.first, context.clock.now()).fromInclusive;
+  const from = statementRange(
+    shiftDay(days.first, -1),
+    days.first,
+    context.clock.now(),
+  ).fromInclusive;
   const sorted = sortLines({ lines, owner, from });
   const search = {
     userId,
@@ -135,12 +139,12 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   const found: LineDifference[] = [];
   // Refunds last: the payment that they give back may be among the other lines.
   for (const proven of [...sorted.payments, ...sorted.refunds]) {
-    const stored = byId.get(subjectOf(proven.line)) ?? [];
+    const stored = byId.get(lineSubject(proven.line)) ?? [];
     if (isStoredSame(proven.line, stored, userId)) continue;
     const isOfDryRun = isDryRun && proven.item.kind === 'refund';
     if (isOfDryRun && settled.some(({ endToEnd }) => endToEnd === proven.line.ids.endToEnd)) {
       // Its payment would be settled by then.
-      settled.push(returnOf(proven.line));
+      settled.push(findReturn(proven.line));
       continue;
     }
     const { done, differences } = await settleLine(context, proven, { userId, stored, isDryRun });
@@ -158,13 +162,13 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   return { settled, differences: dated([...found, ...rest], days) };
 }
 
-function returnOf({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
+function findReturn({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
   return { action: 'returned', transactionId: null, endToEnd, amountCents };
 }
 
 function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLines): string[] {
   const proven = [...payments, ...refunds].map(({ line }) => line);
-  const read = [...proven, ...open, ...givenBack].map(subjectOf);
+  const read = [...proven, ...open, ...givenBack].map(lineSubject);
   return [...new Set([...read, ...unproven.flatMap(({ line }) => line.ids.endToEnd ?? [])])];
 }
 
@@ -173,13 +177,13 @@ function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLine
  * names a charge may complete it, although its payment is recorded.
  */
 function isStoredSame(line: ReadLine, stored: readonly StoredMovement[], userId: number): boolean {
-  const types = typesOf(line);
+  const types = possibleTypes(line);
   const namesCharge = line.ids.transactionIdentification !== null && line.direction === 'in';
   return stored.some(
     (one) =>
       one.userId === userId &&
       one.status === 'COMPLETED' &&
-      centsOf(one.amount) === line.amountCents &&
+      toCents(one.amount) === line.amountCents &&
       types.has(one.operation) &&
       !(namesCharge && one.operation === 'RECEIVED'),
   );

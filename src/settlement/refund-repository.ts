@@ -4,7 +4,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';
-import { reportOf } from './transaction-repository.ts';
+import { reportRow } from './transaction-repository.ts';
 
 /** A refund of a completed transaction. */
 export interface Refund {
@@ -53,7 +53,7 @@ export const recordRefund: Statement = {
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[], $10::text[])
              with ordinality as requested (id, original_id, operation, amount, return_id,
                provider_txid, now, event_id, reported_at, end_to_end, ordinal)
-        join ${reportOf('requested')} event on true
+        join ${reportRow('requested')} event on true
     ), payment as (
       select requested.ordinal, t.id, t.user_id, t.amount,
              coalesce(t.refunded_amount, 0) as refunded_amount

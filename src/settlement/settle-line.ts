@@ -7,7 +7,7 @@ import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import { maxDecisions } from './settle-items.ts';
-import { subjectOf, type ProvenLine, type ReadLine } from './statement-lines.ts';
+import { lineSubject, type ProvenLine, type ReadLine } from './statement-lines.ts';
 import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
@@ -54,7 +54,7 @@ export async function settleLine(
       { eventId: null, item: proven.item, receivedAt: context.clock.now() },
       await factsOfLine(context, proven, options.userId),
     );
-    const differences = decisions.flatMap((one) => differenceOf(line, one) ?? []);
+    const differences = decisions.flatMap((one) => toDifference(line, one) ?? []);
     const result = await carryOut(context, decisions.filter(isDoable), { line, options });
     if (result) return { ...result, differences: [...differences, ...result.differences] };
   }
@@ -70,7 +70,7 @@ function doubtAbout(
   { line, item }: ProvenLine,
   { userId, stored }: SettleLineOptions,
 ): LineDifference | 'explained' | null {
-  const types = typesOf(line);
+  const types = possibleTypes(line);
   const sameType = stored.filter(({ operation }) => types.has(operation));
   if (sameType.length > 0 && sameType.every((one) => one.userId !== userId)) {
     return differenceFrom(line, { kind: 'UNPROVEN', reason: 'other_account' });
@@ -80,13 +80,13 @@ function doubtAbout(
   if (item.kind === 'received' && send) return moneyBack(line, send) ?? 'explained';
   const refund = own.find(({ operation }) => item.kind === 'refund' && types.has(operation));
   if (!refund) return null;
-  return centsOf(refund.amount) === line.amountCents
+  return toCents(refund.amount) === line.amountCents
     ? 'explained'
     : differenceFrom(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
 }
 
 /** The types of transactions that a line may be about. */
-export function typesOf({ ids, direction }: ReadLine): ReadonlySet<PixType> {
+export function possibleTypes({ ids, direction }: ReadLine): ReadonlySet<PixType> {
   if (ids.returnId !== null) return new Set([direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT']);
   return new Set<PixType>(direction === 'in' ? ['CHARGE', 'RECEIVED'] : ['SEND']);
 }
@@ -98,7 +98,7 @@ export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference 
 }
 
 /** The centavos of a stored amount. */
-export function centsOf(amount: string): number {
+export function toCents(amount: string): number {
   return Math.round(Number(amount) * 100);
 }
 
@@ -165,7 +165,7 @@ async function carryOut(
       done.push({ action, transactionId: settledId, endToEnd, amountCents });
     }
     if (result === 'anomaly' && !isDone) {
-      const kind = kindOf(reason);
+      const kind = differenceKind(reason);
       differences.push({ ...differenceFrom(line, { kind, reason }), transactionId });
     }
   }
@@ -181,17 +181,17 @@ const kinds: Readonly<Record<string, DifferenceKind>> = {
   no_match: 'MISSING_HERE',
 };
 
-function kindOf(reason: string): DifferenceKind {
+function differenceKind(reason: string): DifferenceKind {
   return kinds[reason] ?? 'UNPROVEN';
 }
 
 /** @returns what a decision leaves open, or null. */
-function differenceOf(line: ReadLine, decision: Decision): LineDifference | null {
+function toDifference(line: ReadLine, decision: Decision): LineDifference | null {
   if (isDoable(decision)) return null;
   if (decision.kind === 'skip') {
     const { result, reason = 'unclear', meanwhile } = decision;
     if (result !== 'parked') return null;
-    return meanwhile ? differenceOf(line, meanwhile) : ofDecision(line, reason, decision);
+    return meanwhile ? toDifference(line, meanwhile) : ofDecision(line, reason, decision);
   }
   return ofDecision(line, decision.reason, decision);
 }
@@ -204,7 +204,7 @@ function ofDecision(
   const stored = transaction
     ? { transactionId: transaction.id, storedAmount: transaction.amount }
     : {};
-  const kind = kindOf(reason);
+  const kind = differenceKind(reason);
   const missing = line.ids.returnId === null ? 'payment_out' : 'refund_of_nothing';
   const named = reason === 'no_match' ? missing : reason;
   return { ...differenceFrom(line, { kind, reason: named }), ...stored };
@@ -228,7 +228,7 @@ export function differenceFrom(line: ReadLine, found: Differs): LineDifference {
     transactionId: null,
     storedAmount: null,
     ...found,
-    subject: subjectOf(line),
+    subject: lineSubject(line),
     endToEnd: line.ids.endToEnd,
     amountCents: line.amountCents,
   };

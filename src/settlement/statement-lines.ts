@@ -153,11 +153,11 @@ function isProvenSend(line: ReadLine, named: readonly ReadLine[]): boolean {
 }
 
 function doubt(line: ReadLine, reason: string): UnprovenLine {
-  return { line, reason, subject: subjectOf(line) };
+  return { line, reason, subject: lineSubject(line) };
 }
 
 /** Identifies a line that has been read among those of its user. */
-export function subjectOf({ ids }: ReadLine): string {
+export function lineSubject({ ids }: ReadLine): string {
   return ids.returnId ?? ids.endToEnd;
 }
 
@@ -165,12 +165,12 @@ const nobody: WebhookItemPayee = { key: null, document: null, agency: null, acco
 
 /** The end-to-end id alone proves a send: other payments may have its other ids. */
 function payment(line: ReadLine): WebhookItem {
-  return { ...itemOf(line), kind: 'payment', payee: nobody };
+  return { ...toItem(line), kind: 'payment', payee: nobody };
 }
 
 /** The statement itself says who received the money. */
 function receipt(line: ReadLine, owner: StatementOwner): WebhookItem {
-  const item = itemOf(line);
+  const item = toItem(line);
   const { transactionIdentification } = line.ids;
   const ids = { ...item.ids, transactionIdentification };
   return { ...item, ids, kind: 'received', payee: { key: null, ...owner } };
@@ -179,12 +179,12 @@ function receipt(line: ReadLine, owner: StatementOwner): WebhookItem {
 function refundItem(line: ReadLine): WebhookItem {
   const { returnId } = line.ids;
   const refund = { returnId: returnId ?? '', direction: line.direction };
-  return { ...itemOf(line), kind: 'refund', payee: nobody, refund };
+  return { ...toItem(line), kind: 'refund', payee: nobody, refund };
 }
 
-function itemOf(line: ReadLine): Omit<WebhookItem, 'kind' | 'payee'> {
+function toItem(line: ReadLine): Omit<WebhookItem, 'kind' | 'payee'> {
   const { ids, amountCents, status } = line;
-  const at = timeOfSpiId(subjectOf(line));
+  const at = timeOfSpiId(lineSubject(line));
   return {
     index: 0,
     name: 'statement',

@@ -267,7 +267,7 @@ export async function storeIdentity(
  * provider's statement. It has no row for an event that a failover has lost.
  * @param calls the table expression of the calls.
  */
-export function reportOf(calls: string): string {
+export function reportRow(calls: string): string {
   return `lateral (select received_at from webhook_events
                        where id = any(array[${calls}.event_id])
                        union all
@@ -296,7 +296,7 @@ export const recordReceived: Statement = {
                     $7::timestamptz[], $8::uuid[], $9::timestamptz[])
              with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
                provider_txid, now, event_id, reported_at, ordinal)
-        join ${reportOf('requested')} event on true
+        join ${reportRow('requested')} event on true
     ), received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,

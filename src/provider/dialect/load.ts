@@ -104,7 +104,7 @@ function parseFile(name: string, text: string): NamedFile {
   if (!file.shapes && !file.not_executed) {
     throw new DialectError([`${name}: it has neither shapes nor not_executed`]);
   }
-  return { name, file, codes: codesOf(name, file.not_executed) };
+  return { name, file, codes: readCodes(name, file.not_executed) };
 }
 
 /**
@@ -118,7 +118,7 @@ function parseYaml(name: string, text: string): unknown {
   return document.toJS({ maxAliasCount: 100 });
 }
 
-function codesOf(name: string, table: Readonly<Record<string, unknown>> = {}): RefusalCodes {
+function readCodes(name: string, table: Readonly<Record<string, unknown>> = {}): RefusalCodes {
   const { codes, faults } = readRefusalCodes(table);
   if (faults.length === 0) return codes;
   throw new DialectError(faults.map((fault) => `${name}: not_executed: ${fault}`));
@@ -130,5 +130,5 @@ function readCommonCodes(): RefusalCodes {
   const content = parseYaml(name, readText(join(folder, `${name}${extension}`)));
   const table = isObject(content) ? content['not_executed'] : null;
   if (!isObject(table)) throw new DialectError([`${name}: it has no codes`]);
-  return codesOf(name, table);
+  return readCodes(name, table);
 }

@@ -20,7 +20,7 @@ export const htmlPage: SandboxAnswer = {
 };
 
 /** Converts the bank's answer to one on the wire, or to silence. */
-export function answerOf(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
+export function toSandboxAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
   if (answer.outcome === 'done') return { status: 200, body: answer.value };
   if (answer.outcome === 'refused') {
     const { kind, reason, retryAfterMs } = answer.refusal;

@@ -1,5 +1,5 @@
 /** The provider's API (contract/provider.yaml) over the simulated bank, without a transport. */
-import { answerOf, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import { toSandboxAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
 import type { Bank } from './bank/bank.ts';
 import { createRouter, type ProviderOperation } from './contract.ts';
 import { operations, type Operation } from './operations.ts';
@@ -45,7 +45,7 @@ export class Api {
     try {
       return await this.execute(call, await readBody(request, call.operation.contract.body));
     } catch (error) {
-      return refusalOf(error);
+      return toRefusal(error);
     }
   }
 
@@ -70,7 +70,7 @@ export class Api {
     checkRequest(operation.contract, unchecked);
     const run = operations[operation.id] as Operation<OperationId>;
     try {
-      return answerOf(await run(this.#options.bank, unchecked as Parameters<typeof run>[1]));
+      return toSandboxAnswer(await run(this.#options.bank, unchecked as Parameters<typeof run>[1]));
     } catch (fault) {
       this.#options.onFault?.(fault);
       return problem(500);
@@ -79,7 +79,7 @@ export class Api {
 }
 
 /** The answer to a request that is not executed. @throws every other error. */
-export function refusalOf(error: unknown): SandboxAnswer {
+export function toRefusal(error: unknown): SandboxAnswer {
   if (!(error instanceof BadRequest)) throw error;
   return problem(error.status, { code: 'InvalidRequest', detail: error.message });
 }

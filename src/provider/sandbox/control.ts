@@ -4,7 +4,7 @@ import { createSchemaCompiler, type ValidateFunction } from '../../contract/sche
 import { centsFromDecimal } from '../../domain/money.ts';
 import type { BankAnswer } from './bank/answer.ts';
 import type { Bank } from './bank/bank.ts';
-import { answerOf, problem, type SandboxAnswer } from './answers.ts';
+import { toSandboxAnswer, problem, type SandboxAnswer } from './answers.ts';
 import type { Calls } from './calls.ts';
 import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
@@ -188,7 +188,7 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
 
 /** A request of these never hangs. */
 async function written(answering: Promise<BankAnswer<unknown>>): Promise<SandboxAnswer> {
-  const answer = answerOf(await answering);
+  const answer = toSandboxAnswer(await answering);
   return answer === 'hang' ? problem(500) : answer;
 }
 

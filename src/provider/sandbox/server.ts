@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
 import type { SandboxAnswer } from './answers.ts';
-import { Api, type ApiOptions, type Call, refusalOf } from './api.ts';
+import { Api, type ApiOptions, type Call, toRefusal } from './api.ts';
 import { Calls, readIds, type OpenCall } from './calls.ts';
 import { control, type Controlled, formatEffect, readFaults } from './control.ts';
 import {
@@ -144,7 +144,7 @@ class RequestHandler {
       const { method, url } = request;
       return await control(this.#options, { method, url, body: await readJson(request) });
     } catch (error) {
-      return refusalOf(error);
+      return toRefusal(error);
     }
   }
 
@@ -160,7 +160,7 @@ class RequestHandler {
       const fault = applyFaultBefore(effects);
       return fault ?? applyFaultAfter(effects, await api.execute(call, body));
     } catch (error) {
-      return applyFaultAfter(effects, refusalOf(error));
+      return applyFaultAfter(effects, toRefusal(error));
     }
   }
 }
