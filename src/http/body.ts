@@ -7,7 +7,7 @@ import { ValidationErrors } from '../contract/validation-errors.ts';
 import { notAFile } from '../contract/validation-messages.ts';
 import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
-import { decodeJson, parseJson, readJson } from './json.ts';
+import { isJson, parseJson, parseOutline, readJson } from './json.ts';
 import {
   fileTooLarge,
   maxFormBytes,
@@ -35,11 +35,11 @@ export interface ReadBody {
   readonly value: unknown;
   /** Whether the body is still to be read: the value is then a form, which the operation reads. */
   readonly isPending: boolean;
-  /** Whether the operation gets the bytes only, and its job parses them. */
-  readonly isParsedLater: boolean;
+  /** Whether the value is only an {@link parseOutline outline} of the bytes. */
+  readonly isOutline: boolean;
 }
 
-/** Of a larger body that is stored as bytes, a job reads the members. */
+/** Larger bodies that are stored as bytes are checked without being parsed. */
 const maxParsedBytes = 16 * 1024;
 
 const emptyBody: ReadBody = {
@@ -47,7 +47,7 @@ const emptyBody: ReadBody = {
   raw: noBytes,
   value: undefined,
   isPending: false,
-  isParsedLater: false,
+  isOutline: false,
 };
 
 /**
@@ -76,35 +76,29 @@ export function readBody(
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.sendContinue();
-  return readBytes(request, contract.maxBytes).then((raw) =>
-    hasType || raw.length === 0 ? jsonBody(contract, raw) : otherBody(contract, raw),
-  );
+  return readBytes(request, contract.maxBytes).then((raw) => {
+    if (hasType || raw.length === 0) return jsonBody(contract, raw);
+    return isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
+  });
 }
 
 /**
- * Parses a complete JSON body. Of one that is stored as bytes, a job reads the members if it is
- * long, or if an object has two members with one name: the job decides which of them counts.
+ * Parses a complete JSON body. One that is stored as bytes is only outlined if it is long, or if an
+ * object has two members with one name: its job decides which of them counts.
  * @throws AppError MALFORMED_JSON
  */
 export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (raw.length === 0) return noBody(contract);
   const body = { isPresent: true, raw, isPending: false };
-  if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isParsedLater: false };
-  if (raw.length > maxParsedBytes) {
-    return { ...body, value: decodeJson(raw).value, isParsedLater: true };
-  }
+  if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isOutline: false };
+  if (raw.length > maxParsedBytes) return { ...body, value: parseOutline(raw), isOutline: true };
   const { value, repeats } = readJson(raw);
-  return { ...body, value, isParsedLater: repeats };
+  return { ...body, value, isOutline: repeats };
 }
 
-/** A body of another media type that is stored as bytes, whether or not it is JSON. */
-function otherBody(contract: BodyContract, raw: Buffer): ReadBody {
-  try {
-    return jsonBody(contract, raw);
-  } catch {
-    // Any contract accepts an object.
-    return { isPresent: true, raw, value: {}, isPending: false, isParsedLater: true };
-  }
+/** A body that is stored and is not JSON: its outline is an object, which any contract accepts. */
+function unreadBody(raw: Buffer): ReadBody {
+  return { isPresent: true, raw, value: {}, isPending: false, isOutline: true };
 }
 
 /** Checks the boundary and the declared length before any byte of the form is read. */

@@ -110,7 +110,7 @@ function readBodyValue(
     for (const path of findUnstorableText(body.value)) errors.add(path, unstorable);
   }
   if (!contract.validate(body.value)) errors.addSchemaErrors(contract.validate.errors);
-  return body.isParsedLater ? undefined : body.value;
+  return body.isOutline ? undefined : body.value;
 }
 
 /** Reports every required field as missing, or the body itself if it has no required field. */

@@ -110,7 +110,7 @@ export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a blocked account keeps paying',
     deviation: {
-      ...replacing(paymentStatements.step, (text) => text.replace("or 'ACTIVE' =", "or 'none' <>")),
+      ...replacing(paymentStatements.step, (text) => text.replace("'ACTIVE' = (", "'none' <> (")),
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
   },

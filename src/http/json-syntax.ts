@@ -1,0 +1,139 @@
+/**
+ * Checks the grammar of JSON (RFC 8259) without building values: one pass, no recursion, and one
+ * flag of memory for each level.
+ */
+
+/** The kind of the outermost value. */
+export type Outermost = 'object' | 'array' | 'scalar';
+
+/** The position that represents a syntax error. */
+const noPosition = -1;
+
+/**
+ * Checks a text in linear time.
+ * @returns null when it is not JSON.
+ */
+export function outermostValue(text: string): Outermost | null {
+  const start = afterBlanks(text, 0);
+  if (afterBlanks(text, afterValue(text, start)) !== text.length) return null;
+  const first = text[start];
+  if (first === '{') return 'object';
+  return first === '[' ? 'array' : 'scalar';
+}
+
+/** @returns the position after the value that begins at `start`, or noPosition. */
+function afterValue(text: string, start: number): number {
+  /** For each open object or array, whether it is an object. */
+  const open: boolean[] = [];
+  let at = start;
+  for (;;) {
+    const isObject = text[at] === '{';
+    if (isObject || text[at] === '[') {
+      at = afterBlanks(text, at + 1);
+      if (text[at] !== closing(isObject)) {
+        open.push(isObject);
+        at = isObject ? afterKey(text, at) : at;
+        continue;
+      }
+      at += 1;
+    } else {
+      at = afterScalar(text, at);
+    }
+    at = afterClosings(text, at, open);
+    if (at === noPosition || open.length === 0) return at;
+    // At a comma: the next member begins.
+    at = afterBlanks(text, at + 1);
+    if (open.at(-1) === true) at = afterKey(text, at);
+  }
+}
+
+/**
+ * Skips the closing brackets after a value.
+ * @returns the position of the comma that follows, or the end of the outermost value, or noPosition.
+ */
+function afterClosings(text: string, end: number, open: boolean[]): number {
+  let at = end;
+  while (at !== noPosition) {
+    const isObject = open.at(-1);
+    if (isObject === undefined) return at;
+    at = afterBlanks(text, at);
+    if (text[at] === ',') return at;
+    if (text[at] !== closing(isObject)) return noPosition;
+    open.pop();
+    at += 1;
+  }
+  return noPosition;
+}
+
+function closing(isObject: boolean): string {
+  return isObject ? '}' : ']';
+}
+
+/** Skips `"key" :` and the blanks around the colon. */
+function afterKey(text: string, start: number): number {
+  const end = afterString(text, start);
+  const at = end === noPosition ? noPosition : afterBlanks(text, end);
+  return text[at] === ':' ? afterBlanks(text, at + 1) : noPosition;
+}
+
+function afterScalar(text: string, start: number): number {
+  if (text[start] === '"') return afterString(text, start);
+  const literal = LITERALS.find((word) => text.startsWith(word, start));
+  return literal === undefined ? afterNumber(text, start) : start + literal.length;
+}
+
+const LITERALS = ['true', 'false', 'null'];
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+function afterString(text: string, start: number): number {
+  if (text.charCodeAt(start) !== QUOTE) return noPosition;
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code < SPACE) return noPosition;
+    if (code !== BACKSLASH) continue;
+    at += 1;
+    if (text[at] === 'u') {
+      if (!/^[\da-f]{4}$/i.test(text.slice(at + 1, at + 5))) return noPosition;
+      at += 4;
+    } else if (!'"\\/bfnrt'.includes(text[at] ?? ' ')) {
+      return noPosition;
+    }
+  }
+  return noPosition;
+}
+
+function afterNumber(text: string, start: number): number {
+  let at = text[start] === '-' ? start + 1 : start;
+  at = text[at] === '0' ? at + 1 : afterDigits(text, at);
+  if (text[at] === '.') at = afterDigits(text, at + 1);
+  if (text[at] === 'e' || text[at] === 'E') {
+    const isSigned = text[at + 1] === '-' || text[at + 1] === '+';
+    at = afterDigits(text, at + (isSigned ? 2 : 1));
+  }
+  return at;
+}
+
+/** At least one digit. */
+function afterDigits(text: string, start: number): number {
+  let at = start;
+  while (isDigit(text.charCodeAt(at))) at += 1;
+  return at === start ? noPosition : at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function afterBlanks(text: string, start: number): number {
+  let at = start;
+  while (isBlank(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === 0x0a || code === 0x0d || code === 0x09;
+}
