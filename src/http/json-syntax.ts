@@ -7,7 +7,7 @@
 export type Outermost = 'object' | 'array' | 'scalar';
 
 /** The position that represents a syntax error. */
-const noPosition = -1;
+const none = -1;
 
 /**
  * Checks a text in linear time.
@@ -21,7 +21,7 @@ export function outermostValue(text: string): Outermost | null {
   return first === '[' ? 'array' : 'scalar';
 }
 
-/** @returns the position after the value that begins at `start`, or noPosition. */
+/** @returns the position after the value that begins at `start`, or none. */
 function afterValue(text: string, start: number): number {
   /** For each open object or array, whether it is an object. */
   const open: boolean[] = [];
@@ -40,7 +40,7 @@ function afterValue(text: string, start: number): number {
       at = afterScalar(text, at);
     }
     at = afterClosings(text, at, open);
-    if (at === noPosition || open.length === 0) return at;
+    if (at === none || open.length === 0) return at;
     // At a comma: the next member begins.
     at = afterBlanks(text, at + 1);
     if (open.at(-1) === true) at = afterKey(text, at);
@@ -49,20 +49,20 @@ function afterValue(text: string, start: number): number {
 
 /**
  * Skips the closing brackets after a value.
- * @returns the position of the comma that follows, or the end of the outermost value, or noPosition.
+ * @returns the position of the comma that follows, or the end of the outermost value, or none.
  */
 function afterClosings(text: string, end: number, open: boolean[]): number {
   let at = end;
-  while (at !== noPosition) {
+  while (at !== none) {
     const isObject = open.at(-1);
     if (isObject === undefined) return at;
     at = afterBlanks(text, at);
     if (text[at] === ',') return at;
-    if (text[at] !== closing(isObject)) return noPosition;
+    if (text[at] !== closing(isObject)) return none;
     open.pop();
     at += 1;
   }
-  return noPosition;
+  return none;
 }
 
 function closing(isObject: boolean): string {
@@ -72,8 +72,8 @@ function closing(isObject: boolean): string {
 /** Skips `"key" :` and the blanks around the colon. */
 function afterKey(text: string, start: number): number {
   const end = afterString(text, start);
-  const at = end === noPosition ? noPosition : afterBlanks(text, end);
-  return text[at] === ':' ? afterBlanks(text, at + 1) : noPosition;
+  const at = end === none ? none : afterBlanks(text, end);
+  return text[at] === ':' ? afterBlanks(text, at + 1) : none;
 }
 
 function afterScalar(text: string, start: number): number {
@@ -89,21 +89,21 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
 function afterString(text: string, start: number): number {
-  if (text.charCodeAt(start) !== QUOTE) return noPosition;
+  if (text.charCodeAt(start) !== QUOTE) return none;
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return at + 1;
-    if (code < SPACE) return noPosition;
+    if (code < SPACE) return none;
     if (code !== BACKSLASH) continue;
     at += 1;
     if (text[at] === 'u') {
-      if (!/^[\da-f]{4}$/i.test(text.slice(at + 1, at + 5))) return noPosition;
+      if (!/^[\da-f]{4}$/i.test(text.slice(at + 1, at + 5))) return none;
       at += 4;
     } else if (!'"\\/bfnrt'.includes(text[at] ?? ' ')) {
-      return noPosition;
+      return none;
     }
   }
-  return noPosition;
+  return none;
 }
 
 function afterNumber(text: string, start: number): number {
@@ -121,7 +121,7 @@ function afterNumber(text: string, start: number): number {
 function afterDigits(text: string, start: number): number {
   let at = start;
   while (isDigit(text.charCodeAt(at))) at += 1;
-  return at === start ? noPosition : at;
+  return at === start ? none : at;
 }
 
 function isDigit(code: number): boolean {
