@@ -85,7 +85,12 @@ export const mutationsOfLookUps: readonly Mutation[] = [
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
     firstSeed: 401,
   },
-  { name: 'a look-up of another user is paid', deviation: openedForAnyone, firstSeed: 2_101 },
+  {
+    name: 'a look-up of another user is paid',
+    deviation: openedForAnyone,
+    firstSeed: 2_101,
+    unnoticed: 'no seed from 2,101 to 2,500 since sends are paused after a loss of commits',
+  },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
   { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },
 ];

@@ -145,6 +145,7 @@ export const mutationsOfOperations: readonly Mutation[] = [
     name: 'an event finishes although a row that it recorded is lost',
     deviation: lostRecords,
     firstSeed: 302_609,
+    unnoticed: 'no seed from 302,609 to 303,008 since sends are paused after a loss of commits',
   },
   { name: 'a timed-out step to PAYING is not awaited', deviation: lateStepNotAwaited },
   {
