@@ -130,3 +130,11 @@ export interface WebhookItemPayee {
   readonly agency: string | null;
   readonly accountNumber: string | null;
 }
+
+/** The payee of an item that names none. */
+export const noPayee: WebhookItemPayee = {
+  key: null,
+  document: null,
+  agency: null,
+  accountNumber: null,
+};

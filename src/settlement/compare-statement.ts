@@ -4,12 +4,12 @@
  * The functions are pure.
  */
 import { calendarDay } from '../domain/calendar.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { namesCharge } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import {
-  toCents,
   differenceFrom,
   differs,
   moneyBack,
@@ -80,7 +80,7 @@ function compareUnproven(
 ): LineDifference | null {
   const { ids, amountCents } = line;
   const stored = byId.get(ids.endToEnd ?? '') ?? [];
-  const isKnown = stored.some((one) => toCents(one.amount) === amountCents);
+  const isKnown = stored.some((one) => centsFromDecimal(one.amount) === amountCents);
   if (reason === 'id_before_statement' && isKnown) return null;
   const endToEnd = ids.endToEnd;
   const unknown = { transactionId: null, storedAmount: null };
@@ -117,7 +117,7 @@ function isSameMovement({ ids, amountCents }: StatementLine, stored: StoredMovem
   const isNamed =
     (txid !== null && namesCharge(ids.transactionIdentification, txid)) ||
     (providerTxid !== null && ids.providerTxid === providerTxid);
-  return isNamed && amountCents === toCents(amount);
+  return isNamed && amountCents === centsFromDecimal(amount);
 }
 
 interface Days {

@@ -8,6 +8,7 @@ import { providerSession, type StoredSession } from '../auth/banking-sessions.ts
 import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readWholeStatement } from '../pix/read-statement.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -21,13 +22,7 @@ import {
   type StatementUser,
   type StoredMovement,
 } from './reconciliation-repository.ts';
-import {
-  toCents,
-  settleLine,
-  possibleTypes,
-  type LineDifference,
-  type SettledLine,
-} from './settle-line.ts';
+import { settleLine, possibleTypes, type LineDifference, type SettledLine } from './settle-line.ts';
 import { sortLines, lineSubject, type ReadLine, type SortedLines } from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
@@ -183,7 +178,7 @@ function isStoredSame(line: ReadLine, stored: readonly StoredMovement[], userId:
     (one) =>
       one.userId === userId &&
       one.status === 'COMPLETED' &&
-      toCents(one.amount) === line.amountCents &&
+      centsFromDecimal(one.amount) === line.amountCents &&
       types.has(one.operation) &&
       !(namesCharge && one.operation === 'RECEIVED'),
   );

@@ -1,7 +1,9 @@
 /** Settles what a line of a statement proves, by the same decisions as an item of an event. */
 import type { LocalContext } from '../context/context.ts';
+import { centsFromDecimal } from '../domain/money.ts';
 import type { PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
+import { noPayee } from '../provider/webhook-events.ts';
 import { applyDecisions } from './apply.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -80,7 +82,7 @@ function doubtAbout(
   if (item.kind === 'received' && send) return moneyBack(line, send) ?? 'explained';
   const refund = own.find(({ operation }) => item.kind === 'refund' && types.has(operation));
   if (!refund) return null;
-  return toCents(refund.amount) === line.amountCents
+  return centsFromDecimal(refund.amount) === line.amountCents
     ? 'explained'
     : differenceFrom(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
 }
@@ -97,19 +99,13 @@ export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference 
   return differenceFrom(line, differs(send, 'OTHER_STATUS', 'money_back'));
 }
 
-/** The centavos of a stored amount. */
-export function toCents(amount: string): number {
-  return Math.round(Number(amount) * 100);
-}
-
 /** Only the transactions of the user; and the statement itself names its owner as the payee. */
 async function factsOfLine(
   context: LocalContext,
   { item }: ProvenLine,
   userId: number,
 ): Promise<Facts> {
-  const nobody = { key: null, document: null, agency: null, accountNumber: null };
-  const { candidates } = await loadCandidates(context, { ...item, payee: nobody });
+  const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
   return {
     candidates: candidates.filter((one) => one.user_id === userId),
     payees: [{ user_id: userId, has_key: false, agrees: true }],

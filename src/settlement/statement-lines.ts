@@ -7,7 +7,7 @@ import { isReturnId } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { judgeSend } from '../pix/statement-evidence.ts';
 import type { StatementLine } from '../provider/provider.ts';
-import type { WebhookItem, WebhookItemPayee } from '../provider/webhook-events.ts';
+import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 
 /** A line whose ids, amount, direction and status are known. */
 export interface ReadLine extends StatementLine {
@@ -71,7 +71,7 @@ export function sortLines({ lines, owner, from }: WholeStatement): SortedLines {
   const givenBack: ReadLine[] = [];
   for (const named of byId.values()) {
     const out = named.filter(({ direction }) => direction === 'out');
-    // What comes in under the id of a payment that went out is not a payment of somebody else.
+    // Money that comes in under the id of an outgoing payment is that payment's, given back.
     const main = out.length > 0 ? out : named;
     if (out.length > 0) {
       givenBack.push(...named.filter((one) => one.direction === 'in' && isSettled(one)));
@@ -161,11 +161,9 @@ export function lineSubject({ ids }: ReadLine): string {
   return ids.returnId ?? ids.endToEnd;
 }
 
-const nobody: WebhookItemPayee = { key: null, document: null, agency: null, accountNumber: null };
-
 /** The end-to-end id alone proves a send: other payments may have its other ids. */
 function payment(line: ReadLine): WebhookItem {
-  return { ...toItem(line), kind: 'payment', payee: nobody };
+  return { ...toItem(line), kind: 'payment', payee: noPayee };
 }
 
 /** The statement itself says who received the money. */
@@ -179,7 +177,7 @@ function receipt(line: ReadLine, owner: StatementOwner): WebhookItem {
 function refundItem(line: ReadLine): WebhookItem {
   const { returnId } = line.ids;
   const refund = { returnId: returnId ?? '', direction: line.direction };
-  return { ...toItem(line), kind: 'refund', payee: nobody, refund };
+  return { ...toItem(line), kind: 'refund', payee: noPayee, refund };
 }
 
 function toItem(line: ReadLine): Omit<WebhookItem, 'kind' | 'payee'> {
