@@ -5,7 +5,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
-import { isBlocking } from './unaccounted-line-repository.ts';
+import { isBlocking } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */

@@ -1,6 +1,7 @@
 /** The lines of statements that block payments of their amount, for operators. */
 import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
+import { isBlocking } from '../pix/pause-repository.ts';
 
 /** A line of a statement that no stored send has, after a loss of commits. */
 export interface UnaccountedLine {
@@ -10,12 +11,6 @@ export interface UnaccountedLine {
   readonly amount: string;
   readonly foundAt: Date;
 }
-
-/** A condition of the table `line`: it blocks. A send with its end-to-end id accounts for it. */
-export const isBlocking = `
-  line.accounted_at is null
-       and not exists (select from pix_transactions t
-                        where t.end_to_end = line.end_to_end and t.operation = 'SEND')`;
 
 /** Parameters: limit. */
 const find: Statement = {

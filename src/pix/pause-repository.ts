@@ -21,6 +21,12 @@ function isUnread(row: string): string {
               (select pause_id from pix_statement_reads where user_id = ${row}.user_id), 0))`;
 }
 
+/** A condition of the table `line`: it blocks. A send with its end-to-end id accounts for it. */
+export const isBlocking = `
+  line.accounted_at is null
+       and not exists (select from pix_transactions t
+                        where t.end_to_end = line.end_to_end and t.operation = 'SEND')`;
+
 /** Why a send may not be made now. */
 export type SendHold = 'paused' | 'unread' | 'unaccounted';
 
@@ -34,10 +40,7 @@ export function sendHold(row: string): string {
                 when ${isUnread(row)} then 'unread'
                 when exists (select from pix_unaccounted_lines line
                               where line.user_id = ${row}.user_id and line.amount = ${row}.amount
-                                and line.accounted_at is null
-                                and not exists (select from pix_transactions t
-                                                 where t.end_to_end = line.end_to_end
-                                                   and t.operation = 'SEND'))
+                                and ${isBlocking})
                 then 'unaccounted' end`;
 }
 
