@@ -29,12 +29,10 @@ const unaccounted: Text = {
 };
 
 /** The refusal of a send that is held, and whose key no payment has. */
-export function heldRefusal(hold: SendHold): AppError {
+export function heldRefusal(hold: Exclude<SendHold, 'unread'>): AppError {
   switch (hold) {
     case 'paused':
       return pausedRefusal('not_sent');
-    case 'unread':
-      return uncheckedRefusal();
     case 'unaccounted':
       return new AppError('VALIDATION_FAILED', {
         fields: { amount: [unaccounted] },
