@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../support/free-port.ts';
 
 const run = promisify(execFile);
 
@@ -160,14 +160,4 @@ export async function unprivileged(): Promise<Owner['owner']> {
     ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'postgres'])).stdout)),
   );
   return { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
-}
-
-/** @returns a free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<number>();
-  server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-  const port = await promise;
-  server.close();
-  return port;
 }

@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, unprivileged } from './cluster.ts';
+import { freePort } from '../support/free-port.ts';
+import { unprivileged } from './cluster.ts';
 
 const program = 'pgbouncer';
 

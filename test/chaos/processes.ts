@@ -2,7 +2,7 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ServiceProcess, type Environment } from '../system/service-process.ts';
-import { freePort } from './cluster.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** A slot for a process; a dead process is replaced in its slot. */
 interface Member {

@@ -3,18 +3,16 @@
  * gone from the database. Their repeats do not pay twice, and the statement brings them back.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createTestDatabase, onServer, type TestDatabase } from '../support/db.ts';
+import { freePort } from '../support/free-port.ts';
 import { onlyOnServer } from '../support/open-database.ts';
+import { startSandbox } from './sandbox-process.ts';
 import {
   root,
   settingsFor,
@@ -174,26 +172,4 @@ function sendsIn({ ownerUrl }: TestDatabase) {
 function ponte(environment: Environment, ...argv: readonly string[]) {
   const command = [join(root, 'bin', 'ponte.ts'), ...argv];
   return execute(process.execPath, command, { env: { ...process.env, ...environment } });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Starts `ponte provider-sandbox`. @returns its address. */
-async function startSandbox(t: TestContext, webhookUrl: string): Promise<string> {
-  const args = ['--port', '0', '--settle-ms', '100', '--webhook-url', webhookUrl];
-  const command = [join(root, 'bin', 'ponte.ts'), 'provider-sandbox', ...args];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  for await (const line of createInterface(child.stdout)) {
-    const [, url] = /PROVIDER_BASE_URL=(\S+)/.exec(line) ?? [];
-    if (url !== undefined) return url;
-  }
-  throw new Error('the sandbox did not start');
 }

@@ -1,13 +1,11 @@
 /** A new customer registers, is approved, logs in and pays, all over the sandbox. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import { freePort } from '../support/free-port.ts';
+import { startSandbox } from './sandbox-process.ts';
 import { root, startOwnService } from './service-process.ts';
 
 /** The settings beside the sandbox, as the README of the provider has them. */
@@ -19,28 +17,6 @@ const documented = (): Record<string, string> => {
   assert.ok(pairs.length >= 3, 'the README has the settings');
   return Object.fromEntries(pairs);
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Starts `ponte provider-sandbox`. @returns its address. */
-async function startSandbox(t: TestContext, webhookUrl: string): Promise<string> {
-  const args = ['--port', '0', '--settle-ms', '100', '--webhook-url', webhookUrl];
-  const command = [join(root, 'bin', 'ponte.ts'), 'provider-sandbox', ...args];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  for await (const line of createInterface(child.stdout)) {
-    const [, url] = /PROVIDER_BASE_URL=(\S+)/.exec(line) ?? [];
-    if (url !== undefined) return url;
-  }
-  throw new Error('the sandbox did not start');
-}
 
 for (const [what, settings] of [
   ['the settings of the README', {}],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { request, type IncomingHttpHeaders } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { staticAnswer } from '../../../src/http/static-answer.ts';
+import { freePort } from '../../support/free-port.ts';
 import { smallContract } from './small-contract.ts';
 import { call, startWire, type Wire } from './wire.ts';
 
@@ -233,12 +233,4 @@ async function startWithMetricsPort(
       if (tries === 5 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
