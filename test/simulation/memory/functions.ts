@@ -53,11 +53,6 @@ const simple: Readonly<Record<string, Simple>> = {
     returns: 'text',
     apply: ([one, from, to]) => (one as string).replaceAll(from as string, to as string),
   },
-  string_to_array: {
-    takes: ['text', 'text'],
-    returns: 'text[]',
-    apply: ([one, separator]) => (one as string).split(separator as string),
-  },
   starts_with: {
     takes: ['text', 'text'],
     returns: 'bool',
