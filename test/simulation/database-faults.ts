@@ -22,7 +22,7 @@ export class DatabaseFault extends Error {
 
   /** @param code an SQLSTATE or a network error code; undefined: the error has only a message. */
   constructor(code: string | undefined, message = `simulated: ${code}`) {
-    // Nobody reads the stack of a fault that the simulation has made, and capturing it takes time.
+    // The stack of a simulated fault is not used, and capturing it is slow.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
