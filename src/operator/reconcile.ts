@@ -164,7 +164,7 @@ async function reconcileUsers(
   return results.toSorted((one, other) => one.userId - other.userId);
 }
 
-/** Each write is proved by a line and in the timeline already; this says who has caused it. */
+/** The timeline has each write already; this records who caused it. */
 async function recordSettled(
   context: LocalContext,
   result: ReconciledUser,

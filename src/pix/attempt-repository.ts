@@ -18,7 +18,7 @@ export function isRefusal(answer: string, codes: string): string {
 
 /**
  * A condition: every attempt at a payment was provably not executed. The response to an attempt
- * refuses it, or the attempt was not sent. The response stands in the row of the next attempt, or
+ * refuses it, or the attempt was not sent. The response is in the row of the next attempt, or
  * in the row UNKNOWN of the last one.
  * @param table the transactions.
  * @param codes as for `isRefusal`.

@@ -9,7 +9,7 @@ import { readStored, type PixTransaction } from './pix-transaction-repository.ts
 /** How much earlier than the missing row other commits may be lost, in milliseconds. */
 const earlierMs = 60 * 60_000;
 
-/** Who has begun a pause that no operator has begun. */
+/** The author of an automatic pause. */
 const byService = 'ponte';
 
 /** A commit that is missing. */
@@ -40,7 +40,7 @@ export async function noticeLostCommit(
   return result !== null;
 }
 
-/** @returns the transaction as it is stored now; as it was given when its commit is lost. */
+/** @returns the transaction as it is stored now, or the given one when its commit is lost. */
 export async function rereadTransaction(
   context: LocalContext,
   transaction: PixTransaction,

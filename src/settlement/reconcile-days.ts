@@ -26,10 +26,10 @@ const pageSize = 100;
 /** How long a run starts further users, in ms: much shorter than a job may take. */
 const budgetMs = 10 * 60_000;
 
-/** How far back days wait for a login, and open differences are looked at again. */
+/** For how many days an unread day waits for a login, and an open difference is checked again. */
 const maxWaitDays = 31;
 
-/** After so many statements in a row that could not be read, the provider is left alone. */
+/** After this number of unreadable statements in a row, a run ends. */
 const maxFailures = 5;
 
 /**

@@ -105,7 +105,7 @@ function separate(lines: readonly StatementLine[]): [ReadLine[], UnprovenLine[]]
       read.push(line);
       continue;
     }
-    // Of a payment that was not made nothing is missing.
+    // A payment that was not made leaves nothing missing.
     if (line.status === 'FAILED') continue;
     const { ids, direction, amountCents } = line;
     const described = ids.returnId ?? ids.endToEnd ?? ids.providerTxid;

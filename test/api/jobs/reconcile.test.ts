@@ -151,7 +151,7 @@ test('a day with lost webhooks of every kind is brought in', async () => {
   assert.deepEqual(await movementsOf(user), all);
   const [failure] = lostWebhooks(app, day.failed.end_to_end ?? '');
   assert.deepEqual(results(await app.receive(failure)), ['applied']);
-  // A day later the open difference is looked at again, and the webhook has explained it.
+  // A day later the open difference is checked again, and the webhook has explained it.
   await clock.advance(21 * hourMs);
   await logIn(app, unheard);
   await run();

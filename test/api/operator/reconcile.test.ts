@@ -130,7 +130,7 @@ test('a run that is repeated leaves out who is done, and records nothing more', 
   const confirmed = ['--yes', '--confirm', 'money may have moved'];
   assert.equal((await runPonte(...resolve, ...confirmed)).code, 0);
   const again = JSON.parse((await runPonte('reconcile', '--day', day, '--yes', '--json')).stdout);
-  // The open difference is looked at again: the operator has resolved it.
+  // The open difference is checked again: the operator has resolved it.
   assert.deepEqual([again.users, again.settled, again.explained, again.unread], [2, 0, 1, 1]);
   const third = JSON.parse((await runPonte('reconcile', '--day', day, '--yes', '--json')).stdout);
   assert.deepEqual([third.users, third.unread], [1, 1]);
