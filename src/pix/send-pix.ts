@@ -111,7 +111,7 @@ async function completeRefusal(
 
 const unusableLookUp: Text = {
   en: 'This look-up cannot be used for this payment. Look the key up again.',
-  pt: 'Esta consulta não serve para este pagamento. Consulte a chave de novo.',
+  pt: 'Esta consulta não vale para este pagamento. Consulte a chave Pix de novo.',
 };
 
 /** A send whose key this request has acquired. */
@@ -241,12 +241,12 @@ async function failUnpayable(
 
 const usedLookUp: Text = {
   en: 'This look-up belongs to another payment. Look the key up again, and pay with a new key.',
-  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo e pague com uma nova chave.',
+  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave Pix de novo e faça um novo pagamento.',
 };
 
 const otherOwner: Text = {
   en: 'The payee may have changed since. Look the key up again, and pay with a new key.',
-  pt: 'Quem recebe pode ter mudado. Consulte a chave de novo e pague com uma nova chave.',
+  pt: 'Quem recebe pode ter mudado. Consulte a chave Pix de novo e faça um novo pagamento.',
 };
 
 /** If two processes reach this step with the same transaction, the database admits one of them. */
