@@ -7,7 +7,8 @@ import type { LocalContext } from '../context/context.ts';
 import { staticTxidLength } from '../domain/pix.ts';
 import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
-import { decide, needsFacts } from './decide.ts';
+import { decide } from './decide.ts';
+import { needsFacts } from './ignored-item.ts';
 import type { EventItem, ItemMove } from './decision.ts';
 import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 

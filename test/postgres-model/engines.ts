@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Statement } from '../../src/db/database.ts';
-import type { Catalog, RunQuery } from './memory/catalog.ts';
-import { MemoryDatabase, type Snapshot } from './memory/database.ts';
-import { putIn, readTables } from './memory/tables-on-server.ts';
+import type { Catalog, RunQuery } from './catalog.ts';
+import { MemoryDatabase, type Snapshot } from './database.ts';
+import { putIn, readTables } from './tables-on-server.ts';
 
 export const engineNames = ['memory', 'embedded', 'both'] as const;
 
