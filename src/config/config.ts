@@ -108,6 +108,8 @@ function buildConfig(values: Values) {
     port: values.PORT,
     allowedHosts: splitList(values.ALLOWED_HOSTS ?? ''),
     databaseUrl: values.DATABASE_URL,
+    /** What takes over from a lost database server; undefined: not declared. */
+    databaseFailover: values.DATABASE_FAILOVER,
     /** An absolute path. */
     dataDir: resolve(values.DATA_DIR),
     provider: buildProviderConfig(values),

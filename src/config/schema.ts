@@ -18,6 +18,8 @@ import { dialectNames, everyDialect } from './formats.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+const failovers = ['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous'] as const;
+
 const deployed = ['staging', 'production'] as const;
 
 export const entries = {
@@ -66,6 +68,13 @@ export const entries = {
       'for a private network only',
     expected: '`off`, or unset',
     schema: { type: 'string', enum: ['off'] },
+  },
+  DATABASE_FAILOVER: {
+    meaning:
+      'what takes over from a lost database server: none (a restore of the backup), ' +
+      'synchronous-standby, synchronous-storage, or asynchronous, which loses the last commits',
+    ...enumerated(failovers),
+    requiredIn: ['production'],
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
