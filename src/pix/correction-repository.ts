@@ -8,6 +8,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
 import { isStoredEvent } from './pix-transaction-repository.ts';
+import type { SoughtSend } from './statement-evidence.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 
 /**
@@ -97,29 +98,22 @@ const findFailed: Statement = {
      order by created_at desc, id desc limit $4`,
 };
 
-/** A FAILED send that may have been sent. */
-export interface FailedSend {
-  readonly id: string;
-  readonly endToEnd: string;
-  /** Null: an amount that is too large to compare. */
-  readonly amountCents: number | null;
-}
-
 /** The most that are compared with one statement. */
 const maxFailedSends = 500;
 
-/** @returns the FAILED sends of a user that have an end-to-end id, newest first. */
+/** @returns the FAILED sends of a user that may have been sent, newest first. */
 export async function findFailedSends(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
-): Promise<FailedSend[]> {
+): Promise<SoughtSend[]> {
   const parameters = [userId, from, until, maxFailedSends];
   const rows = await db.query<{ id: string; amount: string; end_to_end: string }>(
     findFailed,
     parameters,
   );
   return rows.map(({ id, amount, end_to_end: endToEnd }) => {
-    return { id, endToEnd, amountCents: centsFromDecimal(amount) };
+    const amountCents = centsFromDecimal(amount);
+    return { id, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
   });
 }
 

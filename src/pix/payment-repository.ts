@@ -3,7 +3,6 @@
  * depends on. The statements are SQL: each is conditional on the stored state and runs in one round
  * trip.
  */
-import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import type { AttemptAnswer } from './move-repository.ts';
@@ -12,6 +11,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
+import { isPixPaused } from './pause-repository.ts';
 import { claimUntil, matchesCallId, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
