@@ -3,6 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { mayBeLost } from './pause-repository.ts';
 import {
   qualifyColumns,
   matchesCallId,
@@ -41,6 +42,7 @@ export const moveColumns = `
  * The common table expressions `moved` and `noted`: they move each transaction that is in one of
  * the phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
+ * A send does not fail before PAYING while the commit of its PAYING may be lost.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
  * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
@@ -64,6 +66,8 @@ export function moving(moves: string): string {
        where ${matchesCallId('move')} and t.settled_at is null
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
+         and (move.status <> 'FAILED' or t.phase not in ('RESERVED', 'RESOLVED')
+              or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${qualifyColumns('t', pixColumns)}

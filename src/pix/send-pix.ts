@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { findAccountStatus } from '../accounts/account-repository.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Payer } from '../domain/principal.ts';
@@ -28,7 +29,6 @@ import {
   outcomeOfReceipt,
   recordOutcome,
 } from './payment-outcome.ts';
-import { findPause } from './pause-repository.ts';
 import { beginPaying, recordRetry, type PayingSend, type TimedStep } from './payment-repository.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import { rereadTransaction } from './lost-commits.ts';
@@ -281,10 +281,10 @@ function usedEndToEnd(cause: unknown): ProviderError {
 }
 
 /**
- * Handles a send that this process could not take to PAYING: another process has moved it, sends
- * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own
- * look-up, a statement that we had given up took it to PAYING nevertheless, and another process has
- * marked it UNKNOWN since: nothing was sent.
+ * Handles a send that this process could not move: another process has moved it, its account was
+ * blocked meanwhile, or the send was held, also if the hold has ended by now. If it has the
+ * end-to-end id of our own look-up, a statement that we had given up took it to PAYING
+ * nevertheless, and another process has marked it UNKNOWN since: nothing was sent.
  */
 async function resolveLostSend(
   context: Context,
@@ -298,11 +298,12 @@ async function resolveLostSend(
   const isOwn = step !== null && stored.endToEnd === step.endToEnd;
   if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, send.transaction, step);
   if (!isBeforePaying(stored.phase)) return stored;
-  if (await findPause(context)) {
-    await moveTransaction(context, stored.id, release);
-    throw pausedRefusal(storedOutcome(stored));
+  const accountStatus = await findAccountStatus(context, stored.userId);
+  if (accountStatus !== 'ACTIVE') {
+    return (await failUnpaid(context, stored, inactiveAccount(accountStatus))).transaction;
   }
-  return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
+  await moveTransaction(context, stored.id, release);
+  throw pausedRefusal(storedOutcome(stored));
 }
 
 async function pay(context: Context, send: Send, paying: PayingSend): Promise<PixTransaction> {
