@@ -7,7 +7,6 @@ import { mayBeLost } from './pause-repository.ts';
 import {
   qualifyColumns,
   matchesCallId,
-  isStoredEvent,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -92,11 +91,11 @@ export function moving(moves: string): string {
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
- * Moves a transaction (see `moving`); no row when it is in another phase, has another end-to-end
- * id, or when a failover has lost the event that it is moved by.
+ * Moves a transaction (see `moving`); no row when it is in another phase or has another end-to-end
+ * id.
  * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
- * JSON, the event that it is moved by or null.
+ * JSON.
  */
 const move: Statement = {
   name: 'pix-move',
@@ -105,11 +104,9 @@ const move: Statement = {
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
-                           $12::timestamptz[], $13::text[], $14::uuid[])
+                           $12::timestamptz[], $13::text[])
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
-          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, event_id,
-          ordinal)
-       where ${isStoredEvent('requested')}
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
     ), ${moving('requested')}
     select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
@@ -157,8 +154,8 @@ export interface Move {
 /**
  * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
  * leaves, so that of two processes only the first one changes anything.
- * @returns the transaction, or null when it is in another phase, has another end-to-end id than the
- *   move, or when the event of its first timeline entry is no longer stored.
+ * @returns the transaction, or null when it is in another phase, or has another end-to-end id than
+ *   the move.
  */
 export async function moveTransaction(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
@@ -180,7 +177,6 @@ export async function moveTransaction(
     row.claimed_until,
     clock.now(),
     JSON.stringify(row.timeline),
-    change.timeline[0]?.eventId ?? null,
   ]);
   return moved ? toTransaction(moved) : null;
 }
