@@ -270,7 +270,6 @@ async function store(
   });
   const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
-  const movedNow = new Set(moved.map(({ index }) => index));
   const stored = await finishAttempt(context, {
     eventId,
     status,
@@ -281,12 +280,6 @@ async function store(
     waits: listWaits(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    settledIds: [
-      ...settledBy(items.filter(({ index }) => !movedNow.has(index))),
-      // An item may concern two transactions, or record one and flag another; its outcome names
-      // one.
-      ...[...settled.values()].flatMap(({ settledIds }) => settledIds),
-    ],
     moves: moves.map(({ decision }) => decision),
   });
   const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
@@ -340,12 +333,6 @@ function listWaits(
   const parked = new Set<number>();
   for (const { index, result } of outcomes) if (result === 'parked') parked.add(index);
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
-}
-
-/** The transactions that the items have settled or found settled. */
-function settledBy(items: readonly ItemOutcome[]): string[] {
-  const settled = items.filter(({ result }) => result === 'applied' || result === 'already');
-  return settled.flatMap(({ transactionId }) => transactionId ?? []);
 }
 
 function orphaned(outcome: ItemOutcome): ItemOutcome {

@@ -200,10 +200,9 @@ async function carryOut(
     }
     const applied = await applyDecisions(context, null, [decision]);
     if (!applied) return null;
-    const { outcome, settledIds } = applied;
+    const { outcome, settledId } = applied;
     const { result, reason = 'unclear', transactionId = null } = outcome;
     const isDone = result === 'applied' || decision.kind === 'identify' || reason === 'corrected';
-    const [settledId = null] = settledIds;
     if (settledId !== null && (isDone || result === 'anomaly')) {
       done.push({ action, transactionId: settledId, endToEnd, amountCents });
     }
