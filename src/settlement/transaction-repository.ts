@@ -14,7 +14,7 @@ import {
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { foundInStatementNote, repeatNotes } from '../domain/pix.ts';
+import { foundInStatementNote, repeatNotes, type PixStatus } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -219,6 +219,21 @@ export async function loadCandidates(
       : [],
   ]);
   return { candidates, payees };
+}
+
+/** Parameters: ids. */
+const readStatuses: Statement = {
+  name: 'pix-statuses',
+  text: 'select id, status from pix_transactions where id = any($1::uuid[])',
+};
+
+/** @returns the status of each of these transactions that is stored. */
+export async function findStatuses(
+  { db }: Pick<LocalContext, 'db'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PixStatus>> {
+  const rows = await db.query<Pick<CandidateRow, 'id' | 'status'>>(readStatuses, [ids]);
+  return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
 /**
