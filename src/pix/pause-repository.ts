@@ -65,6 +65,18 @@ export function mayBeLost(row: string): string {
 }
 
 /**
+ * A condition: the sweep does not end a send before PAYING, because its payment may have left.
+ * @param row a table expression of transactions.
+ * @param untouchedSince the parameter: no process has changed it since then.
+ * @param now the parameter of the present time.
+ */
+export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
+  return `(${row}.phase in ('RESERVED', 'RESOLVED') and ${row}.updated_at <= ${untouchedSince}
+           and (${row}.claimed_until is null or ${row}.claimed_until <= ${now})
+           and ${mayBeLost(row)})`;
+}
+
+/**
  * Begins a pause, or widens the open one: then its loss begins at the earlier time. Nothing happens
  * if the time of the missing row is in a loss that is recorded.
  * Parameters: now, who, reason, since when commits may be lost or null, time of a missing row or
