@@ -198,7 +198,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
 export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** Batches the calls of statements that take arrays. */
-function batched(query: Query, runners: BatchRunners): Query {
+export function batched(query: Query, runners: BatchRunners): Query {
   const batcher = new QueryBatcher(runners);
   return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
     const { name, text, batching } = statement;

@@ -58,18 +58,16 @@ export async function noteContradiction(
 /**
  * A response that moves nothing contradicts what is stored if it reports another final status. An
  * acceptance contradicts a failure that no event of the provider has reported, such as an
- * operator's decision. It also contradicts a transaction that now has another end-to-end id,
- * because a failover has lost the record of the payment.
+ * operator's decision. A transaction that now has another end-to-end id is another payment.
  * @returns the reason of the anomaly, or null when there is none.
  */
 async function findContradiction(
   context: Context,
   { endToEnd, stored, move }: Unmoved & { readonly stored: PixTransaction },
 ): Promise<string | null> {
-  const isAccepted = move.outcome === 'accepted';
-  if (stored.endToEnd !== endToEnd) return isAccepted ? 'other_end_to_end' : null;
+  if (stored.endToEnd !== endToEnd) return null;
   if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
   if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
-  if (!isAccepted || stored.status !== 'FAILED') return null;
+  if (move.outcome !== 'accepted' || stored.status !== 'FAILED') return null;
   return (await isSettledByEvent(context, stored.id)) ? null : 'contradicted_by_ACCEPTED';
 }

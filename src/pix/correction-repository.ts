@@ -7,12 +7,12 @@ import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
-import { isStoredEvent } from './pix-transaction-repository.ts';
+import type { SoughtSend } from './statement-evidence.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 
 /**
- * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, it
- * has another end-to-end id, or its event is not stored. A send names a later send of the same
+ * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
+ * it has another end-to-end id. A send names a later send of the same
  * user, key and amount that has not failed: the customer may have paid again.
  * Parameters: id, end-to-end id or null, provider's id or null, now, event id or null, note.
  */
@@ -41,7 +41,6 @@ const correct: Statement = {
         from requested
        where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
          and coalesce(t.end_to_end = requested.end_to_end, true)
-         and ${isStoredEvent('requested')}
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.provider_txid,
                 t.transaction_identification, t.updated_at, t.paid_again_by
     ), noted as (
@@ -97,29 +96,22 @@ const findFailed: Statement = {
      order by created_at desc, id desc limit $4`,
 };
 
-/** A FAILED send that may have been sent. */
-export interface FailedSend {
-  readonly id: string;
-  readonly endToEnd: string;
-  /** Null: an amount that is too large to compare. */
-  readonly amountCents: number | null;
-}
-
 /** The most that are compared with one statement. */
 const maxFailedSends = 500;
 
-/** @returns the FAILED sends of a user that have an end-to-end id, newest first. */
+/** @returns the FAILED sends of a user that may have been sent, newest first. */
 export async function findFailedSends(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
-): Promise<FailedSend[]> {
+): Promise<SoughtSend[]> {
   const parameters = [userId, from, until, maxFailedSends];
   const rows = await db.query<{ id: string; amount: string; end_to_end: string }>(
     findFailed,
     parameters,
   );
   return rows.map(({ id, amount, end_to_end: endToEnd }) => {
-    return { id, endToEnd, amountCents: centsFromDecimal(amount) };
+    const amountCents = centsFromDecimal(amount);
+    return { id, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
   });
 }
 

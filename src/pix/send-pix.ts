@@ -218,7 +218,7 @@ async function replayOrRefuse(
 
 const unusableLookUp: Text = {
   en: 'This look-up cannot be used for this payment. Look the key up again.',
-  pt: 'Esta consulta não serve para este pagamento. Consulte a chave de novo.',
+  pt: 'Esta consulta não vale para este pagamento. Consulte a chave Pix de novo.',
 };
 
 /**

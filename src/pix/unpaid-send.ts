@@ -2,6 +2,7 @@
  * Sends that turned out unpaid: the payment was refused before it was sent, or another process has
  * the send, or the step to PAYING was not confirmed.
  */
+import { findAccountStatus } from '../accounts/account-repository.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
@@ -14,7 +15,6 @@ import { pausedRefusal } from './holds.ts';
 import { failUnpaid } from './idempotency.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
-import { findPause } from './pause-repository.ts';
 import { wasStartedOnlyByUs, type TimedStep } from './payment-repository.ts';
 import { readStored, type PixTransaction } from './pix-transaction-repository.ts';
 import { noteContradiction } from './contradicted-outcome.ts';
@@ -113,12 +113,12 @@ async function failUnpayable(
 
 const usedLookUp: Text = {
   en: 'This look-up belongs to another payment. Look the key up again, and pay with a new key.',
-  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo e pague com uma nova chave.',
+  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave Pix de novo e faça um novo pagamento.',
 };
 
 const otherOwner: Text = {
   en: 'The payee may have changed since. Look the key up again, and pay with a new key.',
-  pt: 'Quem recebe pode ter mudado. Consulte a chave de novo e pague com uma nova chave.',
+  pt: 'Quem recebe pode ter mudado. Consulte a chave Pix de novo e faça um novo pagamento.',
 };
 
 /** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix), so it is not used twice. */
@@ -132,10 +132,10 @@ function usedEndToEnd(cause: unknown): ProviderError {
 }
 
 /**
- * Handles a send that this process could not take to PAYING: another process has moved it, sends
- * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own
- * look-up, a statement that we had given up took it to PAYING nevertheless, and another process has
- * marked it UNKNOWN since: nothing was sent.
+ * Handles a send that this process could not move: another process has moved it, its account was
+ * blocked meanwhile, or the send was held, also if the hold has ended by now. If it has the
+ * end-to-end id of our own look-up, a statement that we had given up took it to PAYING
+ * nevertheless, and another process has marked it UNKNOWN since: nothing was sent.
  */
 export async function resolveLostSend(
   context: Context,
@@ -149,11 +149,12 @@ export async function resolveLostSend(
   const isOwn = step !== null && stored.endToEnd === step.endToEnd;
   if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, transaction, step);
   if (!isBeforePaying(stored.phase)) return stored;
-  if (await findPause(context)) {
-    await releaseClaim(context, stored);
-    throw pausedRefusal(storedOutcome(stored));
+  const accountStatus = await findAccountStatus(context, stored.userId);
+  if (accountStatus !== 'ACTIVE') {
+    return (await failUnpaid(context, stored, inactiveAccount(accountStatus))).transaction;
   }
-  return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
+  await releaseClaim(context, stored);
+  throw pausedRefusal(storedOutcome(stored));
 }
 
 const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
