@@ -28,15 +28,17 @@ export interface NamedFile {
 export type Report = (place: string, fault: string) => void;
 
 /**
- * Compiles the shapes of all active dialects. A field that has a meaning in any of them is guarded
- * in each, and a message with an event word of any is a message of the shapes that name that word.
+ * Compiles the shapes of all active dialects. A message with an event word of any of them is a
+ * message of the shapes that name that word.
+ * @param known the dialects whose fields are guarded: a field that has a meaning in any of them may
+ *   have one in every message.
  */
 export function compileShapes(
   files: readonly NamedFile[],
-  common: RefusalCodes,
-  report: Report,
+  known: readonly NamedFile[],
+  { common, report }: { readonly common: RefusalCodes; readonly report: Report },
 ): Shape[] {
-  const guards = guardedNames(files);
+  const guards = guardedNames(known);
   const markers = findMarkers(files);
   return files.flatMap((one) => {
     const codes = new Map([...one.codes, ...common]);
