@@ -40,11 +40,12 @@ export function compileShapes(
 ): Shape[] {
   const guards = guardedNames(known);
   const markers = findMarkers(files);
-  return files.flatMap((one) => {
+  const shapes = files.flatMap((one) => {
     const codes = new Map([...one.codes, ...common]);
     const compiler = new ShapeCompiler(one, { guards, codes, report });
-    return (one.file.shapes ?? []).map((shape) => withoutMarkers(compiler.compile(shape), markers));
+    return (one.file.shapes ?? []).map((shape) => compiler.compile(shape));
   });
+  return shapes.map((shape) => withoutLists(withoutMarkers(shape, markers), shapes));
 }
 
 /** The places of the event words of all dialects. */
@@ -63,6 +64,22 @@ function withoutMarkers(shape: Shape, markers: readonly Path[]): Shape {
 }
 
 const onlyAbsent: ReadonlySet<ValueKind> = new Set(['absent']);
+
+/** The lines of a statement, or the keys of a list, are not those of another list beside them. */
+function withoutLists(shape: Shape, shapes: readonly Shape[]): Shape {
+  const isPage = shape.of.some((scope) => scope === 'statement' || scope === 'key list');
+  if (!isPage) return shape;
+  const beside = shapes.filter(({ of }) => of.some((scope) => shape.of.includes(scope)));
+  const lists = beside.flatMap(({ each }) => (each === null ? [] : [formatPath(each)]));
+  const own = shape.each === null ? '' : formatPath(shape.each);
+  const others = [...new Set(lists)].filter((list) => list !== own);
+  const absent = others.map((list): Condition => {
+    return { path: parsePath(list), kinds: noList, words: null };
+  });
+  return { ...shape, when: [...shape.when, ...absent] };
+}
+
+const noList: ReadonlySet<ValueKind> = new Set(['absent', 'word', 'object']);
 
 /** The conditions of a shape, and those that follow: the value at `a.b` makes `a` an object. */
 export function impliedConditions({ when }: Pick<Shape, 'when'>): readonly Condition[] {

@@ -16,6 +16,11 @@ const folder = join(import.meta.dirname, '../../../contract/provider');
 
 const extension = '.yaml';
 
+/** The name of a dialect is that of its file. */
+export function dialectName(path: string): string {
+  return basename(path, extension);
+}
+
 export interface DialectChoice {
   /** Names of this project's dialects, such as `bacen`. */
   readonly names: readonly string[];
@@ -48,16 +53,19 @@ export class DialectError extends Error {
  * that a message reads the same whatever dialects are chosen beside its own.
  * @throws DialectError with all faults, also of a file that cannot be read.
  */
-export function openDialects({ names, files }: DialectChoice): Dialects {
+export function openDialects(
+  { names, files }: DialectChoice,
+  options: Pick<LoadOptions, 'runSamples'> = {},
+): Dialects {
   const own = (name: string): string => join(folder, 'dialects', `${name}${extension}`);
   const chosen = [...names.map(own), ...files].map(readDialect);
   const others = dialectNames.filter((name) => !names.includes(name)).map(own);
-  return loadDialects(chosen, { guarding: others.map(readDialect) });
+  return loadDialects(chosen, { ...options, guarding: others.map(readDialect) });
 }
 
 /** Reads the file of a dialect, and its samples if there are any. */
 function readDialect(path: string): DialectText {
-  const name = basename(path, extension);
+  const name = dialectName(path);
   const samples = join(dirname(path), `${name}.samples.json`);
   const text = readText(path);
   return { name, text, samples: existsSync(samples) ? readText(samples) : null };
