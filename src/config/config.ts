@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { dialectNames, splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, noDialect, splitPublicPems, splitList } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -193,7 +193,10 @@ function buildProviderConfig(values: Values) {
     retries: values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     dialects: {
-      names: splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
+      names:
+        values.PROVIDER_DIALECTS === noDialect
+          ? []
+          : splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
       files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
     },
   };

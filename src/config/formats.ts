@@ -154,8 +154,12 @@ export const dialectNames = ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'] as con
 /** The value that names every dialect. */
 export const everyDialect = dialectNames.join();
 
+/** The value that names no dialect: those of the files are all. */
+export const noDialect = 'none';
+
 /** Names of dialects, each once. */
 function areDialects(value: string): boolean {
+  if (value === noDialect) return true;
   const names = splitList(value);
   const isKnown = (name: string): boolean => dialectNames.some((one) => one === name);
   return names.every(isKnown) && new Set(names).size === names.length;

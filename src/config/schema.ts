@@ -163,8 +163,10 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning: "dialects of the provider's messages; required in production: name the bank's own",
-    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
+    meaning:
+      "dialects of the provider's messages, or none: only those of PROVIDER_DIALECT_FILES; required " +
+      "in production: name the bank's own",
+    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas, or none`,
     schema: formatted('dialects'),
     defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },
     requiredIn: ['production'],

@@ -239,7 +239,7 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
-  PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift'],
+  PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift', 'none,ponte'],
   PROVIDER_DIALECT_FILES: ['bank.json', 'bank'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
   PIX_KEY_OWN_EMAIL: ['1', 'yes'],
