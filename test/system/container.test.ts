@@ -121,7 +121,7 @@ async function pay(
   server: ServiceProcess,
   { nth, token }: { readonly nth: number; readonly token: string },
 ): Promise<ServiceAnswer | null> {
-  const body = { pix_key: 'bruno@example.com', amount: 1 + nth / 100 };
+  const body = { pix_key: 'bruno@example.com', amount: (100 + nth) / 100 };
   const answer = await server.call('/pix/send', { token, key: keyOf(nth), body }).catch(() => null);
   return answer?.status === 503 ? null : answer;
 }
