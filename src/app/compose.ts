@@ -49,7 +49,7 @@ export async function compose(
 ): Promise<Composed> {
   const metrics = createMetrics();
   const dialects = configuredDialects(config);
-  const local = await openLocal(config, { ...options, metrics, dialects }, parts);
+  const local = await openLocal(config, { ...options, metrics, dialects, isTraced: true }, parts);
   const { clock, log, stopping } = local;
   const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
@@ -63,6 +63,7 @@ export async function compose(
     clock,
     log,
     metrics,
+    tracing: local.tracing,
     shutdown: stopping,
     dialects: local.dialects,
     deliver: delivery.deliver,

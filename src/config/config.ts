@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { dialectNames, splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, readOtlpHeaders, splitList, splitPublicPems } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -167,7 +167,21 @@ function buildConfig(values: Values) {
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
     metricsHost: values.METRICS_HOST,
+    tracing: buildTracingConfig(values),
     logLevel: values.LOG_LEVEL,
+  };
+}
+
+/** Null: no traces. */
+function buildTracingConfig(values: Values) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } =
+    values;
+  if (endpoint === undefined) return null;
+  return {
+    endpoint,
+    headers: readOtlpHeaders(headers) ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio: Number(values.OTEL_TRACES_SAMPLER_ARG),
   };
 }
 
