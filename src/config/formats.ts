@@ -163,8 +163,9 @@ function areDialects(value: string): boolean {
 
 /** Registered with AJV under these names. */
 /**
- * Reads the headers of OTEL_EXPORTER_OTLP_HEADERS: `name=value`, separated by commas, each value with
- * % escapes. @returns null when they are invalid.
+ * Reads the headers of OTEL_EXPORTER_OTLP_HEADERS: `name=value`, separated by commas, each value
+ * with % escapes.
+ * @returns null when they are invalid.
  */
 export function readOtlpHeaders(value: string): Record<string, string> | null {
   const pairs = splitList(value).map((pair) => /^([!#$%&'*+\-.^_`|~\w]+)=(.*)$/.exec(pair));

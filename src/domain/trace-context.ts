@@ -58,8 +58,8 @@ export function childSpan(parent: TraceContext): TraceContext {
 }
 
 /**
- * The first span of a transaction's trace. Its ids follow from the transaction's UUID, so that every
- * process continues the trace, and finds it, without storing it.
+ * The first span of a transaction's trace. Its ids follow from the transaction's UUID, so that
+ * every process continues the trace, and finds it, without storing it.
  */
 export function transactionTrace(id: string, isSampled: boolean): TraceContext {
   const traceId = id.replaceAll('-', '');

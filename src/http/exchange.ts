@@ -93,7 +93,7 @@ export class Exchange {
       : this.#tracing.ofTransaction(this.transactionId);
   }
 
-  /** Names the transaction that the request stores: a trace that begins here is the transaction's. */
+  /** Names the transaction that the request stores: a trace that begins here has its id. */
   traceTransaction(id: string): void {
     if (this.#tracing !== null) this.transactionId = id;
   }

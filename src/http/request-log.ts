@@ -53,8 +53,8 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
 }
 
 /**
- * Records the request. If its trace is the caller's, the trace of the transaction that it has stored
- * gets a first span of its own, which links to the request.
+ * Records the request. If its trace is the caller's, the trace of the transaction that it has
+ * stored gets a first span of its own, which links to the request.
  */
 function traceRequest(tracing: Tracing, exchange: Exchange, { status }: Answered): void {
   const { operation, path, startedAtMs: startMs, trace, transactionId: id } = exchange;

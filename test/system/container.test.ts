@@ -1,6 +1,6 @@
 /**
- * The processes of compose.yaml, each in the image that the Containerfile builds: customers pay, two of
- * the processes get SIGTERM in the middle, and nothing is lost.
+ * The processes of compose.yaml, each in the image that the Containerfile builds: customers pay,
+ * two of the processes get SIGTERM in the middle, and nothing is lost.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -133,7 +133,7 @@ async function finalStatus(server: ServiceProcess, token: string, id: string): P
   }
 }
 
-/** compose.yaml on this machine's network: with ports of its own in place of addresses of its own. */
+/** compose.yaml on this machine's network: other ports in place of other addresses. */
 class Deployment {
   readonly processes: Record<string, ServiceProcess> = {};
   #sandbox: { kill(signal: 'SIGKILL'): boolean } | null = null;

@@ -1,6 +1,7 @@
 /**
- * The container image, built without a registry and run without a container engine: a mount namespace
- * has the image's files read-only, and the process in it the image's user, environment and command.
+ * The container image, built without a registry and run without a container engine: a mount
+ * namespace has the image's files read-only, and the process in it the image's user, environment
+ * and command.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
