@@ -52,7 +52,7 @@ export async function compose(
 ): Promise<Composed> {
   const metrics = createMetrics();
   const dialects = options.dialects ?? configuredDialects(config);
-  const local = await openLocal(config, { ...options, metrics, dialects }, parts);
+  const local = await openLocal(config, { ...options, metrics, dialects, isTraced: true }, parts);
   const { clock, log, stopping } = local;
   const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
@@ -66,6 +66,7 @@ export async function compose(
     clock,
     log,
     metrics,
+    tracing: local.tracing,
     shutdown: stopping,
     dialects: local.dialects,
     deliver: delivery.deliver,

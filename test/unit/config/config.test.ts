@@ -68,6 +68,7 @@ describe('the configuration of an empty environment', () => {
       jobLeaseSeconds: 30,
       metricsPort: undefined,
       metricsHost: '127.0.0.1',
+      tracing: null,
       logLevel: 'info',
     });
   });
@@ -154,6 +155,22 @@ describe('what an environment requires', () => {
   });
 });
 
+describe('traces', () => {
+  it('have the headers as they are sent', () => {
+    const { tracing } = loadConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc=, x-tenant=1',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    });
+    assert.deepEqual(tracing, {
+      endpoint: 'http://collector:4318',
+      headers: { authorization: 'Bearer abc=', 'x-tenant': '1' },
+      serviceName: 'ponte',
+      ratio: 0.25,
+    });
+  });
+});
+
 describe('faults', () => {
   it('are all reported at once, by name, in the order of the settings', () => {
     const environment = { LOG_LEVEL: 'loud', PORT: 'x', JOBS: 'maybe' };
@@ -209,6 +226,10 @@ const accepted: Record<string, string[]> = {
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
   METRICS_HOST: ['0.0.0.0', '::1'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http://127.0.0.1:4318', 'https://collector.test/otlp'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['authorization=Bearer%20abc,x-tenant=1'],
+  OTEL_SERVICE_NAME: ['ponte-eu'],
+  OTEL_TRACES_SAMPLER_ARG: ['0', '0.01', '1'],
   LOG_LEVEL: ['silent', 'debug'],
 };
 
@@ -282,6 +303,10 @@ const refusedValues: Record<string, string[]> = {
   JOB_LEASE_SECONDS: ['0', '51', '1.5'],
   METRICS_PORT: ['65536'],
   METRICS_HOST: ['a b'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'ftp://collector', 'http://u:p@collector'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['authorization', '=abc', 'a=%zz', 'a=%0A', 'a b=c'],
+  OTEL_SERVICE_NAME: [tooLong],
+  OTEL_TRACES_SAMPLER_ARG: ['2', '-1', 'half', '1.5'],
   LOG_LEVEL: ['loud', 'INFO'],
 };
 
