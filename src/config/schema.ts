@@ -68,7 +68,6 @@ export const entries = {
   DATABASE_FAILOVER: {
     meaning: 'what takes over from a lost database server (src/operator/README.md, "Failover")',
     ...enumerated(['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous']),
-    requiredIn: ['production'],
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',

@@ -118,9 +118,9 @@ describe('what an environment requires', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
-  it('production: the failover, the webhook secret and the number of proxies too', () => {
+  it('production: the webhook secret and the number of proxies too', () => {
     const more = ['PROVIDER_DIALECTS', 'WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
-    const names = ['DATABASE_URL', 'DATABASE_FAILOVER', 'PROVIDER_STUB', ...more, ...keys];
+    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
   });
