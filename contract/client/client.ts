@@ -19,7 +19,8 @@ export interface ClientOptions {
   readonly askToLogIn?: () => Promise<LoginRequest | null>;
   /** The language of messages, such as `pt-BR`; by default the platform's. */
   readonly language?: string;
-  readonly fetch?: typeof fetch;
+  /** By default the platform's. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** A new random `Idempotency-Key`. Needed where `crypto.randomUUID` is missing. */
   readonly newKey?: () => string;
   /** For tests. */

@@ -10,7 +10,7 @@ import { startPixApp } from './pix-app.ts';
 const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
 const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
 
-type Fetch = typeof fetch;
+type Fetch = NonNullable<ClientOptions['fetch']>;
 
 class Memory implements Storage {
   text: string | null = null;
@@ -43,7 +43,7 @@ async function givenPayer(options: Partial<ClientOptions> = {}) {
 function losing(isLost: () => boolean): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
-    if (String(url).endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
+    if (url.endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
     return response;
   };
 }
@@ -51,7 +51,7 @@ function losing(isLost: () => boolean): Fetch {
 /** Answers sends in place of the service. */
 function answering(answer: () => Response | null): Fetch {
   return async (url, init) => {
-    const response = String(url).endsWith('/pix/send') ? answer() : null;
+    const response = url.endsWith('/pix/send') ? answer() : null;
     return response ?? fetch(url, init);
   };
 }
@@ -84,7 +84,7 @@ test('an app that dies after the first byte goes on with the key at the next tap
   const storage = new Memory();
   const dying: Fetch = async (url, init) => {
     const response = await fetch(url, init);
-    return String(url).endsWith('/pix/send') ? new Promise(() => undefined) : response;
+    return url.endsWith('/pix/send') ? new Promise(() => undefined) : response;
   };
   const { client, user, email } = await givenPayer({ storage, fetch: dying });
   void client.pay(rent);
@@ -206,12 +206,13 @@ test('the answers of a proxy prove nothing: the payment stays pending', async ()
   const { client } = await givenPayer({ fetch: answering(html) });
   const { key, ...pending } = await passUntil(app.clock, client.pay(rent));
   assert.deepEqual(pending, { result: 'pending', transactionId: null });
+  await assert.rejects(client.forget(key), /no final result/);
 });
 
 /** A network, and an app, that fail at the times that a seed draws. */
 function failing(chance: Chance): Fetch {
   return async (url, init) => {
-    const isSend = String(url).endsWith('/pix/send');
+    const isSend = url.endsWith('/pix/send');
     if (isSend && chance.happens(0.2)) throw new TypeError('the request is lost');
     if (isSend && chance.happens(0.1)) return new Response('busy', { status: 502 });
     const response = await fetch(url, init);
