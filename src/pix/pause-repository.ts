@@ -57,11 +57,11 @@ export function mayHaveLostSends(row: string): string {
 
 /**
  * A condition: nothing stored proves that the send of a row was not paid, because the commit that
- * said so may be lost.
+ * said so may be lost. A line that blocks its amount may be its payment.
  * @param row a table expression of transactions.
  */
 export function mayBeLost(row: string): string {
-  return `(${row}.operation = 'SEND' and ${mayHaveLostSends(row)})`;
+  return `(${row}.operation = 'SEND' and ${sendHold(row)} is not null)`;
 }
 
 /**
