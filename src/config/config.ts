@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { dialectNames, splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, noDialect, readOtlpHeaders, splitList, splitPublicPems } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -165,6 +165,7 @@ function buildConfig(values: Values) {
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
     metricsHost: values.METRICS_HOST,
+    tracing: buildTracingConfig(values),
     logLevel: values.LOG_LEVEL,
   };
 }
@@ -172,6 +173,19 @@ function buildConfig(values: Values) {
 /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
 function buildAppEventsConfig({ APP_EVENTS_URL: url, APP_EVENTS_SECRET: secrets = '' }: Values) {
   return url === undefined ? null : { url, secrets: splitList(secrets) };
+}
+
+/** Null: no traces. */
+function buildTracingConfig(values: Values) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } =
+    values;
+  if (endpoint === undefined) return null;
+  return {
+    endpoint,
+    headers: readOtlpHeaders(headers) ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio: Number(values.OTEL_TRACES_SAMPLER_ARG),
+  };
 }
 
 function buildProviderConfig(values: Values) {
@@ -193,7 +207,10 @@ function buildProviderConfig(values: Values) {
     retries: values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     dialects: {
-      names: splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
+      names:
+        values.PROVIDER_DIALECTS === noDialect
+          ? []
+          : splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
       files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
     },
   };

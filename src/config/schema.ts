@@ -68,7 +68,6 @@ export const entries = {
   DATABASE_FAILOVER: {
     meaning: 'what takes over from a lost database server (src/operator/README.md, "Failover")',
     ...enumerated(['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous']),
-    requiredIn: ['production'],
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
@@ -163,8 +162,10 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning: "dialects of the provider's messages; required in production: name the bank's own",
-    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
+    meaning:
+      "dialects of the provider's messages, or none: only those of PROVIDER_DIALECT_FILES; required " +
+      "in production: name the bank's own",
+    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas, or none`,
     schema: formatted('dialects'),
     defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },
     requiredIn: ['production'],
@@ -431,6 +432,33 @@ export const entries = {
     expected: 'a host name or an address',
     schema: host,
     default: '127.0.0.1',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    meaning:
+      'address of an OpenTelemetry collector, which takes spans at /v1/traces (OTLP over HTTP); ' +
+      'unset: no traces',
+    expected: 'an http:// or https:// address without query, user and fragment',
+    schema: formatted('base-url'),
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    meaning: 'headers for the collector: name=value, separated by commas, with % escapes',
+    expected: '`name=value`, separated by commas, each value with % escapes',
+    schema: formatted('otlp-headers'),
+    orFile: 'OTEL_EXPORTER_OTLP_HEADERS_FILE',
+    isSecret: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS_FILE: fileSetting('OTEL_EXPORTER_OTLP_HEADERS'),
+  OTEL_SERVICE_NAME: {
+    meaning: 'the name of the service in its traces',
+    expected: 'a text of at most 1024 characters',
+    schema: text,
+    default: 'ponte',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    meaning: 'share of the traces that begin here and are recorded, the same in every process',
+    expected: 'a number from 0 to 1',
+    schema: formatted('share'),
+    default: '1',
   },
   LOG_LEVEL: {
     meaning: 'log level: fatal, error, warn, info, debug, trace or silent (refused in production)',

@@ -6,6 +6,7 @@ import type { EmbeddedDatabase } from './embedded.ts';
 import { QueryBatcher, type Batching, type BatchRunners } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
+import { span, type Tracing } from '../telemetry/tracing.ts';
 import {
   appEventsSetting,
   indexedPool,
@@ -78,6 +79,8 @@ export interface DatabaseOptions {
   readonly clock: Clock;
   /** Whether changes write events for the app's backend; by default not. */
   readonly appEvents?: boolean;
+  /** Records each batch; by default nothing does. */
+  readonly tracing?: Tracing | null;
   /** Called for each round trip to the database. */
   readonly onQuery?: () => void;
   /** Called when notifications stop arriving, and when they arrive again. */
@@ -174,7 +177,11 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       {
         batched(statement, columns) {
           options.onQuery?.();
-          return runPrepared(statement, columns);
+          const { tracing = null } = options;
+          if (tracing === null) return runPrepared(statement, columns);
+          return span(tracing, batchFacts(statement, columns), () =>
+            runPrepared(statement, columns),
+          );
         },
         single: (statement, columns) => on(base.pool, statement, columns),
       },
@@ -194,11 +201,21 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   };
 }
 
+/** A batch serves many requests, so that its span begins a trace of its own. */
+function batchFacts({ name }: Pick<Statement, 'name'>, [first = []]: readonly unknown[][]) {
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': name,
+    'db.operation.batch.size': first.length,
+  };
+  return { name, kind: 'client', attributes } as const;
+}
+
 /** Runs one statement. */
 export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** Batches the calls of statements that take arrays. */
-function batched(query: Query, runners: BatchRunners): Query {
+export function batched(query: Query, runners: BatchRunners): Query {
   const batcher = new QueryBatcher(runners);
   return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
     const { name, text, batching } = statement;

@@ -1,5 +1,6 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
 import type { Context } from '../context/context.ts';
+import { span } from '../telemetry/tracing.ts';
 import { withJitter } from '../domain/call-duration.ts';
 import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from '../process/job-dispatch.ts';
@@ -23,14 +24,6 @@ export class JobRuns {
   readonly #context: Context;
   readonly #jobs: JobTable;
   readonly #random: () => number;
-  /** The last run of each job that has begun here and not ended. */
-  readonly #underWay = new Map<string, LeasedJob>();
-  /**
-   * The runs that end no job. The same worker may have an id twice, because a failover has taken
-   * back its first claim, or has given the id to another job, of another event. Which of the two
-   * runs has the lease is not known: it runs out, and the job is taken up again.
-   */
-  readonly #doubtful = new WeakSet<LeasedJob>();
 
   constructor({ context, jobs, random }: JobRunsOptions) {
     this.#context = context;
@@ -46,11 +39,8 @@ export class JobRuns {
   async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
-    const beside = this.#underWay.get(job.id);
-    if (beside) this.#doubtful.add(beside).add(job);
-    this.#underWay.set(job.id, job);
     try {
-      const result = await this.#work(job, handler, work);
+      const result = await this.#traced(job, (run) => this.#work(run, handler, work));
       const status = await this.#succeeded(job, handler, result);
       metrics.jobs.inc({ kind: job.kind, result: 'done' });
       return status === 'queued';
@@ -62,8 +52,6 @@ export class JobRuns {
         log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');
       });
       return true;
-    } finally {
-      if (this.#underWay.get(job.id) === job) this.#underWay.delete(job.id);
     }
   }
 
@@ -81,7 +69,17 @@ export class JobRuns {
     return true;
   }
 
-  #work(
+  /** A run is the first span of a trace, to which its calls of the provider belong. */
+  #traced(job: LeasedJob, work: (run: LeasedJob) => Promise<JobResult>): Promise<JobResult> {
+    const { tracing } = this.#context;
+    if (tracing === null) return work(job);
+    const { id, kind, attempt } = job;
+    const attributes = { 'ponte.job.id': id, 'ponte.attempt': attempt };
+    const facts = { name: `job ${kind}`, kind: 'consumer', attributes } as const;
+    return span(tracing, facts, (trace) => work({ ...job, trace }));
+  }
+
+  async #work(
     job: LeasedJob,
     handler: JobHandler | undefined,
     work: FirstRun | undefined,
@@ -132,12 +130,11 @@ export class JobRuns {
     status: 'done' | 'dead',
     error: string | null,
   ): Promise<'done' | 'dead' | 'queued'> {
-    if (this.#doubtful.has(job)) return status;
     return (await finishJob(this.#context, job, { status, error })) ?? status;
   }
 
   async #requeue(job: LeasedJob, requeued: Requeued): Promise<void> {
-    if (!this.#doubtful.has(job)) await requeueJob(this.#context, job, requeued);
+    await requeueJob(this.#context, job, requeued);
   }
 }
 

@@ -7,13 +7,12 @@ import type { Statement } from '../db/database.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
-import { isStoredEvent } from './pix-transaction-repository.ts';
 import type { SoughtSend } from './statement-evidence.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 
 /**
- * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, it
- * has another end-to-end id, or its event is not stored. A send names a later send of the same
+ * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
+ * it has another end-to-end id. A send names a later send of the same
  * user, key and amount that has not failed: the customer may have paid again.
  * Parameters: id, end-to-end id or null, provider's id or null, now, event id or null, note.
  */
@@ -42,7 +41,6 @@ const correct: Statement = {
         from requested
        where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
          and coalesce(t.end_to_end = requested.end_to_end, true)
-         and ${isStoredEvent('requested')}
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.provider_txid,
                 t.transaction_identification, t.updated_at, t.paid_again_by
     ), noted as (

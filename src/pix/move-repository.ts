@@ -3,10 +3,10 @@ import type { LocalContext } from '../context/context.ts';
 import type { Statement } from '../db/database.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { mayBeLost } from './pause-repository.ts';
 import {
   qualifyColumns,
   matchesCallId,
-  isStoredEvent,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -41,6 +41,7 @@ export const moveColumns = `
  * The common table expressions `moved` and `noted`: they move each transaction that is in one of
  * the phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
+ * A send does not fail before PAYING while the commit of its PAYING may be lost.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
  * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
@@ -64,6 +65,8 @@ export function moving(moves: string): string {
        where ${matchesCallId('move')} and t.settled_at is null
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
+         and (move.status <> 'FAILED' or t.phase not in ('RESERVED', 'RESOLVED')
+              or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${qualifyColumns('t', pixColumns)}
@@ -88,11 +91,11 @@ export function moving(moves: string): string {
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
- * Moves a transaction (see `moving`); no row when it is in another phase, has another end-to-end
- * id, or when a failover has lost the event that it is moved by.
+ * Moves a transaction (see `moving`); no row when it is in another phase or has another end-to-end
+ * id.
  * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
  * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
- * JSON, the event that it is moved by or null.
+ * JSON.
  */
 const move: Statement = {
   name: 'pix-move',
@@ -101,11 +104,9 @@ const move: Statement = {
     with requested as (
       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
                            $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
-                           $12::timestamptz[], $13::text[], $14::uuid[])
+                           $12::timestamptz[], $13::text[])
         with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
-          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, event_id,
-          ordinal)
-       where ${isStoredEvent('requested')}
+          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
     ), ${moving('requested')}
     select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
@@ -153,8 +154,8 @@ export interface Move {
 /**
  * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
  * leaves, so that of two processes only the first one changes anything.
- * @returns the transaction, or null when it is in another phase, has another end-to-end id than the
- *   move, or when the event of its first timeline entry is no longer stored.
+ * @returns the transaction, or null when it is in another phase, or has another end-to-end id than
+ *   the move.
  */
 export async function moveTransaction(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
@@ -176,7 +177,6 @@ export async function moveTransaction(
     row.claimed_until,
     clock.now(),
     JSON.stringify(row.timeline),
-    change.timeline[0]?.eventId ?? null,
   ]);
   return moved ? toTransaction(moved) : null;
 }

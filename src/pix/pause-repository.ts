@@ -47,12 +47,21 @@ export function sendHold(row: string): string {
 }
 
 /**
+ * A condition: commits about the sends of the user of a row may be lost, so that nothing stored
+ * proves what was not sent.
+ * @param row a table expression with the column `user_id`.
+ */
+export function mayHaveLostSends(row: string): string {
+  return `(${isPixPaused} or ${isUnread(row)})`;
+}
+
+/**
  * A condition: nothing stored proves that the send of a row was not paid, because the commit that
  * said so may be lost.
  * @param row a table expression of transactions.
  */
 export function mayBeLost(row: string): string {
-  return `(${row}.operation = 'SEND' and (${isPixPaused} or ${isUnread(row)}))`;
+  return `(${row}.operation = 'SEND' and ${mayHaveLostSends(row)})`;
 }
 
 /**

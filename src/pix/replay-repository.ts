@@ -10,6 +10,7 @@ import type { Statement } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
+import { mayHaveLostSends } from './pause-repository.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -68,7 +69,7 @@ const findOutcomeOfKey: Statement = {
   name: 'pix-outcome-of-key',
   batching: {},
   text: `
-    select requested.ordinal, t.id, t.outcome
+    select requested.ordinal, t.id, t.outcome, ${mayHaveLostSends('requested')} as may_be_lost
       from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[])
            with ordinality as requested (session_id, user_id, now, idempotency_key, ordinal)
       join ${activeSessions}
@@ -82,11 +83,13 @@ interface OutcomeRow {
   /** Null: no send has the key. */
   readonly id: string | null;
   readonly outcome: PixOutcome | null;
+  /** Whether the commit of a send may be lost. */
+  readonly may_be_lost: boolean;
 }
 
 /**
  * Reads what is known of the send that has a key.
- * @returns `not_sent` when no send has the key.
+ * @returns `not_sent` when no send has the key, and no commit of one can be lost.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active.
  */
 export async function readOutcomeOfKey(
@@ -97,7 +100,8 @@ export async function readOutcomeOfKey(
   const parameters = [sessionId, userId, clock.now(), idempotencyKey];
   const [row] = await db.query<OutcomeRow>(findOutcomeOfKey, parameters);
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return row.id === null ? 'not_sent' : storedOutcome(row);
+  if (row.id !== null) return storedOutcome(row);
+  return row.may_be_lost ? 'unknown' : 'not_sent';
 }
 
 /** @public For the tests of plans and of the simulation. */

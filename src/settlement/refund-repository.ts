@@ -36,7 +36,6 @@ export type StoredRefund =
  * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
  * as that of a received PIX.
  *
- * No row: the event is no longer stored.
  * Parameters, batched: id, id of the refunded transaction, operation, amount, return id, provider's
  * id, now, event id, the event's date, the end-to-end id of the refunded transaction.
  */

@@ -4,6 +4,7 @@
  * The statements of concurrent events share round trips and commits.
  */
 import { dayMs } from '../clock.ts';
+import { childSpan } from '../domain/trace-context.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
@@ -153,12 +154,14 @@ async function settle(
   { event: known, ...options }: SettleOptions,
 ): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
+  const startMs = context.clock.now().getTime();
   const moved: ItemOutcome[] = [];
   for (let number = 0; number < maxOvertakenAttempts; number += 1) {
     if (!event) return null;
     const last = await attemptUntilItWaits(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
+      traceApplied(context, last, { eventId, startMs });
       return last;
     }
     moved.push(...last.moved);
@@ -166,6 +169,25 @@ async function settle(
     event = stored && { ...stored, before: [...stored.before, ...moved] };
   }
   return 'overtaken';
+}
+
+/** Records the settlement in the trace of each transaction that the event has changed. */
+function traceApplied(
+  { tracing }: LocalContext,
+  { settlement }: FinishedAttempt,
+  { eventId, startMs }: { readonly eventId: string; readonly startMs: number },
+): void {
+  if (tracing === null) return;
+  for (const { result, transactionId } of settlement.items) {
+    if (result !== 'applied' || transactionId === undefined) continue;
+    tracing.record({
+      name: 'settle',
+      kind: 'consumer',
+      trace: childSpan(tracing.ofTransaction(transactionId)),
+      startMs,
+      attributes: { 'ponte.event.id': eventId, 'ponte.transaction.id': transactionId },
+    });
+  }
 }
 
 async function findAndRead(context: LocalContext, eventId: string): Promise<ReadEvent | null> {
@@ -270,7 +292,6 @@ async function store(
   });
   const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
-  const movedNow = new Set(moved.map(({ index }) => index));
   const stored = await finishAttempt(context, {
     eventId,
     status,
@@ -281,12 +302,6 @@ async function store(
     waits: listWaits(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    settledIds: [
-      ...settledBy(items.filter(({ index }) => !movedNow.has(index))),
-      // An item may concern two transactions, or record one and flag another; its outcome names
-      // one.
-      ...[...settled.values()].flatMap(({ settledIds }) => settledIds),
-    ],
     moves: moves.map(({ decision }) => decision),
   });
   const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
@@ -342,12 +357,6 @@ function listWaits(
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
 }
 
-/** The transactions that the items have settled or found settled. */
-function settledBy(items: readonly ItemOutcome[]): string[] {
-  const settled = items.filter(({ result }) => result === 'applied' || result === 'already');
-  return settled.flatMap(({ transactionId }) => transactionId ?? []);
-}
-
 function orphaned(outcome: ItemOutcome): ItemOutcome {
   return outcome.result === 'parked' ? { ...outcome, result: 'orphaned' } : outcome;
 }
@@ -363,7 +372,7 @@ const statusOrder: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
 ];
 
 /** @returns the status of an event whose items have these results. */
-export function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
+function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
   const results = new Set(items.map(({ result }) => result));
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }

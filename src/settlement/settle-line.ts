@@ -187,9 +187,8 @@ async function carryOut(
   }
   const applied = await applyDecisions(context, null, [decision]);
   if (!applied) return null;
-  const { outcome, settledIds } = applied;
+  const { outcome, settledId } = applied;
   const { result, reason = 'unclear', transactionId = null } = outcome;
-  const [settledId = null] = settledIds;
   const isDone = result === 'applied' || action === 'identified' || reason === 'corrected';
   const isAnomaly = result === 'anomaly' && !isDone;
   return {

@@ -8,7 +8,7 @@ import type { Deviation } from './deviation.ts';
 const places = { from_phases: 1, phase: 2, status: 3, outcome: 5, failure_code: 6 } as const;
 
 /** The index of an event's moves in the parameters of `webhook-finish`. */
-export const movesPlace = 11;
+export const movesPlace = 10;
 
 type Column = keyof typeof places;
 type Move = Readonly<Record<Column, unknown>>;

@@ -56,6 +56,13 @@ interface StatementRequest {
   readonly answer: PromiseWithResolvers<Row[]>;
 }
 
+/** A transaction of several statements. */
+interface Unit {
+  readonly execute: Database['query'];
+  /** Reports of its statements, for when it is committed. */
+  readonly observations: (() => Promise<void>)[];
+}
+
 interface Listener {
   readonly owner: Owner;
   readonly channel: string;
@@ -93,7 +100,7 @@ export class Statements {
   databaseOf(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, columns) => {
-      const calls = (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
+      const calls = toCalls(columns);
       const rows = this.#request({ owner, statement: unbatched(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;
     };
@@ -194,25 +201,31 @@ export class Statements {
     const { scheduler, kind, store, evidence } = this.#options;
     const requestedAt = scheduler.taken;
     const ended = Promise.withResolvers<Result>();
-    const query =
-      (execute: Database['query']) => (statement: Statement, parameters: readonly unknown[]) => {
-        const request = { owner, statement, calls: [parameters], sent: parameters, requestedAt };
-        return this.#run({ ...request, answer: Promise.withResolvers() }, execute).then(
-          ({ rows }) => rows,
-        );
-      };
+    const query = (unit: Unit) => (statement: Statement, parameters: readonly unknown[]) => {
+      const calls = isColumns(parameters) ? toCalls(parameters) : [parameters];
+      const request = { owner, statement, calls, sent: parameters, requestedAt };
+      return this.#run({ ...request, answer: Promise.withResolvers() }, unit).then(
+        ({ rows }) => rows,
+      );
+    };
+    const commit = async (): Promise<Result> => {
+      const observations: Unit['observations'] = [];
+      const result = await store.db.transaction((execute) =>
+        work(query({ execute, observations }) as Database['query']),
+      );
+      for (const observe of observations) await observe();
+      return result;
+    };
     const run = async (): Promise<string> => {
       const fate = this.faults.fateOf({ owner, requestedAt, text: 'insert into' });
       if (fate.error) evidence.databaseFailed(owner);
       const isDone = fate.isDone && !fate.late && requestedAt > this.#failedOverAt;
       const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
       const result = isDone
-        ? await store.db
-            .transaction((execute) => work(query(execute) as Database['query']))
-            .then(
-              (value) => () => ended.resolve(value),
-              (thrown: unknown) => () => ended.reject(thrown),
-            )
+        ? await commit().then(
+            (value) => () => ended.resolve(value),
+            (thrown: unknown) => () => ended.reject(thrown),
+          )
         : null;
       if (error || !result) ended.reject(error);
       else result();
@@ -270,14 +283,24 @@ export class Statements {
     scheduler.submit({ owner, label: `${owner.name} reads an answer of the database`, run });
   }
 
-  /** @returns the rows for the process, and their description for the trace. */
-  async #run(
-    request: StatementRequest,
-    execute: Database['query'] = this.#options.store.db.query,
-  ): Promise<{ rows: Row[]; summary: string }> {
-    const { observed, statementExecuted, evidence } = this.#options;
+  /**
+   * @param unit the transaction that the statement belongs to; none: it is committed alone.
+   * @returns the rows for the process, and their description for the trace.
+   */
+  async #run(request: StatementRequest, unit?: Unit): Promise<{ rows: Row[]; summary: string }> {
+    const execute = unit?.execute ?? this.#options.store.db.query;
     const rows = await execute<Row>(request.statement, request.sent);
-    const written = await this.#writtenBy(request, rows);
+    const written = await this.#writtenBy(request, rows, execute);
+    const observe = (): Promise<void> => this.#observe(request, rows, written);
+    if (unit) unit.observations.push(observe);
+    else await observe();
+    const answered = this.#races.answer(request, rows);
+    return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
+  }
+
+  /** Reports a statement that is committed. */
+  async #observe(request: StatementRequest, rows: Row[], written: Row[]): Promise<void> {
+    const { observed, statementExecuted, evidence } = this.#options;
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (plainName(request.statement) === 'pix-step') {
       const begun = new Set(request.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
@@ -291,27 +314,30 @@ export class Statements {
     if (name === 'pix-repeat' && calls[0]?.at(-1) === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
-    const answered = this.#races.answer(request, rows);
     if (writes(statement.text)) this.failover.committed();
-    return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
   }
 
   /** The transactions that a statement may have stored or moved and does not return. */
-  async #writtenBy({ statement, calls }: StatementRequest, rows: readonly Row[]): Promise<Row[]> {
-    const { store } = this.#options;
+  async #writtenBy(
+    { statement, calls }: StatementRequest,
+    rows: readonly Row[],
+    execute: Database['query'],
+  ): Promise<Row[]> {
+    const read = (text: string, ids: readonly unknown[]): Promise<Row[]> =>
+      execute<Row>({ name: '', text }, [ids]);
     if (plainName(statement) === finishWebhookEvent.name) {
-      return store.rows<Row>(
+      return read(
         `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
-        [rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? []))],
+        rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? [])),
       );
     }
     const writing = silentlyWriting[plainName(statement)];
     if (!writing || rows.length === 0) return [];
-    return store.rows<Row>(
+    return read(
       `select * from pix_transactions
         where operation = 'SEND' and ${writing.column}::text = any($1::text[])
         order by created_at, id`,
-      [calls.map((parameters) => parameters[writing.place])],
+      calls.map((parameters) => parameters[writing.place]),
     );
   }
 
@@ -324,6 +350,17 @@ export class Statements {
     });
     return words.join(', ') || 'nothing';
   }
+}
+
+type Columns = readonly (readonly unknown[])[];
+
+/** Whether the parameters are those of a batch: each has the values of all calls. */
+function isColumns(parameters: readonly unknown[]): parameters is Columns {
+  return parameters.length > 0 && parameters.every((one) => Array.isArray(one));
+}
+
+function toCalls(columns: Columns): unknown[][] {
+  return (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
 }
 
 /** Removes the batching: the store's own batcher must not change a round trip. */

@@ -182,7 +182,6 @@ describe('webhook replay', () => {
         items: [
           {
             index: 0,
-            name: 'PIX_PAYMENT_OUT',
             result: 'applied',
             transactionId: send.id,
             from: 'PROCESSING',

@@ -138,8 +138,10 @@ describe('after a loss of commits', () => {
     const caller = { ...user, token };
     const answer = await app.send(caller, payment);
     assert.equal(answer.status, 503);
-    assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(answer.headers.get('pix-outcome'), 'unknown');
     assert.equal(answer.headers.get('retry-after'), '30');
+    const invalid = await app.send(caller, { ...payment, amount: -1 });
+    assert.equal(invalid.headers.get('pix-outcome'), 'unknown', 'a send may be lost');
     assert.equal(await app.countOf(user), 0);
     away.mock.restore();
     assert.equal((await app.send(caller, payment)).status, 200);

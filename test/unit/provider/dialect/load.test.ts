@@ -264,3 +264,12 @@ it('a file that cannot be read is named', () => {
     /\/nowhere\/bank.yaml cannot be read \(ENOENT\)/,
   );
 });
+
+describe('the fields of dialects that are not active', () => {
+  it('are guarded: a second status makes a message undeclared, whatever dialects are chosen', () => {
+    const bacen = openDialects({ names: ['bacen'], files: [] });
+    const event = { pix: [{ endToEndId: 'E1', valor: '10.50', situacao: 'PENDENTE' }] };
+    const [item] = bacen.readEvents(event);
+    assert.deepEqual([item?.ignoredBecause, item?.word], ['undeclared_field', 'situacao']);
+  });
+});

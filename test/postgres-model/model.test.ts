@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Statement } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/db.ts';
-import { simulate } from './simulate.ts';
-import { openStore } from './store.ts';
+import { simulate } from '../simulation/simulate.ts';
+import { openStore } from '../simulation/store.ts';
 
 const database = await createTestDatabase();
 const { dataDir: folder, ownerUrl: databaseUrl } = database;
