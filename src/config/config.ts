@@ -147,14 +147,7 @@ function buildConfig(values: Values) {
       finishedJobs: values.JOB_RETENTION_DAYS,
       onboarding: values.ONBOARDING_EXPIRY_DAYS,
     },
-    /** 0: no limit. */
-    throttle: {
-      loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
-      addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
-      userPerMinute: values.THROTTLE_USER_PER_MINUTE,
-      codesPerHour: values.CODES_PER_HOUR,
-      uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
-    },
+    throttle: buildThrottles(values),
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {
       total: values.MAX_CONNECTIONS,
@@ -173,6 +166,17 @@ function buildConfig(values: Values) {
 /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
 function buildAppEventsConfig({ APP_EVENTS_URL: url, APP_EVENTS_SECRET: secrets = '' }: Values) {
   return url === undefined ? null : { url, secrets: splitList(secrets) };
+}
+
+/** 0: no limit. */
+function buildThrottles(values: Values) {
+  return {
+    loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
+    addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
+    userPerMinute: values.THROTTLE_USER_PER_MINUTE,
+    codesPerHour: values.CODES_PER_HOUR,
+    uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
+  };
 }
 
 /** Null: no traces. */

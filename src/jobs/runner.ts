@@ -79,7 +79,7 @@ export class JobRuns {
     return span(tracing, facts, (trace) => work({ ...job, trace }));
   }
 
-  async #work(
+  #work(
     job: LeasedJob,
     handler: JobHandler | undefined,
     work: FirstRun | undefined,

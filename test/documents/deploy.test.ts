@@ -1,6 +1,6 @@
 /** The files of `src/operator/deploy` name what exists: settings, commands, files, secrets. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
@@ -45,7 +45,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  it('gives each container the secrets that its settings name, which make-secrets.sh writes', () => {
+  it('gives each container the secrets of its settings, which make-secrets.sh writes', () => {
     for (const [name, { environment = {}, secrets: given = [] }] of own) {
       const files = Object.values(environment).filter((value) => value.startsWith('/run/secrets/'));
       const needed = files.map((file) => file.slice('/run/secrets/'.length));
@@ -53,7 +53,11 @@ describe('compose.yaml', () => {
     }
     const used = new Set(Object.values(services).flatMap(({ secrets: given = [] }) => given));
     assert.deepEqual([...used].toSorted(), Object.keys(secrets).toSorted());
-    for (const [name, { file }] of Object.entries(secrets)) assert.ok(file.endsWith(`}/${name}`));
+    for (const [name, { file }] of Object.entries(secrets)) {
+      assert.ok(file.endsWith(`}/${name}`), file);
+      const isWritten = read('make-secrets.sh').includes(name);
+      assert.ok(isWritten || /^(?:postgres|migrator|service)\./.test(name), name);
+    }
   });
 
   it('mounts files that exist, and waits for services that exist', () => {
@@ -90,6 +94,10 @@ describe('compose.yaml', () => {
       serving.map(([name, { environment }]) => `${name}:${environment?.['METRICS_PORT']}`),
     );
   });
+});
+
+it('passwords.sh is a program, not a part of the shell that starts PostgreSQL', () => {
+  assert.doesNotThrow(() => accessSync(join(deployFolder, 'passwords.sh'), constants.X_OK));
 });
 
 it('roles.sql is what `ponte migrate grants` prints', () => {

@@ -56,13 +56,20 @@ describe('the systemd units', { skip }, () => {
     });
   }
 
+  it('set nothing that the common part sets: it is read last, and would replace it', () => {
+    const [common = [], ...own] = files.toReversed().map((name) => namesSet(join(folder, name)));
+    assert.ok(common.length > 3);
+    assert.deepEqual(
+      own.flat().filter((name) => common.includes(name)),
+      [],
+    );
+  });
+
   it('set only settings that Ponte has, and the example of their environment too', () => {
     const known = new Set<string>(settings.map(({ name }) => name));
-    const lines = files.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
-    const set = lines.filter((line) => line.startsWith('Environment='));
     const example = readFileSync(join(deployFolder, 'systemd', 'ponte.env'), 'utf8');
     const names = [
-      ...set.flatMap((line) => [...line.matchAll(/([A-Z_]+)=/g)].map(([, name = '']) => name)),
+      ...files.flatMap((name) => namesSet(join(folder, name))),
       ...Object.keys(parseEnv(example)),
     ];
     assert.ok(names.length > 10);
@@ -72,3 +79,10 @@ describe('the systemd units', { skip }, () => {
     );
   });
 });
+
+/** The variables that a unit sets. */
+function namesSet(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const set = lines.filter((line) => line.startsWith('Environment='));
+  return set.flatMap((line) => [...line.matchAll(/([A-Z_]+)=/g)].map(([, name = '']) => name));
+}

@@ -279,11 +279,16 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     return result;
   }
 
-  /** In a span of its own, which the provider receives as the parent of its own spans. */
-  async #send(): Promise<Answer | ProviderError> {
+  #send(): Promise<Answer | ProviderError> {
     const { tracing = null } = this.#options;
-    const { trace: parent } = this.#parts.request;
-    if (tracing === null || parent === undefined) return this.#makeAttempt(parent);
+    const { trace } = this.#parts.request;
+    return tracing === null || trace === undefined
+      ? this.#makeAttempt(trace)
+      : this.#traceAttempt(tracing, trace);
+  }
+
+  /** The provider receives the span of the attempt as the parent of its own spans. */
+  async #traceAttempt(tracing: Tracing, parent: TraceContext): Promise<Answer | ProviderError> {
     const trace = childSpan(parent);
     const startMs = this.#now();
     const result = await this.#makeAttempt(trace);
