@@ -4,7 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { loadEntities, openUnit } from '../db/unit-of-work.ts';
 import type { DocumentContentType } from './document-types.ts';
 
@@ -78,14 +78,15 @@ export async function findDocumentTypes(
   return documents.flatMap(({ tipoDocumento }) => tipoDocumento ?? []);
 }
 
-const dropBegun: Statement = {
+const dropBegun = statement({
   name: 'document-drop',
-  text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
-};
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`delete from onboarding_documents where id = ${id} and status = 'receiving'`,
+});
 
 /** Deletes a document that has not come as a whole, with its content. */
 export async function dropReceiving({ db }: Store, id: string): Promise<void> {
-  await db.query(dropBegun, [id]);
+  await db.query(dropBegun, { id });
 }
 
 /** A chunk of a document's content: its place counts from 0. */
@@ -94,12 +95,13 @@ export interface ChunkKey {
   readonly place: number;
 }
 
-const storeChunk: Statement = {
+const storeChunk = statement({
   name: 'document-chunk-store',
-  text: `
+  parameters: { documentId: 'uuid', place: 'int', sealedContent: 'bytea' },
+  text: ({ documentId, place, sealedContent }) => sql`
     insert into onboarding_document_chunks (document_id, place, sealed_content)
-    values ($1, $2, $3)`,
-};
+    values (${documentId}, ${place}, ${sealedContent})`,
+});
 
 /** Stores a sealed chunk. */
 export async function insertChunk(
@@ -107,20 +109,22 @@ export async function insertChunk(
   { documentId, place }: ChunkKey,
   sealedContent: Buffer,
 ): Promise<void> {
-  await db.query(storeChunk, [documentId, place, sealedContent]);
+  await db.query(storeChunk, { documentId, place, sealedContent });
 }
 
-const readChunk: Statement = {
+const readChunk = statement({
   name: 'document-chunk-read',
-  text: `
-    select sealed_content from onboarding_document_chunks where document_id = $1 and place = $2`,
-};
+  parameters: { documentId: 'uuid', place: 'int' },
+  text: ({ documentId, place }) => sql<{ sealed_content: Buffer }>`
+    select sealed_content from onboarding_document_chunks where document_id = ${documentId}
+      and place = ${place}`,
+});
 
 /** @returns a sealed chunk, or null when there is none. */
 export async function findChunk(
   { db }: Store,
   { documentId, place }: ChunkKey,
 ): Promise<Buffer | null> {
-  const [row] = await db.query<{ sealed_content: Buffer }>(readChunk, [documentId, place]);
+  const [row] = await db.query(readChunk, { documentId, place });
   return row?.sealed_content ?? null;
 }

@@ -1,7 +1,7 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
@@ -30,22 +30,27 @@ export type WebhookEventStatus =
  *
  * The result also contains the candidates of the given ids, which are those of a completed payment,
  * as `pix-candidates` finds them. They were read before the event was stored.
- *
- * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
- * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
- * client request id, transactionIdentification, provider's id.
  */
-export const storeWebhookEvent: Statement = {
+export const storeWebhookEvent = batchedStatement({
   name: 'webhook-store',
+  parameters: {
+    eventId: 'uuid',
+    payloadHash: 'bytea',
+    payload: 'bytea',
+    now: 'timestamptz',
+    worker: 'text null',
+    leasedUntil: 'timestamptz null',
+    failed: 'text null',
+    endToEnd: 'text null',
+    clientRequestId: 'text null',
+    txid: 'text null',
+    providerTxid: 'text null',
+  },
   batching: {},
-  text: `
+  text: (requested) => sql<StoredWithCandidate>`
     with requested as materialized (
       select *, nextval('jobs_id_seq') as job_id
-        from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
-                    $6::timestamptz[], $7::text[], $8::text[], $9::text[], $10::text[],
-                    $11::text[])
-             with ordinality as requested (event_id, payload_hash, payload, now, worker,
-               leased_until, failed, end_to_end, client_request_id, txid, provider_txid, ordinal)
+        from ${requested}
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
       select event_id, payload_hash, payload, 'received', now
@@ -84,7 +89,7 @@ export const storeWebhookEvent: Statement = {
               where payload_hash = requested.payload_hash and not is_new limit 1) known on true
       left join lateral (select found.* from ${joinCandidates}) found on true
      order by ordinal, ${closeness('found')}`,
-};
+});
 
 /** An event to be stored. */
 export interface NewEvent {
@@ -133,19 +138,19 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
     sought?.ids ?? noIds;
   for (let attempt = 0; attempt < maxStores; attempt += 1) {
-    const rows = await db.query<StoredWithCandidate>(storeWebhookEvent, [
-      randomUUIDv7(),
-      hash,
+    const rows = await db.query(storeWebhookEvent, {
+      eventId: randomUUIDv7(),
+      payloadHash: hash,
       payload,
-      receivedAt,
-      place?.worker ?? null,
-      place?.leasedUntil ?? null,
-      failedEndToEnd,
+      now: receivedAt,
+      worker: place?.worker ?? null,
+      leasedUntil: place?.leasedUntil ?? null,
+      failed: failedEndToEnd,
       endToEnd,
       clientRequestId,
-      transactionIdentification,
+      txid: transactionIdentification,
       providerTxid,
-    ]);
+    });
     const [stored] = rows;
     if (stored && stored.event_id !== null) {
       const { event_id: id, is_new: isNew, job_id: jobId } = stored;
@@ -163,15 +168,16 @@ const noIds: WebhookItem['ids'] = {
   providerTxid: null,
 };
 
-/** One event. Parameters, batched: id. */
-export const findWebhookEvent: Statement = {
+/** One event. */
+export const findWebhookEvent = batchedStatement({
   name: 'webhook-find',
+  parameters: { eventId: 'uuid' },
   batching: {},
-  text: `
+  text: (requested) => sql<WebhookEventRow>`
     select ordinal, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as requested (event_id, ordinal)
+      from ${requested}
       join webhook_events on id = any(array[event_id])`,
-};
+});
 
 export interface WebhookEventRow {
   readonly id: string;
@@ -190,7 +196,7 @@ export async function findEvent(
   { db }: LocalContext,
   eventId: string,
 ): Promise<WebhookEventRow | null> {
-  const [event] = await db.query<WebhookEventRow>(findWebhookEvent, [eventId]);
+  const [event] = await db.query(findWebhookEvent, { eventId });
   return event ?? null;
 }
 
@@ -219,22 +225,28 @@ export async function findEvent(
  *
  * Transactions are locked before events, and events before jobs, always in the same order. The
  * events that wait for a moved transaction are woken last.
- *
- * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
- * job, since when the event waits, the job that ends and its worker or twice null, the attempt
- * before this one or null, the ids of the transactions that its items found settled as JSON, the
- * moves as JSON, the time of this attempt.
  */
-export const finishWebhookEvent: Statement = {
+export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',
-  batching: { conflictKey: 1, after: storeWebhookEvent.name },
-  text: `
+  parameters: {
+    id: 'uuid',
+    status: 'text',
+    results: 'text',
+    now: 'timestamptz',
+    ids: 'text',
+    jobAt: 'timestamptz null',
+    waitingSince: 'text',
+    jobId: 'bigint null',
+    worker: 'text null',
+    attemptedBefore: 'timestamptz null',
+    settled: 'text',
+    moves: 'text',
+    attemptedAt: 'timestamptz',
+  },
+  batching: { conflictKey: 'id', after: storeWebhookEvent.name },
+  text: (requested) => sql<FinishedRow>`
     with requested as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
-                           $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
-                           $10::timestamptz[], $11::text[], $12::text[], $13::timestamptz[])
-        with ordinality as requested (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, attempted_before, settled, moves, attempted_at, ordinal)
+      select * from ${requested}
     ), moves as (
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
@@ -298,7 +310,7 @@ export const finishWebhookEvent: Statement = {
            ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
            ${notifyingMoved}
       from requested`,
-};
+});
 
 /** The results of one attempt to settle an event. */
 export interface AttemptToFinish {
@@ -352,21 +364,21 @@ export async function finishAttempt(
   attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
   const { eventId, endedJob, moves } = attempt;
-  const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    eventId,
-    attempt.status,
-    JSON.stringify(attempt.items),
-    clock.now(),
-    JSON.stringify([...attempt.waits]),
-    attempt.queueAt,
-    attempt.waitingSince.toISOString(),
-    endedJob?.id ?? null,
-    endedJob?.worker ?? null,
-    attempt.attemptedBefore,
-    JSON.stringify(attempt.settledIds),
-    JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
-    attempt.attemptedAt,
-  ]);
+  const [row] = await db.query(finishWebhookEvent, {
+    id: eventId,
+    status: attempt.status,
+    results: JSON.stringify(attempt.items),
+    now: clock.now(),
+    ids: JSON.stringify([...attempt.waits]),
+    jobAt: attempt.queueAt,
+    waitingSince: attempt.waitingSince.toISOString(),
+    jobId: endedJob?.id ?? null,
+    worker: endedJob?.worker ?? null,
+    attemptedBefore: attempt.attemptedBefore,
+    settled: JSON.stringify(attempt.settledIds),
+    moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
+    attemptedAt: attempt.attemptedAt,
+  });
   return {
     isFinished: row?.is_finished ?? false,
     movedIds: new Set(row?.moved_ids?.split(' ')),
@@ -378,16 +390,17 @@ export async function finishAttempt(
 /**
  * Queues a job for each event that waits to be settled and has none: a failover that loses commits
  * may give the id of a lost job to this event's job, which a run of the lost one then ends. An
- * event whose job is dead is for an operator. Parameters: now, received before.
+ * event whose job is dead is for an operator.
  */
-const queueForgotten: Statement = {
+const queueForgotten = statement({
   name: 'webhook-queue-forgotten',
-  text: `
+  parameters: { now: 'timestamptz', receivedBefore: 'timestamptz' },
+  text: ({ now, receivedBefore }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
     select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
-           'queued', $1, $1
+           'queued', ${now}, ${now}
       from webhook_events event
-     where event.status in ('received', 'parked') and event.received_at < $2
+     where event.status in ('received', 'parked') and event.received_at < ${receivedBefore}
        and event.payload is not null
        and not exists (select from jobs where jobs.unique_key = 'webhook:' || event.id
                                           and jobs.status in ('queued', 'running'))
@@ -397,7 +410,7 @@ const queueForgotten: Statement = {
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
         do nothing
     returning id, pg_notify('${jobsChannel}', '')`,
-};
+});
 
 /** Longer than an event waits for its job's first run, in milliseconds. */
 const forgottenAfterMs = 5 * 60_000;
@@ -406,6 +419,6 @@ const forgottenAfterMs = 5 * 60_000;
 export async function queueForgottenEvents(context: LocalContext): Promise<void> {
   const now = context.clock.now();
   const before = new Date(now.getTime() - forgottenAfterMs);
-  const queued = await context.db.query(queueForgotten, [now, before]);
+  const queued = await context.db.query(queueForgotten, { now, receivedBefore: before });
   if (queued.length > 0) context.log.warn({ events: queued.length }, 'events had no job');
 }
