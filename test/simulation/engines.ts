@@ -3,7 +3,8 @@
  * server), or both, whose answers are compared.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Database, Statement } from '../../src/db/database.ts';
+import type { Database, Query } from '../../src/db/database.ts';
+import { bindSingle, type Statement } from '../../src/db/statement.ts';
 import type { Catalog, RunQuery } from './memory/catalog.ts';
 import { MemoryDatabase, type Snapshot } from './memory/database.ts';
 import { putIn, readTables } from './memory/tables-on-server.ts';
@@ -42,26 +43,17 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
   const first = memory.snapshot();
   return {
     reset: async () => memory.restore(first),
-    db: databaseOn(
-      async (statement, parameters) => execute(memory, statement, parameters),
-      (work) => inMemory(memory, work),
-    ),
+    db: databaseOn(queryOfMemory(memory), (work) => inMemory(memory, work)),
     snapshot: () => memory.snapshot(),
     restore: async (snapshot) => memory.restore(snapshot),
     differences: async () => [],
   };
 }
 
-/** A batched statement with one call has an array of one value as each parameter. */
-function execute(
-  memory: MemoryDatabase,
-  { text, batching }: Statement,
-  parameters: readonly unknown[],
-): Row[] {
-  return memory.run(text, batching ? parameters.map((value) => [value]) : parameters);
+function queryOfMemory(memory: MemoryDatabase): Query {
+  return async <Answer>(statement: Statement<Answer>, parameters: unknown) =>
+    memory.run(statement.text, bindSingle(statement, parameters)) as Answer[];
 }
-
-type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** Statements that are executed together, or not at all. */
 type Transaction = Database['transaction'];
@@ -69,16 +61,24 @@ type Transaction = Database['transaction'];
 /** No other statement runs during a transaction: a failed one restores its initial snapshot. */
 async function inMemory<Result>(
   memory: MemoryDatabase,
-  work: (query: Database['query']) => Promise<Result>,
+  work: (transaction: Database) => Promise<Result>,
 ): Promise<Result> {
   const before = memory.snapshot();
-  const query: Query = async (statement, parameters) => execute(memory, statement, parameters);
   try {
-    return await work(query as Database['query']);
+    return await work(transactionOn(queryOfMemory(memory)));
   } catch (error) {
     memory.restore(before);
     throw error;
   }
+}
+
+/** A transaction within it is a part of it. */
+function transactionOn(query: Query): Database {
+  const transaction: Database = {
+    ...databaseOn(query, (work) => work(transaction)),
+    isTransaction: true,
+  };
+  return transaction;
 }
 
 function databaseOn(query: Query, transaction: Transaction): Database {
@@ -90,8 +90,9 @@ function databaseOn(query: Query, transaction: Transaction): Database {
     orm: missing,
     em: missing,
     migrating: missing,
-    query: query as Database['query'],
+    query,
     transaction,
+    isTransaction: false,
     connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
     // Processes listen through the simulation.
     listen: async () => missing(),
@@ -145,28 +146,28 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
       if (difference !== null) found.push(`table ${name}: ${difference}`);
     }
   };
-  const compare = async (
-    queryReal: Database['query'],
-    [statement, parameters]: Parameters<Query>,
-  ): Promise<Row[]> => {
-    const expected = await ended(() => queryReal<Row>(statement, parameters));
-    const answer = await ended(async () => execute(memory, statement, parameters));
-    const change = isBatch(parameters) ? withoutSerials : asItIs;
-    const difference = differenceOf(expected, answer, change);
-    if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
-    if (change === withoutSerials) {
-      await compareTables(change);
-      await putIn(ask, catalog, memory.contents(memory.snapshot()));
-    }
-    if (answer.error) throw answer.error;
-    return answer.rows;
-  };
-  const query: Query = (...call) => compare(real.query, call);
+  const compareWith =
+    (queryReal: Query): Query =>
+    async <Answer, Parameters>(
+      statement: Statement<Answer, Parameters>,
+      parameters: NoInfer<Parameters>,
+    ) => {
+      const values = bindSingle(statement, parameters);
+      const expected = await ended(() => queryReal(statement, parameters) as Promise<Row[]>);
+      const answer = await ended(async () => memory.run(statement.text, values));
+      const change = isBatch(values) ? withoutSerials : asItIs;
+      const difference = differenceOf(expected, answer, change);
+      if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
+      if (change === withoutSerials) {
+        await compareTables(change);
+        await putIn(ask, catalog, memory.contents(memory.snapshot()));
+      }
+      if (answer.error) throw answer.error;
+      return answer.rows as Answer[];
+    };
   const transaction: Transaction = (work) =>
     inMemory(memory, () =>
-      real.transaction((queryReal) =>
-        work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
-      ),
+      real.transaction((inReal) => work(transactionOn(compareWith(inReal.query)))),
     );
   const first = memory.snapshot();
   const restore = async (snapshot: Snapshot): Promise<void> => {
@@ -174,7 +175,7 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     await putIn(ask, catalog, memory.contents(snapshot));
   };
   return {
-    db: databaseOn(query, transaction),
+    db: databaseOn(compareWith(real.query), transaction),
     reset: () => restore(first),
     snapshot: () => memory.snapshot(),
     restore,
