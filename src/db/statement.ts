@@ -154,5 +154,5 @@ function withoutNull(type: ParameterType): string {
 }
 
 function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 }
