@@ -1,4 +1,5 @@
 /** Statements of a database whose types a test does not know. */
+import type { TestContext } from 'node:test';
 import type { CallParameters } from '../../src/db/batcher.ts';
 import type { Database, Query, Statement } from '../../src/db/database.ts';
 
@@ -28,4 +29,13 @@ export function runAny(
 export function named({ names }: Statement, values: readonly unknown[]): CallParameters {
   if (!names) return values as unknown as CallParameters;
   return Object.fromEntries(names.map((name, place) => [name, values[place]]));
+}
+
+/** As {@link intercepted}, in the database itself, until the end of the test. */
+export function mockQueries(
+  t: { readonly mock: Pick<TestContext['mock'], 'method'> },
+  db: Database,
+  intercept: (run: RunAny) => RunAny,
+): void {
+  t.mock.method(db, 'query', intercepted(db, intercept).query);
 }
