@@ -1,11 +1,15 @@
 /** The client of the service, typed by the contract. */
 import {
+  operationUrl,
+  type AnyRequest,
+  type OperationRequest,
+} from '../contract/client/request.ts';
+import {
   routes,
   type OperationId,
   type Operations,
   type SubmitDocumentRequest,
 } from '../contract/types.ts';
-import type { AnyRequest } from './state/contract.ts';
 import { withoutPasswords, type Exchange } from './state/exchange.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
@@ -35,11 +39,6 @@ export interface Scenario {
   readonly value: string;
   readonly effect: string;
 }
-
-/** The parameters of an operation. */
-export type OperationRequest<Id extends OperationId> = {
-  readonly [Name in keyof AnyRequest]: Operations[Id][Name];
-};
 
 /** A client of one service. The access token stays in memory. */
 export class Api {
@@ -74,7 +73,7 @@ export class Api {
     const init = { ...(await this.#body(id, headers, body)), method, headers };
     const { token } = this;
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
-    const answer = await this.#noted(this.#address(id, address), { ...init, signal });
+    const answer = await this.#noted(operationUrl(this.url, id, address), { ...init, signal });
     if (answer.status === 401 && token !== null && token === this.token) {
       this.token = null;
       this.onRefused(answer.headers.get('pix-outcome'));
@@ -128,14 +127,6 @@ export class Api {
   async readScenarios(signal: AbortSignal): Promise<readonly Scenario[]> {
     const { status, body } = await this.#fetch(`${this.url}/dev/scenarios.json`, { signal });
     return status === 200 ? (body as readonly Scenario[]) : [];
-  }
-
-  #address(id: OperationId, { path = {}, query = {} }: AnyRequest): string {
-    const filled = routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(path[name] ?? ''),
-    );
-    const search = new URLSearchParams(query).toString();
-    return `${this.url}/api/v1${filled}${search && `?${search}`}`;
   }
 
   async #body(

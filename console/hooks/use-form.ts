@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { useEffect } from 'react';
 import type { OperationId } from '../../contract/types.ts';
-import { readFaults, type Answer, type OperationRequest } from '../api.ts';
+import type { OperationRequest } from '../../contract/client/request.ts';
+import { readFaults, type Answer } from '../api.ts';
 import { changeForm } from '../state/app-state.ts';
 import { buildRequest, contractFields } from '../state/contract.ts';
 import type { Field, Inputs, Values } from '../state/contract.ts';

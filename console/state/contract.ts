@@ -1,5 +1,6 @@
 /** The fields of a form, read from the contract, and the request that carries their values. */
 import document from '../../contract/openapi.generated.json' with { type: 'json' };
+import type { AnyRequest } from '../../contract/client/request.ts';
 import { routes, type OperationId } from '../../contract/types.ts';
 
 /** The part of JSON Schema that the contract uses for typed values. */
@@ -152,14 +153,6 @@ function resolve<Part extends { readonly $ref?: string }>(part: Part): Part {
 }
 
 export type Values = Readonly<Record<string, string | number | boolean>>;
-
-/** The parts that a request may have. */
-export interface AnyRequest {
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
 
 /** Puts each value into the path, the query, a header or the body, as its field requires. */
 export function buildRequest(

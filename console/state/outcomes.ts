@@ -1,7 +1,8 @@
 /**
  * How a payment or a charge ended, and what a person should do next. The development pages serve
- * this module too (`src/pages/index.ts`), so that both clients say the same: it imports types only.
+ * this module too (`src/pages/index.ts`), so that both clients say the same.
  */
+import { readSendAnswer } from '../../contract/client/send-answer.ts';
 import type { PixStatus } from '../../contract/types.ts';
 import type { Answered, Refusal } from '../api.ts';
 import type { Colour } from './text.ts';
@@ -28,13 +29,13 @@ export const askBeforeAnother =
  * this one says nothing about the payment.
  * @returns whether the payment may have been made without its end being known.
  */
-export function isInDoubt({ status, headers, body }: Answered, wasInDoubt: boolean): boolean {
-  if (status === 502) return false;
-  if (status === 200) {
-    const isOpen = (body as { readonly status?: string }).status === 'PROCESSING';
-    return isOpen && headers.get('pix-outcome') === 'unknown';
-  }
-  return wasInDoubt || (status >= 500 && status !== 503);
+export function isInDoubt(answer: Answered, wasInDoubt: boolean): boolean {
+  const outcome = answer.headers.get('pix-outcome');
+  const { step } = readSendAnswer(answer);
+  if (step === 'paid' || step === 'not_paid') return false;
+  if (step === 'wait') return outcome === 'unknown';
+  const didNothing = outcome !== null && answer.status !== 500;
+  return wasInDoubt || !didNothing;
 }
 
 export const noAnswerToCharge = 'Charge again with the same key: it is the same charge.';
@@ -65,19 +66,20 @@ export function sendOutcome(answer: Answered, known: Known): Outcome {
   const { newKey = consoleKey } = known;
   if (answer.status === 200) return acceptedOutcome(known, answer.headers.get('pix-outcome'));
   const { code = '', errors = {} } = (answer.body ?? {}) as Refusal;
-  if (answer.status === 502) {
+  const { step } = readSendAnswer(answer);
+  if (step === 'not_paid') {
     const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
     return bad(adviceFor(code, newKey) ?? later);
   }
   const outcome = answer.headers.get('pix-outcome');
   const isOfOther = 'Idempotency-Key' in errors || outcome === 'accepted' || outcome === 'rejected';
-  if (answer.status === 422 && isOfOther) {
+  if (step === 'stop' && isOfOther) {
     return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
   }
-  if (answer.status === 422 && 'lookup_id' in errors && outcome === 'not_sent') {
+  if (step === 'not_sent' && 'lookup_id' in errors) {
     return bad(`Nothing was sent. Check the payee again; ${newKey}.`);
   }
-  const isSettled = known.isDoubtful !== true;
+  const isSettled = outcome !== null && known.isDoubtful !== true;
   return bad((isSettled ? nothingDone(answer) : null) ?? noAnswerToSend);
 }
 

@@ -12,7 +12,7 @@ const incomplete: Text = {
 
 const onlyHere: Text = {
   en: 'Your account is not known to the bank yet. Log in again.',
-  pt: 'Sua conta ainda não é conhecida pelo banco. Entre novamente.',
+  pt: 'O banco ainda não reconhece sua conta. Entre novamente.',
 };
 
 const inactive: Readonly<Record<Exclude<AccountStatus, 'ACTIVE'>, Text>> = {

@@ -15,7 +15,7 @@ import type { DevUser } from '../operator/ensure-dev-user.ts';
 import type { BankControls } from '../pages/other-side.ts';
 import { loadScenarios, type Bank } from '../provider/compose.ts';
 import { findPrincipal } from '../auth/banking-sessions.ts';
-import { finishSends } from '../pix/payment-outcome.ts';
+import { finishSends } from '../pix/finish-sends.ts';
 import { countAddress } from '../auth/throttle.ts';
 import { findUserByReference } from '../auth/user-repository.ts';
 import { startWithRetry } from './start-with-retry.ts';

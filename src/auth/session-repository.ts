@@ -24,9 +24,6 @@ export const activeSessions = `
          and (s.token_expires_at is null or s.token_expires_at > requested.now)
         join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
 
-/** A condition: an operator, or a process that misses a commit, has paused all sends. */
-export const isPixPaused = 'exists (select from pix_pauses where ended_at is null)';
-
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {
   /** The active session of a token, its user and account: one indexed read for many requests. */
@@ -39,7 +36,7 @@ export const sessionStatements = {
              u.name, u.email, u.document as user_document, u.person_type, u.phone,
              a.id as account_id, a.provider, a.agency, a.account_number,
              a.document as account_document, a.status as account_status,
-             a.provider_company_id, a.balance, ${isPixPaused} as pix_paused
+             a.provider_company_id, a.balance
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
@@ -132,7 +129,6 @@ interface PrincipalRow {
   readonly account_status: AccountStatus;
   readonly provider_company_id: string | null;
   readonly balance: string | null;
-  readonly pix_paused: boolean;
 }
 
 /** @returns the caller, or null when the session that the token names is not active. */
@@ -158,7 +154,6 @@ export async function readPrincipal(
       phone: row.phone,
     },
     account: toAccount(row),
-    isPixPaused: row.pix_paused,
   };
 }
 

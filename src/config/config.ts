@@ -108,6 +108,8 @@ function buildConfig(values: Values) {
     port: values.PORT,
     allowedHosts: splitList(values.ALLOWED_HOSTS ?? ''),
     databaseUrl: values.DATABASE_URL,
+    /** What takes over from a lost database server; undefined: not declared. */
+    databaseFailover: values.DATABASE_FAILOVER,
     /** An absolute path. */
     dataDir: resolve(values.DATA_DIR),
     provider: buildProviderConfig(values),
@@ -125,11 +127,7 @@ function buildConfig(values: Values) {
     webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
     /** Empty: webhooks may come from anywhere. */
     webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
-    /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
-    appEvents:
-      values.APP_EVENTS_URL === undefined
-        ? null
-        : { url: values.APP_EVENTS_URL, secrets: splitList(values.APP_EVENTS_SECRET ?? '') },
+    appEvents: buildAppEventsConfig(values),
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
       issuer: values.JWT_ISSUER,
@@ -169,6 +167,11 @@ function buildConfig(values: Values) {
     metricsHost: values.METRICS_HOST,
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** The URL that receives app events, and one or two signing secrets; null: none are sent. */
+function buildAppEventsConfig({ APP_EVENTS_URL: url, APP_EVENTS_SECRET: secrets = '' }: Values) {
+  return url === undefined ? null : { url, secrets: splitList(secrets) };
 }
 
 function buildProviderConfig(values: Values) {

@@ -61,11 +61,14 @@ export const entries = {
   },
   DATABASE_URL_FILE: fileSetting('DATABASE_URL'),
   DATABASE_TLS: {
-    meaning:
-      '`off`: in production DATABASE_URL may do without sslmode=verify-full, ' +
-      'for a private network only',
+    meaning: '`off`: production does without sslmode=verify-full, for a private network only',
     expected: '`off`, or unset',
     schema: { type: 'string', enum: ['off'] },
+  },
+  DATABASE_FAILOVER: {
+    meaning: 'what takes over from a lost database server (src/operator/README.md, "Failover")',
+    ...enumerated(['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous']),
+    requiredIn: ['production'],
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
@@ -182,9 +185,7 @@ export const entries = {
     default: false,
   },
   PIX_LIMIT_DAY: {
-    meaning:
-      'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset, as PIX_LIMIT_NIGHT: ' +
-      'no limit',
+    meaning: 'reais that a user may send from 6 to 20 (or 22) in São Paulo; unset: no limit',
     expected: 'an amount from 0.01 to 999999999.99, such as 5000.00',
     schema: formatted('amount'),
   },

@@ -1,4 +1,5 @@
 /** The messages of validation errors, by the JSON Schema keyword that found them. */
+import { formatReais } from '../domain/money.ts';
 import {
   fieldEmpty,
   notAnEmail,
@@ -24,32 +25,32 @@ export const unknownParameter: Text = {
 
 export const notAFile: Text = {
   en: 'The value must be sent as a file.',
-  pt: 'O valor deve ser enviado como arquivo.',
+  pt: 'Envie este campo como arquivo.',
 };
 
 const unknownField: Text = {
   en: 'The field is not allowed.',
-  pt: 'O campo não é permitido.',
+  pt: 'Este campo não é aceito aqui.',
 };
 
-const invalid: Text = { en: 'The value is not valid.', pt: 'O valor não é válido.' };
+const invalid: Text = { en: 'The value is not valid.', pt: 'Este campo não é válido.' };
 
 const typeMessages = new Map<string, Text>([
-  ['string', { en: 'The value must be a text.', pt: 'O valor deve ser um texto.' }],
-  ['number', { en: 'The value must be a number.', pt: 'O valor deve ser um número.' }],
+  ['string', { en: 'The value must be a text.', pt: 'Este campo deve ser um texto.' }],
+  ['number', { en: 'The value must be a number.', pt: 'Este campo deve ser um número.' }],
   [
     'integer',
-    { en: 'The value must be a whole number.', pt: 'O valor deve ser um número inteiro.' },
+    { en: 'The value must be a whole number.', pt: 'Este campo deve ser um número inteiro.' },
   ],
-  ['boolean', { en: 'The value must be true or false.', pt: 'O valor deve ser true ou false.' }],
-  ['array', { en: 'The value must be a list.', pt: 'O valor deve ser uma lista.' }],
-  ['object', { en: 'The value must be an object.', pt: 'O valor deve ser um objeto.' }],
-  ['null', { en: 'The value must be null.', pt: 'O valor deve ser nulo.' }],
+  ['boolean', { en: 'The value must be true or false.', pt: 'Este campo deve ser true ou false.' }],
+  ['array', { en: 'The value must be a list.', pt: 'Este campo deve ser uma lista.' }],
+  ['object', { en: 'The value must be an object.', pt: 'Este campo deve ser um objeto.' }],
+  ['null', { en: 'The value must be null.', pt: 'Este campo deve ser nulo.' }],
 ]);
 
 const objectOrList: Text = {
   en: 'The value must be an object or a list.',
-  pt: 'O valor deve ser um objeto ou uma lista.',
+  pt: 'Este campo deve ser um objeto ou uma lista.',
 };
 
 const formats = new Map<string, Text>([
@@ -58,23 +59,29 @@ const formats = new Map<string, Text>([
     'date',
     {
       en: 'The value must be a date such as 2026-05-24.',
-      pt: 'O valor deve ser uma data como 2026-05-24.',
+      pt: 'Informe uma data como 2026-05-24.',
     },
   ],
   [
     'date-time',
     {
       en: 'The value must be a date and time such as 2026-05-24T15:30:00Z.',
-      pt: 'O valor deve ser uma data e hora como 2026-05-24T15:30:00Z.',
+      pt: 'Informe data e hora como 2026-05-24T15:30:00Z.',
     },
   ],
-  ['uuid', { en: 'The value must be a UUID.', pt: 'O valor deve ser um UUID.' }],
-  ['uri', { en: 'The value must be a web address.', pt: 'O valor deve ser um endereço web.' }],
+  ['uuid', { en: 'The value must be a UUID.', pt: 'Este campo deve ser um UUID.' }],
+  [
+    'uri',
+    {
+      en: 'The value must be a web address.',
+      pt: 'Informe um endereço web, como https://exemplo.com.',
+    },
+  ],
 ]);
 
 const malformedCode: Text = {
   en: 'The value does not have the expected format.',
-  pt: 'O valor não tem o formato esperado.',
+  pt: 'Este campo não tem o formato esperado.',
 };
 
 const maxDecimals: Text = {
@@ -133,7 +140,7 @@ function typeText({ type }: Params): Text {
 
 function oneOfText(allowed: unknown): Text {
   const list = [allowed].flat().map(String).join(', ');
-  return { en: `The value must be one of ${list}.`, pt: `O valor deve ser um destes: ${list}.` };
+  return { en: `The value must be one of ${list}.`, pt: `Escolha uma destas opções: ${list}.` };
 }
 
 function countText(en: string, pt: string, limit: number): Text {
@@ -143,10 +150,13 @@ function countText(en: string, pt: string, limit: number): Text {
   };
 }
 
-/** Portuguese writes the decimals after a comma. */
+/** In the contract only amounts in reais have limits with decimals. */
 function limitText(en: string, pt: string, limit: unknown): Text {
+  const isAmount = !Number.isInteger(limit);
+  const shown = (language: 'en-US' | 'pt-BR') =>
+    isAmount ? formatReais(Number(limit), language) : String(limit);
   return {
-    en: `The value must be ${en} ${String(limit)}.`,
-    pt: `O valor deve ser ${pt} ${String(limit).replace('.', ',')}.`,
+    en: `The value must be ${en} ${shown('en-US')}.`,
+    pt: `O valor deve ser ${pt} ${shown('pt-BR')}.`,
   };
 }

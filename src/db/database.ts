@@ -197,13 +197,13 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
 }
 
 /** Runs a statement with the values of `$1`, `$2`, …. */
-type Run = <Row>(
-  statement: Pick<Statement, 'name' | 'text' | 'indexed'>,
+export type Run = <Row>(
+  statement: Pick<Statement, 'name' | 'text' | 'names' | 'indexed'>,
   values: readonly unknown[],
 ) => Promise<Row[]>;
 
 /** Binds the parameters of statements, and batches the calls of those that take arrays. */
-function batched(runSingle: Run, runners: BatchRunners): Query {
+export function batched(runSingle: Run, runners: BatchRunners): Query {
   const batcher = new QueryBatcher(runners);
   return <Row, Parameters>(
     statement: Statement<Row, Parameters>,

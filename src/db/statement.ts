@@ -134,9 +134,12 @@ export function batchedStatement<Row, const Parameters extends Declared<Nullable
   };
 }
 
-/** @returns the values of `$1`, `$2`, … for a call. */
-export function bind({ names }: Pick<Statement, 'names'>, parameters: unknown): unknown[] {
-  if (names === undefined) return [...(parameters as readonly unknown[])];
+/**
+ * @param parameters by their names; an array has the values in their order already.
+ * @returns the values of `$1`, `$2`, … for a call.
+ */
+export function bind({ names = [] }: Pick<Statement, 'names'>, parameters: unknown): unknown[] {
+  if (Array.isArray(parameters)) return [...(parameters as readonly unknown[])];
   return names.map((name) => (parameters as Readonly<Record<string, unknown>>)[name]);
 }
 

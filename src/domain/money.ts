@@ -92,3 +92,13 @@ function exactOrNull(cents: number): number | null {
 function isExact(cents: number): boolean {
   return Number.isInteger(cents) && Math.abs(cents) <= maxExactCents;
 }
+
+/**
+ * Formats reais for a message to a person.
+ *
+ * @param language `en-US`: `R$ 2,694.50`; `pt-BR`: `R$ 2.694,50`.
+ */
+export function formatReais(reais: number, language: 'en-US' | 'pt-BR'): string {
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return `R$ ${reais.toLocaleString(language, digits)}`;
+}

@@ -31,8 +31,6 @@ export interface Principal {
   readonly account: PrincipalAccount | null;
   /** The stored provider token, sealed for this user. */
   readonly sealedToken: Buffer;
-  /** Whether all sends are paused. */
-  readonly isPixPaused: boolean;
 }
 
 /** The fields of a principal that a payment needs. */

@@ -6,26 +6,29 @@ export type Reading<Value> =
   | { readonly value: Value; readonly errors: null }
   | { readonly value: null; readonly errors: FieldErrors };
 
-export const fieldRequired: Text = { en: 'The field is required.', pt: 'O campo é obrigatório.' };
+export const fieldRequired: Text = {
+  en: 'The field is required.',
+  pt: 'Este campo é obrigatório.',
+};
 
 export const fieldEmpty: Text = {
   en: 'The text must not be empty.',
-  pt: 'O texto não pode ficar vazio.',
+  pt: 'Preencha este campo.',
 };
 
 export const unstorable: Text = {
   en: 'The text contains a character that is not allowed.',
-  pt: 'O texto contém um caractere não permitido.',
+  pt: 'Este campo contém um caractere que não é aceito.',
 };
 
 export const notAnEmail: Text = {
   en: 'The value must be an e-mail address.',
-  pt: 'O valor deve ser um e-mail.',
+  pt: 'Informe um e-mail válido, como nome@exemplo.com.',
 };
 
 export const passwordsDiffer: Text = {
   en: 'The passwords do not match.',
-  pt: 'As senhas não conferem.',
+  pt: 'As senhas não são iguais.',
 };
 
 export const weakPassword: Text = {
@@ -38,7 +41,7 @@ export function tooShort(limit: number): Text {
   if (limit === 1) return fieldEmpty;
   return {
     en: `The text must have at least ${limit} characters.`,
-    pt: `O texto deve ter no mínimo ${limit} caracteres.`,
+    pt: `Use no mínimo ${limit} caracteres.`,
   };
 }
 
@@ -46,7 +49,7 @@ export function tooShort(limit: number): Text {
 export function tooLong(limit: number): Text {
   return {
     en: `The text must have at most ${limit} ${limit === 1 ? 'character' : 'characters'}.`,
-    pt: `O texto deve ter no máximo ${limit} ${limit === 1 ? 'caractere' : 'caracteres'}.`,
+    pt: `Use no máximo ${limit} ${limit === 1 ? 'caractere' : 'caracteres'}.`,
   };
 }
 

@@ -23,14 +23,6 @@ export class JobRuns {
   readonly #context: Context;
   readonly #jobs: JobTable;
   readonly #random: () => number;
-  /** The last run of each job that has begun here and not ended. */
-  readonly #underWay = new Map<string, LeasedJob>();
-  /**
-   * The runs that end no job. The same worker may have an id twice, because a failover has taken
-   * back its first claim, or has given the id to another job, of another event. Which of the two
-   * runs has the lease is not known: it runs out, and the job is taken up again.
-   */
-  readonly #doubtful = new WeakSet<LeasedJob>();
 
   constructor({ context, jobs, random }: JobRunsOptions) {
     this.#context = context;
@@ -46,9 +38,6 @@ export class JobRuns {
   async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
-    const beside = this.#underWay.get(job.id);
-    if (beside) this.#doubtful.add(beside).add(job);
-    this.#underWay.set(job.id, job);
     try {
       const result = await this.#work(job, handler, work);
       const status = await this.#succeeded(job, handler, result);
@@ -62,8 +51,6 @@ export class JobRuns {
         log.error({ error: cause, jobId: job.id }, 'a failed job was not put back');
       });
       return true;
-    } finally {
-      if (this.#underWay.get(job.id) === job) this.#underWay.delete(job.id);
     }
   }
 
@@ -132,12 +119,11 @@ export class JobRuns {
     status: 'done' | 'dead',
     error: string | null,
   ): Promise<'done' | 'dead' | 'queued'> {
-    if (this.#doubtful.has(job)) return status;
     return (await finishJob(this.#context, job, { status, error })) ?? status;
   }
 
   async #requeue(job: LeasedJob, requeued: Requeued): Promise<void> {
-    if (!this.#doubtful.has(job)) await requeueJob(this.#context, job, requeued);
+    await requeueJob(this.#context, job, requeued);
   }
 }
 

@@ -11,7 +11,7 @@ import type { LocalContext } from '../context/context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openLocal } from '../context/local.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { LocalMetrics } from '../telemetry/metrics.ts';
+import { uncounted } from '../telemetry/metrics.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import { reasonError } from './decision.ts';
 import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';
@@ -142,21 +142,6 @@ function socketTransport(path: string): Transport {
   };
 }
 
-const uncounted = { inc: () => undefined };
-
-/** A command has no `/metrics`. */
-const metrics: LocalMetrics = {
-  databaseQueries: uncounted,
-  webhookEvents: uncounted,
-  pixAnomalies: uncounted,
-  pixCorrections: uncounted,
-  lostCommits: uncounted,
-  guessedEmails: uncounted,
-  serviceLimits: uncounted,
-  pixUnreadEvents: uncounted,
-  unreadEvents: uncounted,
-};
-
 /** In place of the dialects, for an op that does not need them. */
 const unopened = undefined as unknown as Dialects;
 
@@ -166,7 +151,7 @@ async function openDirect(
 ): Promise<Transport> {
   await using parts = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const options = { clock, log, metrics, dialects: unopened, stopping: stopping.signal };
+  const options = { clock, log, metrics: uncounted, dialects: unopened, stopping: stopping.signal };
   const context = await openLocal(config, options, parts);
   const opened = parts.move();
   let isCurrent = false;

@@ -85,7 +85,7 @@ function existingPart(folder: string): string {
 
 async function database(
   { inspectDatabase }: ExamineOptions,
-  { appEnv, appEvents }: Config,
+  { appEnv, appEvents, databaseFailover }: Config,
 ): Promise<Finding[]> {
   let found: DatabaseInspection;
   try {
@@ -101,7 +101,7 @@ async function database(
   const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';
   return [
     ok('database', `${what} ${version} answers in ${latencyMs} ms`),
-    ...(kind === 'embedded' ? [] : [durability(found.durability)]),
+    ...(kind === 'embedded' ? [] : [durability(found.durability, databaseFailover)]),
     ...(appEnv === 'production' ? [databaseRole(found)] : []),
     ...(appEvents === null ? [] : [eventsToApp(found)]),
     migrations(found),
@@ -243,13 +243,13 @@ function lastWebhook(
 }
 
 /**
- * Checks whether the stored step of a payment survives a crash.
+ * Checks whether the stored step of a payment survives a crash and a failover.
  * @param found the settings of the server.
+ * @param declared the setting DATABASE_FAILOVER.
  */
-export function durability(found: Durability): Finding {
+export function durability(found: Durability, declared: Config['databaseFailover']): Finding {
   const name = 'durability';
   const { fsync, fullPageWrites, synchronousCommit } = found;
-  const { hasSynchronousStandby, standbys } = found;
   const settings = { fsync, full_page_writes: fullPageWrites };
   const [off] = Object.entries(settings).find(([, value]) => value !== 'on') ?? [];
   if (off !== undefined) {
@@ -263,13 +263,41 @@ export function durability(found: Durability): Finding {
       'configure the connection pooler to pass startup options to the database',
     );
   }
-  if (!hasSynchronousStandby && standbys > 0) {
-    const says = `no standby is synchronous, of ${standbys}: a failover loses the last commits`;
-    const todo = 'set synchronous_standby_names, or see "Failover" in the handbook';
-    return doubtful(name, says, todo);
+  return failover(found, declared);
+}
+
+/** Checks what a failover loses. Of storage that is replicated only the declaration is known. */
+function failover(
+  { hasSynchronousStandby, standbys }: Durability,
+  declared: Config['databaseFailover'],
+): Finding {
+  const name = 'durability';
+  const onDisk = 'a commit is on disk before it is acknowledged';
+  if (hasSynchronousStandby) return ok(name, `${onDisk}, and on a standby`);
+  switch (declared) {
+    case 'synchronous-standby':
+      return bad(
+        name,
+        'no standby is synchronous, which DATABASE_FAILOVER declares: a failover loses commits',
+        'set synchronous_standby_names on the server',
+      );
+    case 'synchronous-storage':
+      return ok(name, `${onDisk}, and DATABASE_FAILOVER declares replicated storage`);
+    case 'asynchronous':
+      return ok(
+        name,
+        `${onDisk}; a failover loses the last commits, as DATABASE_FAILOVER declares: ` +
+          'its script pauses sends',
+      );
+    case 'none':
+    case undefined:
+      if (standbys === 0) return ok(name, `${onDisk}, and no standby is connected`);
+      return doubtful(
+        name,
+        `no standby is synchronous, of ${standbys}: a failover loses the last commits`,
+        'set synchronous_standby_names, or DATABASE_FAILOVER as "Failover" in the handbook says',
+      );
   }
-  const standby = hasSynchronousStandby ? 'and on a standby' : 'and no standby is connected';
-  return ok(name, `a commit is on disk before it is acknowledged, ${standby}`);
 }
 
 /** Checks that the role of DATABASE_URL does not own the tables. */

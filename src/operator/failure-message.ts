@@ -7,6 +7,8 @@ interface Circumstances {
   readonly syscall?: unknown;
   readonly address?: string;
   readonly port?: number;
+  /** Of the database: the constraint or the index that refused a row. */
+  readonly constraint?: string;
 }
 
 /** SQLSTATE codes of a first connection. */
@@ -53,7 +55,7 @@ export function errorParts(error: unknown, depth = 0): Error[] {
 }
 
 function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string | null {
-  const { code, syscall, address, port } = error;
+  const { code, syscall, address, port, constraint } = error;
   const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? [];
   if (missing !== undefined) return notInstalled(missing);
   // The driver's messages for a server that does not answer, and for one that disconnects.
@@ -72,8 +74,8 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   if (networkFailures.has(code)) return unreached(code, databaseUrl);
   if (Object.hasOwn(databaseRefusals, code)) return `${databaseRefusals[code]} (${code})`;
   // The message of any other SQLSTATE would contain the statement.
-  if (/^[0-9A-Z]{5}$/.test(code) && syscall === undefined) return `the database answered ${code}`;
-  return null;
+  if (!/^[0-9A-Z]{5}$/.test(code) || syscall !== undefined) return null;
+  return `the database answered ${code}${constraint === undefined ? '' : ` (${constraint})`}`;
 }
 
 /** The embedded database is an optional dependency, and the console's are for development. */

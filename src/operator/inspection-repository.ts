@@ -1,11 +1,10 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
 import { dayMs } from '../clock.ts';
-import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
-import { isBlocking } from '../pix/pause-repository.ts';
+import { isBlocking, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */

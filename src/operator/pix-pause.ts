@@ -1,7 +1,7 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
 import { longestCallMs } from '../domain/call-duration.ts';
 import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
-import { queueForgottenEvents } from '../settlement/event-repository.ts';
+import { queueForgottenEvents } from '../settlement/forgotten-events-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';

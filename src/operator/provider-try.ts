@@ -124,7 +124,7 @@ async function readStatement(
 
 function shownIn(lines: readonly StatementLine[], { endToEnd, amountCents }: RefusedSend) {
   if (amountCents === null) return 'its amount cannot be compared';
-  const isAbsent = judgeSend(lines, { endToEnd, amountCents }) === 'absent';
+  const isAbsent = judgeSend(lines, { endToEnd, amountCents }).evidence === 'absent';
   return isAbsent ? null : 'the statement shows it';
 }
 

@@ -3,7 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
-import { previewEvent, replayEvent, type ItemPreview } from '../settlement/replay.ts';
+import { previewReplay, replayEvent, type ItemPreview } from '../settlement/replay.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { OvertakenError } from '../settlement/settle-event.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
@@ -75,7 +75,8 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
     let last: PagedEvent | null = null;
     for (const row of page) {
       if (context.stopping.aborted) break;
-      events.push(await (dryRun ? preview(context, row) : replay(context, row, caller)));
+      const work = dryRun ? preview(context, row) : replay(context, row, caller);
+      events.push(await orFailed(context, row, work));
       last = row;
     }
     const isOver = page.length < size && last === (page.at(-1) ?? null);
@@ -115,24 +116,32 @@ function nothing(
 }
 
 async function preview(context: LocalContext, { id, status }: PagedEvent): Promise<ReplayedEvent> {
-  const previewed = await previewEvent(context, id);
+  const previewed = await previewReplay(context, id);
   if (previewed.kind !== 'preview') return nothing(id, previewed.kind, status);
   const { status: from, statusAfter: to, items } = previewed;
   return { eventId: id, result: 'preview', from, to, ...summarise(items) };
 }
 
-/** An event that cannot be settled does not prevent the others. */
 async function replay(
   context: LocalContext,
   { id, status }: PagedEvent,
   caller: OpCaller,
 ): Promise<ReplayedEvent> {
+  await recordBegin(context, caller, id);
+  const replayed = await replayEvent(context, id);
+  if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
+  const { status: to, items } = replayed;
+  return { eventId: id, result: 'replayed', from: status, to, ...summarise(items) };
+}
+
+/** An event that cannot be settled does not prevent the others. */
+async function orFailed(
+  context: LocalContext,
+  { id, status }: PagedEvent,
+  work: Promise<ReplayedEvent>,
+): Promise<ReplayedEvent> {
   try {
-    await recordBegin(context, caller, id);
-    const replayed = await replayEvent(context, id);
-    if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
-    const { status: to, items } = replayed;
-    return { eventId: id, result: 'replayed', from: status, to, ...summarise(items) };
+    return await work;
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
     const level = error instanceof OvertakenError ? 'warn' : 'error';

@@ -48,10 +48,13 @@ const referenceFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32
 const devFolder = new URL('./dev/', import.meta.url);
 const docsFolder = new URL('./docs/', import.meta.url);
 
-/** The modules of the console that the pages use too. They import types only. */
+/** The modules of the console that the pages use too. They import types, and `sendAnswer`. */
 const sharedModules = ['format', 'outcomes'] as const;
 
 const sharedFolder = new URL('../../console/state/', import.meta.url);
+
+/** The reading of answers to sends. A browser finds it at this path from the shared modules. */
+const sendAnswer = 'contract/client/send-answer.ts';
 
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
@@ -93,6 +96,7 @@ export async function developmentPages(
     ...sharedModules.map((name) =>
       page(`/dev/assets/${name}.js`, new URL(`${name}.ts`, sharedFolder), ownPolicy),
     ),
+    page(`/${sendAnswer}`, new URL(`../../${sendAnswer}`, import.meta.url), ownPolicy),
     ...(await referencePages()),
   ];
 }

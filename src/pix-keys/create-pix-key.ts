@@ -76,7 +76,7 @@ function ownDocument(document: string, kind: TaxIdKind): string {
 
 const otherEmail: Text = {
   en: 'The key must be the e-mail of your login.',
-  pt: 'A chave deve ser o e-mail do seu acesso.',
+  pt: 'A chave deve ser o e-mail com que você entra.',
 };
 
 /** The provider verifies who receives mail at another address (BACEN's DICT manual requires it). */

@@ -7,12 +7,12 @@ import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
-import { isStoredEvent } from './pix-transaction-repository.ts';
+import type { SoughtSend } from './statement-evidence.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 
 /**
- * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, it
- * has another end-to-end id, or its event is not stored. A send names a later send of the same
+ * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
+ * it has another end-to-end id. A send names a later send of the same
  * user, key and amount that has not failed: the customer may have paid again.
  */
 const correct = statement({
@@ -50,7 +50,6 @@ const correct = statement({
         from requested
        where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
          and coalesce(t.end_to_end = requested.end_to_end, true)
-         and ${isStoredEvent('requested')}
       returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.provider_txid,
                 t.transaction_identification, t.updated_at, t.paid_again_by
     ), noted as (
@@ -113,25 +112,18 @@ const findFailed = statement({
      order by created_at desc, id desc limit ${limit}`,
 });
 
-/** A FAILED send that may have been sent. */
-export interface FailedSend {
-  readonly id: string;
-  readonly endToEnd: string;
-  /** Null: an amount that is too large to compare. */
-  readonly amountCents: number | null;
-}
-
 /** The most that are compared with one statement. */
 const maxFailedSends = 500;
 
-/** @returns the FAILED sends of a user that have an end-to-end id, newest first. */
+/** @returns the FAILED sends of a user that may have been sent, newest first. */
 export async function findFailedSends(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
-): Promise<FailedSend[]> {
+): Promise<SoughtSend[]> {
   const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedSends });
   return rows.map(({ id, amount, end_to_end: endToEnd }) => {
-    return { id, endToEnd, amountCents: centsFromDecimal(amount) };
+    const amountCents = centsFromDecimal(amount);
+    return { id, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
   });
 }
 

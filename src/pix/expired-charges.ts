@@ -13,9 +13,10 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { moveTransaction } from './move-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
+import { flagSwept } from './settle-send.ts';
 import { findPaymentOfCharge } from './statement-evidence.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from './sweep-repository.ts';
-import { batchSize, flagSwept, startPart, type SweepPart } from './sweep-part.ts';
+import { batchSize, startPart, type SweepPart } from './sweep-part.ts';
 
 /** How long after its expiry an unpaid charge may still be reported as paid, in ms. */
 const expiryGraceMs = dayMs;

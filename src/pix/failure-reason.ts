@@ -68,7 +68,7 @@ const texts: Readonly<Record<string, Text>> = {
   },
   RR04: {
     en: 'The payment was refused for a regulatory reason.',
-    pt: 'O pagamento foi recusado por motivo regulatório.',
+    pt: 'O pagamento foi recusado por exigência regulatória.',
   },
 };
 

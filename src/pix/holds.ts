@@ -25,7 +25,7 @@ function buildHeaders(retryAfter: string, outcome?: PixOutcome): Record<string, 
 
 const unaccounted: Text = {
   en: 'A payment of this amount may have been made already. Check your statement, and contact us.',
-  pt: 'Um pagamento deste valor pode já ter sido feito. Confira seu extrato e fale conosco.',
+  pt: 'Um pagamento neste valor pode já ter sido feito. Confira seu extrato e fale com o atendimento.',
 };
 
 /** The refusal of a send that is held, and whose key no payment has. */

@@ -1,6 +1,11 @@
 /** The limits of sends: parameters and result of the reserving statement, and the refusal. */
 import type { Config } from '../config/config.ts';
-import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
+import {
+  centsFromDecimal,
+  decimalFromCents,
+  formatReais,
+  numberFromCents,
+} from '../domain/money.ts';
 import { limitPeriod, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
 import { AppError, type Text } from '../errors.ts';
 
@@ -71,17 +76,13 @@ export function remainingLimit(row: LimitColumns, now: Date): SpendingLimit {
 export function refuseOverLimit({ leftCents, period }: SpendingLimit, amountCents: number): void {
   if (leftCents === null || amountCents <= leftCents) return;
   const { isNight, endHour } = period;
-  const left = { en: reais(leftCents, 'en-US'), pt: reais(leftCents, 'pt-BR') };
+  const left = numberFromCents(leftCents);
   const [en, pt] = isNight ? ['at night', 'noturno'] : ['during the day', 'diurno'];
+  const [leftEn, leftPt] = [formatReais(left, 'en-US'), formatReais(left, 'pt-BR')];
   const text: Text = {
-    en: `The amount exceeds your limit ${en}: R$ ${left.en} are left until ${endHour}:00.`,
-    pt: `O valor excede o seu limite ${pt}: restam R$ ${left.pt} até as ${endHour}h.`,
+    en: `The amount exceeds your limit ${en}: ${leftEn} are left until ${endHour}:00.`,
+    pt: `O valor excede o seu limite ${pt}: restam ${leftPt} até as ${endHour}h.`,
   };
   const headers = { 'Pix-Outcome': 'unknown' };
   throw new AppError('VALIDATION_FAILED', { fields: { amount: [text] }, headers });
-}
-
-/** An amount as people write it in a language: `2,694.50` or `2.694,50`. */
-function reais(cents: number, language: 'en-US' | 'pt-BR'): string {
-  return (cents / 100).toLocaleString(language, { minimumFractionDigits: 2 });
 }

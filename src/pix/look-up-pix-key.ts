@@ -7,12 +7,13 @@ import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
 import { pausedRefusal } from './holds.ts';
+import { findPause } from './pause-repository.ts';
 
 /** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
-    if (principal.isPixPaused) throw pausedRefusal();
+    if (await findPause(context)) throw pausedRefusal();
     const { document } = accountForPix(context, principal);
     const session = callerSession(context, principal);
     const userId = principal.user.id;

@@ -3,10 +3,10 @@ import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { mayBeLost } from './pause-repository.ts';
 import {
   qualifyColumns,
   matchesCallId,
-  isStoredEvent,
   pixColumns,
   toTransaction,
   type PixTransaction,
@@ -41,6 +41,7 @@ export const moveColumns = `
  * The common table expressions `moved` and `noted`: they move each transaction that is in one of
  * the phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
+ * A send does not fail before PAYING while the commit of its PAYING may be lost.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
  * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
@@ -64,6 +65,8 @@ export function moving(moves: string): string {
        where ${matchesCallId('move')} and t.settled_at is null
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
+         and (move.status <> 'FAILED' or t.phase not in ('RESERVED', 'RESOLVED')
+              or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${qualifyColumns('t', pixColumns)}
@@ -88,8 +91,8 @@ export function moving(moves: string): string {
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
- * Moves a transaction (see `moving`); no row when it is in another phase, has another end-to-end
- * id, or when a failover has lost the event that it is moved by.
+ * Moves a transaction (see `moving`); no row when it is in another phase or has another end-to-end
+ * id.
  */
 const move = batchedStatement({
   name: 'pix-move',
@@ -107,13 +110,11 @@ const move = batchedStatement({
     claimedUntil: 'timestamptz null',
     now: 'timestamptz',
     timeline: 'text',
-    eventId: 'uuid null',
   },
   batching: { conflictKey: 'id' },
   text: (requested) => sql<PixTransactionRow>`
     with requested as (
       select * from ${requested}
-       where ${isStoredEvent('requested')}
     ), ${moving('requested')}
     select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
@@ -161,8 +162,8 @@ export interface Move {
 /**
  * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
  * leaves, so that of two processes only the first one changes anything.
- * @returns the transaction, or null when it is in another phase, has another end-to-end id than the
- *   move, or when the event of its first timeline entry is no longer stored.
+ * @returns the transaction, or null when it is in another phase, or has another end-to-end id than
+ *   the move.
  */
 export async function moveTransaction(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
@@ -184,7 +185,6 @@ export async function moveTransaction(
     claimedUntil: row.claimed_until ?? null,
     now: clock.now(),
     timeline: JSON.stringify(row.timeline),
-    eventId: change.timeline[0]?.eventId ?? null,
   });
   return moved ? toTransaction(moved) : null;
 }

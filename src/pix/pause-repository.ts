@@ -2,11 +2,13 @@
  * Pauses of all sends, and the losses of commits that they record. The statements are SQL: two are
  * parts of the statements that every send runs, and the simulation runs the others.
  */
-import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** A condition: an operator, or a process that misses a commit, has paused all sends. */
+export const isPixPaused = 'exists (select from pix_pauses where ended_at is null)';
 
 /** The last recorded loss of commits; null: there was none. */
 const lastLoss = '(select max(id) from pix_pauses where lost_since is not null)';

@@ -3,7 +3,6 @@
  * depends on. The statements are SQL: each is conditional on the stored state and runs in one round
  * trip.
  */
-import { isPixPaused } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import type { AttemptAnswer } from './move-repository.ts';
@@ -12,6 +11,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
+import { mayBeLost } from './pause-repository.ts';
 import { claimUntil, matchesCallId, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
@@ -23,9 +23,10 @@ const fromPhases = Object.entries<readonly PixPhase[]>(steps)
 
 /**
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; no row: the
- * send is in another phase, it has another end-to-end id, its account is no longer ACTIVE, or sends
- * are paused. It is a smaller form of the general move (`pix-move`) for the steps that every send
- * takes. Both steps are one statement, so that they share batches.
+ * send is in another phase, it has another end-to-end id, its account is no longer ACTIVE, sends
+ * are paused, or the commit of an earlier PAYING may be lost. It is a smaller form of the general
+ * move (`pix-move`) for the steps that every send takes. Both steps are one statement, so that they
+ * share batches.
  * A send that comes from RESERVED passes through RESOLVED, which is noted.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  */
@@ -57,7 +58,7 @@ const step = batchedStatement({
        where ${matchesCallId('requested')} and t.settled_at is null
          and t.phase = any(case to_phase ${fromPhases} end)
          and coalesce(t.end_to_end = requested.end_to_end, true)
-         and (to_phase <> 'PAYING' or not ${isPixPaused} and
+         and (to_phase <> 'PAYING' or not ${mayBeLost('t')} and
               'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id))
       returning requested.ordinal, requested.notes_resolved, requested.attempt,
                 requested.provider_txid as reported_txid, t.id, t.phase, t.operation,

@@ -84,16 +84,6 @@ export function matchesCallId(calls: string): string {
 }
 
 /**
- * A condition of the changes that an event causes: a call that names an event has an effect only if
- * the event is stored. A failover may have lost an event that this process still has.
- * @param calls the table expression of the calls.
- */
-export function isStoredEvent(calls: string): string {
-  return `(${calls}.event_id is null
-           or exists (select from webhook_events where id = any(array[${calls}.event_id])))`;
-}
-
-/**
  * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
  * payer.
  * @param table the transactions.
@@ -268,8 +258,7 @@ export function listTransactions(
 }
 
 /**
- * Adds an anomaly to a timeline, once for each event and reason. For an event that a failover has
- * lost it adds none.
+ * Adds an anomaly to a timeline, once for each event and reason.
  */
 const storeAnomaly = batchedStatement({
   name: 'pix-anomaly',
@@ -282,8 +271,7 @@ const storeAnomaly = batchedStatement({
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
         from requested
-       where ${isStoredEvent('requested')}
-         and not exists (select from pix_timeline
+       where not exists (select from pix_timeline
                           where transaction_id = requested.id and phase = 'ANOMALY'
                             and event_id is not distinct from requested.event_id
                             and note = requested.reason)

@@ -1,40 +1,32 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { inactiveAccount } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import type { Payer } from '../domain/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
-import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying, storedOutcome, phasesBeforePaying, repeatNotes } from '../domain/pix.ts';
-import { AppError, invalidField, type Text } from '../errors.ts';
 import type { RefusedCall, RequestFacts, TokenOperation } from '../context/operation.ts';
+import type { Payer } from '../domain/principal.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
-import type { CallOptions, PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import {
-  isSameOwner,
-  openLookUp,
-  readLookUp,
-  type ConfirmedLookUp,
-  type LookUp,
-} from './confirmed-payee.ts';
+import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
 import { claimAfterReading } from './claim-after-reading.ts';
-import { failUnpaid } from './idempotency.ts';
-import { pausedRefusal } from './holds.ts';
-import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
-import {
-  toAttemptAnswer,
-  scheduleUnsentFailure,
-  outcomeOfFailure,
-  outcomeOfReceipt,
-  recordOutcome,
-} from './payment-outcome.ts';
-import { findPause } from './pause-repository.ts';
-import { beginPaying, recordRetry, type PayingSend, type TimedStep } from './payment-repository.ts';
+import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
+import { PaymentAttempts } from './payment-attempts.ts';
+import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
+import { beginPaying, type PayingSend, type TimedStep } from './payment-repository.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
-import { rereadTransaction } from './lost-commits.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
+import { recordOutcome } from './record-outcome.ts';
 import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
+import type { SendReservation } from './reservation-repository.ts';
 import { pixReply } from './transaction-reply.ts';
+import {
+  failChangedPayee,
+  failLookUp,
+  failStart,
+  releaseClaim,
+  resolveLostSend,
+  type UnpaidSend,
+} from './unpaid-send.ts';
 
 /**
  * Sends a PIX. Each step is stored before the next one is taken (`domain/pix.ts` explains the
@@ -72,9 +64,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     // Most sends have no look-up: to open an empty one would throw on the hot path.
     const confirmed = lookupId === undefined ? null : openLookUp(context, payee, lookupId);
     if (lookupId !== undefined && confirmed === null) {
-      const replayed = await readReplay(context, token, reservation);
-      if (replayed) return pixReply(replayed, { replayed: true });
-      throw invalidField('lookup_id', unusableLookUp);
+      return replayOrRefuse(context, token, reservation);
     }
     const claim = await claimAfterReading(context, token, {
       reservation,
@@ -92,36 +82,11 @@ export const sendPix: TokenOperation<'sendPix'> = {
   },
 };
 
-/**
- * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
- * with another body must not hide, or `not_sent` when no payment has the key. Without a valid key,
- * and while the account cannot pay, the outcome is unknown: a new key must not appear safe.
- */
-async function completeRefusal(
-  context: Context,
-  { error, token, headers }: RefusedCall<'sendPix'>,
-): Promise<AppError> {
-  const { code, text, fields = {} } = error;
-  const isComplete = error.headers['Pix-Outcome'] !== undefined;
-  if (code !== 'VALIDATION_FAILED' || isComplete || headers === null) return error;
-  if (Object.hasOwn(fields, 'account')) return error;
-  const outcome = await readOutcomeOfKey(context, token, headers['Idempotency-Key']);
-  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
-}
-
-const unusableLookUp: Text = {
-  en: 'This look-up cannot be used for this payment. Look the key up again.',
-  pt: 'Esta consulta não serve para este pagamento. Consulte a chave de novo.',
-};
-
 /** A send whose key this request has acquired. */
-interface Send {
-  readonly transaction: PixTransaction;
+interface Send extends UnpaidSend {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
-  /** The look-up that the payer has confirmed; null: the key is looked up. */
-  readonly confirmed: ConfirmedLookUp | null;
 }
 
 /**
@@ -137,14 +102,15 @@ async function openSession(
   try {
     return callerSession(context, payer);
   } catch (error) {
-    await moveTransaction(context, transaction.id, release);
+    await releaseClaim(context, transaction);
     throw error;
   }
 }
 
-const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
-
-/** @returns the transaction after the payment, or as another process has stored it. */
+/**
+ * Takes the steps 2 to 5.
+ * @returns the transaction after the payment, or as another process has stored it.
+ */
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction } = send;
   const found = storedLookUp(transaction) ?? (await findPayee(context, send));
@@ -170,11 +136,7 @@ async function findPayee(context: Context, send: Send): Promise<LookUp | null> {
   if (confirmed?.isFresh) return confirmed;
   const found = await lookUp(context, send);
   if (found === null || confirmed === null || isSameOwner(confirmed, found)) return found;
-  return failUnpayable(context, send, {
-    failureCode: 'PAYEE_CHANGED',
-    entry: { note: 'payee_changed' },
-    refusal: invalidLookUp(otherOwner),
-  });
+  return failChangedPayee(context, send);
 }
 
 /**
@@ -193,61 +155,9 @@ async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
     return readLookUp(owner);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return failUnpayable(context, send, failedLookUp(error));
+    return failLookUp(context, send, error);
   }
 }
-
-/** Why a send is not paid. */
-interface Unpayable {
-  readonly failureCode: string;
-  readonly entry: Pick<TimelineEntry, 'providerStatus' | 'attempt' | 'note'>;
-  /** What is thrown: an error of the catalogue, or a defect. */
-  readonly refusal: unknown;
-}
-
-const notSent = { 'Pix-Outcome': 'not_sent' };
-
-function failedLookUp(failure: ProviderError): Unpayable {
-  const { code: failureCode, statusClass: providerStatus, attempts: attempt } = failure;
-  const entry = { providerStatus, attempt, note: 'look_up_failed' };
-  return { failureCode, entry, refusal: toAppError(failure, notSent) };
-}
-
-function invalidLookUp(text: Text): AppError {
-  return new AppError('VALIDATION_FAILED', { fields: { lookup_id: [text] }, headers: notSent });
-}
-
-/**
- * Fails a send before it is paid.
- * @returns null when another process has moved the transaction.
- * @throws the refusal.
- */
-async function failUnpayable(
-  context: Context,
-  { transaction }: Send,
-  { failureCode, entry, refusal }: Unpayable,
-): Promise<null> {
-  const failed = await moveTransaction(context, transaction.id, {
-    from: phasesBeforePaying,
-    to: 'SETTLED',
-    status: 'FAILED',
-    outcome: 'not_sent',
-    failureCode,
-    timeline: [{ phase: 'SETTLED', ...entry }],
-  });
-  if (failed) throw refusal;
-  return null;
-}
-
-const usedLookUp: Text = {
-  en: 'This look-up belongs to another payment. Look the key up again, and pay with a new key.',
-  pt: 'Esta consulta pertence a outro pagamento. Consulte a chave de novo e pague com uma nova chave.',
-};
-
-const otherOwner: Text = {
-  en: 'The payee may have changed since. Look the key up again, and pay with a new key.',
-  pt: 'Quem recebe pode ter mudado. Consulte a chave de novo e pague com uma nova chave.',
-};
 
 /** If two processes reach this step with the same transaction, the database admits one of them. */
 async function startPaying(
@@ -258,53 +168,11 @@ async function startPaying(
   try {
     return await beginPaying(context, send.transaction, step);
   } catch (error) {
-    if (isConstraintViolation(error)) {
-      const failed = failedLookUp(usedEndToEnd(error));
-      // Another payment has the end-to-end id: of the confirmed look-up, or one that is not new.
-      const isConfirmed = send.confirmed?.endToEnd === step.endToEnd;
-      const refusal = isConfirmed ? invalidLookUp(usedLookUp) : failed.refusal;
-      return failUnpayable(context, send, { ...failed, refusal });
-    }
-    scheduleUnsentFailure(context, send.transaction, step);
-    throw error;
+    return failStart(context, send, { step, error });
   }
 }
 
-/** One end-to-end id is one transfer (BCB, Manual de Padrões do Pix), so it is not used twice. */
-function usedEndToEnd(cause: unknown): ProviderError {
-  return new ProviderError({
-    outcome: 'rejected',
-    code: 'PROVIDER_INVALID_RESPONSE',
-    statusClass: 'invalid',
-    cause,
-  });
-}
-
-/**
- * Handles a send that this process could not take to PAYING: another process has moved it, sends
- * were paused, or its account was blocked meanwhile. If it has the end-to-end id of our own
- * look-up, a statement that we had given up took it to PAYING nevertheless, and another process has
- * marked it UNKNOWN since: nothing was sent.
- */
-async function resolveLostSend(
-  context: Context,
-  send: Send,
-  step: TimedStep | null,
-): Promise<PixTransaction> {
-  const stored = await rereadTransaction(context, send.transaction).catch((error: unknown) => {
-    if (step) scheduleUnsentFailure(context, send.transaction, step);
-    throw error;
-  });
-  const isOwn = step !== null && stored.endToEnd === step.endToEnd;
-  if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, send.transaction, step);
-  if (!isBeforePaying(stored.phase)) return stored;
-  if (await findPause(context)) {
-    await moveTransaction(context, stored.id, release);
-    throw pausedRefusal(storedOutcome(stored));
-  }
-  return (await failUnpaid(context, stored, inactiveAccount('BLOCKED'))).transaction;
-}
-
+/** Takes the steps 4 and 5. */
 async function pay(context: Context, send: Send, paying: PayingSend): Promise<PixTransaction> {
   const { session, request } = send;
   const order: PaymentOrder = { ...send.order, endToEnd: paying.endToEnd };
@@ -337,57 +205,35 @@ function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction
   throw toAppError(failure, { 'Pix-Outcome': outcome });
 }
 
-/** Counts the attempts at a payment. An attempt is made only while this process may still pay. */
-class PaymentAttempts {
-  readonly #context: Context;
-  readonly #paying: PayingSend;
-  #allowed = 0;
+/** A look-up that is not usable refuses the payment; the repeat of a stored send finds it. */
+async function replayOrRefuse(
+  context: Context,
+  token: VerifiedToken,
+  reservation: SendReservation,
+) {
+  const replayed = await readReplay(context, token, reservation);
+  if (replayed) return pixReply(replayed, { replayed: true });
+  throw invalidField('lookup_id', unusableLookUp);
+}
 
-  constructor(context: Context, paying: PayingSend) {
-    this.#context = context;
-    this.#paying = paying;
-  }
+const unusableLookUp: Text = {
+  en: 'This look-up cannot be used for this payment. Look the key up again.',
+  pt: 'Esta consulta não vale para este pagamento. Consulte a chave Pix de novo.',
+};
 
-  /** The number of attempts that were made. */
-  get made(): number {
-    return Math.max(1, this.#allowed);
-  }
-
-  /** @returns the options of the call that makes the payment. */
-  limit(options: CallOptions): CallOptions {
-    return { ...options, beforeAttempt: (last) => this.#mayAttempt(last) };
-  }
-
-  /** The first attempt is announced by PAYING itself and costs no round trip. */
-  #mayAttempt(last: ProviderError | null): boolean | Promise<boolean> {
-    if (!this.#fitsIntoClaim()) return false;
-    if (this.#allowed > 0) return this.#mayRepeat(last);
-    this.#allowed = 1;
-    return true;
-  }
-
-  /** A process that was stopped for minutes must not pay what another one has taken over. */
-  #fitsIntoClaim(): boolean {
-    const { clock, config } = this.#context;
-    const endsBy = clock.now().getTime() + config.provider.timeoutMs;
-    return endsBy <= this.#paying.claimedUntil.getTime();
-  }
-
-  async #mayRepeat(last: ProviderError | null): Promise<boolean> {
-    const attempt = this.#allowed + 1;
-    const note = last?.outcome === 'unknown' ? repeatNotes.unknown : repeatNotes.notSent;
-    try {
-      const mayRepeat = await recordRetry(this.#context, this.#paying, {
-        attempt,
-        last: last && toAttemptAnswer(last),
-        note,
-      });
-      if (mayRepeat) this.#allowed = attempt;
-      return mayRepeat;
-    } catch (error) {
-      const facts = { error, transactionId: this.#paying.id };
-      this.#context.log.warn(facts, 'a payment is not repeated: the database fails');
-      return false;
-    }
-  }
+/**
+ * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
+ * with another body must not hide, or `not_sent` when no payment has the key. Without a valid key,
+ * and while the account cannot pay, the outcome is unknown: a new key must not appear safe.
+ */
+async function completeRefusal(
+  context: Context,
+  { error, token, headers }: RefusedCall<'sendPix'>,
+): Promise<AppError> {
+  const { code, text, fields = {} } = error;
+  const isComplete = error.headers['Pix-Outcome'] !== undefined;
+  if (code !== 'VALIDATION_FAILED' || isComplete || headers === null) return error;
+  if (Object.hasOwn(fields, 'account')) return error;
+  const outcome = await readOutcomeOfKey(context, token, headers['Idempotency-Key']);
+  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
 }

@@ -8,8 +8,6 @@ import { readSealedToken } from '../auth/session-repository.ts';
 import type { Context } from '../context/context.ts';
 import { foundAfterLossNote, isBeforePaying, phasesBeforePaying } from '../domain/pix.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
-import { noteCorrection } from './correction.ts';
-import { correctTransaction } from './correction-repository.ts';
 import {
   findKnownSends,
   findSendOfKey,
@@ -21,7 +19,8 @@ import {
 import { moveTransaction } from './move-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { settleByLines } from './sweep.ts';
+import { settleByLines, settleSend } from './settle-send.ts';
+import { judgeSend } from './statement-evidence.ts';
 
 /**
  * Reads the statement of a user whose last commits may be lost, outside any transaction.
@@ -77,11 +76,10 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     // A payment of an amount that cannot be read could block nothing.
     if (line.amountCents === null) return false;
     const { amountCents } = line;
-    const id = await keepLostSend(context, userId, { ...line, amountCents });
-    if (id === null) continue;
-    const { endToEnd, clientRequestId } = line.ids;
-    const send = { id, endToEnd, amountCents, idempotencyKey: clientRequestId ?? '' };
-    await settleByLines(context, send, lines);
+    const { endToEnd, clientRequestId: idempotencyKey } = line.ids;
+    const lost = { userId, endToEnd, amountCents, idempotencyKey };
+    const id = await keepLostSend(context, lost, lines);
+    if (id !== null) await settleByLines(context, { ...lost, id, status: 'PROCESSING' }, lines);
   }
   await storeReading(context, userId, owed);
   return true;
@@ -97,10 +95,13 @@ function isPayment(line: StatementLine): line is PaymentLine {
   return line.ids.endToEnd !== null && line.ids.returnId === null && line.direction !== 'in';
 }
 
-type ReadableLine = PaymentLine & { readonly amountCents: number };
-
 /** The form of the contract (`IdempotencyKey`): another id is none of the app's. */
-const idempotencyKey = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
+const keyPattern = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
+
+interface ShownSend extends LostSend {
+  /** The request id of its line. */
+  readonly idempotencyKey: string | null;
+}
 
 /**
  * Stores a send that only the statement shows, or notes that nothing accounts for it.
@@ -108,15 +109,12 @@ const idempotencyKey = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
  */
 async function keepLostSend(
   context: Context,
-  userId: number,
-  line: ReadableLine,
+  { idempotencyKey, ...lost }: ShownSend,
+  lines: readonly StatementLine[],
 ): Promise<string | null> {
-  const { endToEnd, clientRequestId } = line.ids;
-  const lost: LostSend = { userId, endToEnd, amountCents: line.amountCents };
-  const isNamed = clientRequestId !== null && idempotencyKey.test(clientRequestId);
-  const id = isNamed
-    ? await keepNamed(context, { ...lost, idempotencyKey: clientRequestId }, line)
-    : null;
+  const { userId, endToEnd } = lost;
+  const isNamed = idempotencyKey !== null && keyPattern.test(idempotencyKey);
+  const id = isNamed ? await keepNamed(context, { ...lost, idempotencyKey }, lines) : null;
   if (id !== null) {
     context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
   } else if (await noteUnaccounted(context, lost)) {
@@ -129,7 +127,7 @@ async function keepLostSend(
 async function keepNamed(
   context: Context,
   lost: NamedLostSend,
-  line: ReadableLine,
+  lines: readonly StatementLine[],
 ): Promise<string | null> {
   const storedId = await storeSendAgain(context, lost);
   if (storedId !== null) return storedId;
@@ -154,10 +152,9 @@ async function keepNamed(
     });
     return moved && id;
   }
-  const isProof = line.direction === 'out' && line.status === 'COMPLETED';
-  if (status !== 'FAILED' || !isProof) return null;
-  const proof = { endToEnd, providerTxid: null, eventId: null, source: foundAfterLossNote };
-  const corrected = await correctTransaction(context, id, proof);
-  if (corrected) noteCorrection(context, { transactionId: id, eventId: null, ...corrected });
-  return corrected && id;
+  const found = judgeSend(lines, lost);
+  if (status !== 'FAILED' || found.evidence !== 'completed') return null;
+  const failed = { id, endToEnd, status };
+  const proof = { line: found.line, note: foundAfterLossNote };
+  return (await settleSend(context, failed, proof)) && id;
 }

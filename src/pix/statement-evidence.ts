@@ -1,5 +1,5 @@
 /** What the lines of a whole statement prove about a payment. The functions are pure. */
-import { namesCharge } from '../domain/pix.ts';
+import { namesCharge, type PixStatus } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 
 /** The payment to find. */
@@ -7,6 +7,16 @@ export interface SoughtPayment {
   readonly endToEnd: string;
   /** In centavos. */
   readonly amountCents: number;
+}
+
+/** A send that is not COMPLETED, and whose payment is sought. */
+export interface SoughtSend extends Omit<SoughtPayment, 'amountCents'> {
+  readonly id: string;
+  readonly status: PixStatus;
+  /** Null: an amount that is too large to compare. */
+  readonly amountCents: number | null;
+  /** The request id that the provider knows; null: not looked for. */
+  readonly idempotencyKey: string | null;
 }
 
 /**
@@ -19,22 +29,24 @@ export interface SoughtPayment {
  */
 export type StatementEvidence = 'completed' | 'pending' | 'absent' | 'unclear';
 
+export type JudgedSend =
+  /** The line proves the payment. */
+  | { readonly evidence: 'completed'; readonly line: StatementLine }
+  | { readonly evidence: Exclude<StatementEvidence, 'completed'> };
+
 /**
  * Judges a send. Evidence is positive only: missing or unknown fields prove nothing, and a
  * statement never proves a failure. Money that came back was paid before.
  */
-export function judgeSend(
-  lines: readonly StatementLine[],
-  payment: SoughtPayment,
-): StatementEvidence {
+export function judgeSend(lines: readonly StatementLine[], payment: SoughtPayment): JudgedSend {
   const named = lines.filter(({ ids }) => ids.endToEnd === payment.endToEnd);
-  if (named.length === 0) return 'absent';
+  if (named.length === 0) return { evidence: 'absent' };
   const [line, ...others] = named.filter((one) => !givesBack(one));
   const isThePayment =
     others.length === 0 && line?.direction === 'out' && line.amountCents === payment.amountCents;
-  if (!isThePayment) return 'unclear';
-  if (line.status === 'COMPLETED') return 'completed';
-  return line.status === 'PROCESSING' ? 'pending' : 'unclear';
+  if (!isThePayment) return { evidence: 'unclear' };
+  if (line.status === 'COMPLETED') return { evidence: 'completed', line };
+  return { evidence: line.status === 'PROCESSING' ? 'pending' : 'unclear' };
 }
 
 /** Whether a line with the end-to-end id of a send returns its money. */

@@ -1,7 +1,6 @@
-/** What the parts of a sweep share: their limits, and the report of what they cannot decide. */
+/** The limits that the parts of a sweep share. */
 import type { Context } from '../context/context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { noteAnomaly } from './pix-transaction-repository.ts';
 
 /** Transactions of each kind that one sweep reads; the rest waits for the next minute. */
 export const batchSize = 500;
@@ -26,19 +25,4 @@ export function startPart({ clock, stopping }: Context, options: CallOptions): S
       return stopping.aborted || passedMs < 0 || passedMs > budgetMs;
     },
   };
-}
-
-/**
- * Reports a transaction that the statement mentions without proof, or whose key and amount another
- * payment has: an operator decides.
- */
-export async function flagSwept(
-  context: Context,
-  transactionId: string,
-  reason: string,
-): Promise<void> {
-  if (!(await noteAnomaly(context, { transactionId, eventId: null, reason }))) return;
-  context.metrics.pixAnomalies.inc();
-  const facts = { transactionId, reason };
-  context.log.error(facts, 'the statement mentions a payment and proves nothing');
 }

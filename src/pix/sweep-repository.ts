@@ -10,6 +10,7 @@ import type { PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { mayBeLost } from './pause-repository.ts';
 import { isUnsettled } from './pix-transaction-repository.ts';
+import type { SoughtSend } from './statement-evidence.ts';
 
 /**
  * Transactions that no process has moved out of some phases for too long, oldest first. The index
@@ -155,13 +156,8 @@ const findUnconfirmed = statement({
 });
 
 /** A send that is not settled, with the active banking session of its user. */
-export interface UnconfirmedSend {
-  readonly id: string;
+export interface UnconfirmedSend extends SoughtSend {
   readonly userId: number;
-  readonly idempotencyKey: string;
-  readonly endToEnd: string;
-  /** Null: an amount that is too large to compare. */
-  readonly amountCents: number | null;
   readonly createdAt: Date;
   readonly session: StoredSession;
 }
@@ -179,6 +175,7 @@ export async function findUnconfirmedSends(
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
+    status: 'PROCESSING',
     idempotencyKey: row.idempotency_key,
     endToEnd: row.end_to_end,
     amountCents: centsFromDecimal(row.amount),

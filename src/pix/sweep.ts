@@ -9,19 +9,19 @@
  * The same statement corrects FAILED sends that it proves.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
-import { nextTurn } from '../clock.ts';
+import { dayMs, nextTurn } from '../clock.ts';
 import type { Context } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
-import { foundInStatementNote, phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
+import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
-import type { CallOptions, StatementLine } from '../provider/provider.ts';
-import { correctFromStatement } from './correction.ts';
+import type { CallOptions } from '../provider/provider.ts';
+import { findFailedSends } from './correction-repository.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { moveTransaction } from './move-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { findOtherPayment, judgeSend } from './statement-evidence.ts';
-import { batchSize, flagSwept, startPart, type SweepPart } from './sweep-part.ts';
+import { settleByLines } from './settle-send.ts';
+import { batchSize, startPart, type SweepPart } from './sweep-part.ts';
 import {
   findStaleTransactions,
   findUnconfirmedSends,
@@ -118,38 +118,15 @@ async function settleOfDay(
   const days = { session, first: first.createdAt, last: first.createdAt, options };
   const lines = await readWholeStatement(context, days);
   if (!lines) return;
-  for (const send of sends) {
+  const { userId, createdAt: at } = first;
+  const failed = await findFailedSends(context, {
+    userId,
+    from: new Date(at.getTime() - dayMs),
+    until: new Date(at.getTime() + dayMs),
+  });
+  for (const send of [...sends, ...failed]) {
     await settleByLines(context, send, lines);
     // Each send searches every line.
     await nextTurn();
   }
-  await correctFromStatement(context, { userId: first.userId, at: first.createdAt, lines });
-}
-
-/**
- * Completes a send that a whole statement proves, and reports what the statement leaves unclear.
- * @param send whose outcome is unknown, or that waits for its webhook.
- */
-export async function settleByLines(
-  context: Context,
-  send: Pick<UnconfirmedSend, 'id' | 'endToEnd' | 'amountCents' | 'idempotencyKey'>,
-  lines: readonly StatementLine[],
-): Promise<void> {
-  const { id, endToEnd, amountCents, idempotencyKey: clientRequestId } = send;
-  if (amountCents === null) return;
-  const payment = { endToEnd, amountCents };
-  const evidence = judgeSend(lines, payment);
-  if (evidence === 'unclear') await flagSwept(context, id, 'statement_unclear');
-  if (evidence === 'absent') {
-    const other = findOtherPayment(lines, { ...payment, clientRequestId });
-    if (other !== null) await flagSwept(context, id, `same_key_and_amount_as ${other}`);
-  }
-  if (evidence !== 'completed') return;
-  await moveTransaction(context, id, {
-    from: ['UNKNOWN', 'ACCEPTED'],
-    to: 'SETTLED',
-    status: 'COMPLETED',
-    outcome: 'accepted',
-    timeline: [{ phase: 'SETTLED', note: foundInStatementNote }],
-  });
 }

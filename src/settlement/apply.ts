@@ -10,7 +10,6 @@ import { correctTransaction } from '../pix/correction-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
 import type { CorrectDecision, Decision, RefundDecision } from './decision.ts';
-import { findEvent } from './event-repository.ts';
 import { storeRefund } from './refund-repository.ts';
 import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
 
@@ -26,18 +25,12 @@ export interface Settled {
   readonly transactionId?: string;
 }
 
-/** The result of an item, and the transactions that its event depends on. */
+/** The result of an item. */
 export interface Applied {
   readonly outcome: Settled;
-  /**
-   * The transactions that it has settled or recorded, or that it found settled or recorded. The
-   * event ends only while they are stored.
-   */
-  readonly settledIds: readonly string[];
+  /** The transaction that it has settled or recorded, or found settled; null: none. */
+  readonly settledId: string | null;
 }
-
-/** A failover has lost the event since it was read, so its result cannot be stored. */
-const eventIsLost = without({ result: 'ignored', reason: 'event_lost' });
 
 /**
  * Applies the decisions about an item, one after the other.
@@ -61,7 +54,8 @@ export async function applyDecisions(
   const outcomes = applied.map(({ outcome }) => outcome);
   const ranked = resultOrder.flatMap((one) => outcomes.filter(({ result }) => result === one));
   const outcome = ranked[0] ?? outcomes[0];
-  return outcome ? { outcome, settledIds: applied.flatMap((one) => one.settledIds) } : null;
+  const settledId = applied.find((one) => one.settledId !== null)?.settledId ?? null;
+  return outcome ? { outcome, settledId } : null;
 }
 
 /** Flags the item whose row a constraint refuses. Other database errors concern every item. */
@@ -82,11 +76,11 @@ async function applyOrFlag(
 }
 
 function without(outcome: Settled): Applied {
-  return { outcome, settledIds: [] };
+  return { outcome, settledId: null };
 }
 
 function settled(result: 'applied' | 'already', transactionId: string): Applied {
-  return { outcome: { result, transactionId }, settledIds: [transactionId] };
+  return { outcome: { result, transactionId }, settledId: transactionId };
 }
 
 /** @returns the item's result, or null when the stored transaction has changed meanwhile. */
@@ -104,14 +98,10 @@ async function apply(
         ...(reason !== undefined && { reason }),
         ...(transaction && { transactionId: transaction.id }),
       };
-      return result === 'already' && transaction
-        ? { outcome, settledIds: [transaction.id] }
-        : without(outcome);
+      return without(outcome);
     }
-    case 'flag': {
-      const outcome = await flag(context, { eventId, ...namedBy(decision) });
-      return { outcome, settledIds: decision.recorded ? [decision.recorded.id] : [] };
-    }
+    case 'flag':
+      return without(await flag(context, { eventId, ...namedBy(decision) }));
     case 'suspect': {
       const { reason, transaction } = decision;
       const transactionId = transaction?.id ?? null;
@@ -129,37 +119,27 @@ async function apply(
     case 'move': {
       const { id: transactionId } = decision.transaction;
       const moved = await moveTransaction(context, transactionId, decision.move);
-      return moved ? settled('applied', transactionId) : changedOrLost(context, eventId);
+      return moved ? settled('applied', transactionId) : null;
     }
     case 'identify': {
       const transactionId = decision.transaction.id;
       const { endToEnd } = decision;
       const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
-      return isStored ? settled('already', transactionId) : changedOrLost(context, eventId);
+      return isStored ? settled('already', transactionId) : null;
     }
     case 'record': {
       const transactionId = await storeReceived(context, eventId, decision.received);
-      if (transactionId === null) return changedOrLost(context, eventId);
+      if (transactionId === null) return null;
       // If the process dies here, the next run finds the record, and flags the charge beside it.
       if (!decision.beside) return settled('applied', transactionId);
       const outcome = await flag(context, { eventId, ...namedBy(decision.beside) });
-      return { outcome, settledIds: [transactionId] };
+      return { outcome, settledId: transactionId };
     }
     case 'refund':
       return applyRefund(context, eventId, decision);
     case 'correct':
       return applyCorrection(context, eventId, decision);
   }
-}
-
-/**
- * @returns why nothing was written: null when the stored rows have changed since they were read.
- */
-async function changedOrLost(
-  context: LocalContext,
-  eventId: string | null,
-): Promise<Applied | null> {
-  return eventId === null || (await findEvent(context, eventId)) ? null : eventIsLost;
 }
 
 /** The item counts as an anomaly: a person must look at what the customer did meanwhile. */
@@ -172,10 +152,10 @@ async function applyCorrection(
   const source = eventId === null ? { source: foundInStatementNote } : {};
   const proof = { endToEnd, providerTxid, eventId, ...source };
   const corrected = await correctTransaction(context, transactionId, proof);
-  if (!corrected) return changedOrLost(context, eventId);
+  if (!corrected) return null;
   noteCorrection(context, { transactionId, eventId, ...corrected });
   const outcome = { result: 'anomaly', reason: 'corrected', transactionId } as const;
-  return { outcome, settledIds: [transactionId] };
+  return { outcome, settledId: transactionId };
 }
 
 async function applyRefund(
@@ -184,7 +164,7 @@ async function applyRefund(
   { transaction, refund }: RefundDecision,
 ): Promise<Applied | null> {
   const stored = await storeRefund(context, eventId, refund);
-  if (stored === null) return changedOrLost(context, eventId);
+  if (stored === null) return null;
   if (stored.kind === 'stored') return settled('applied', stored.id);
   if (stored.kind === 'known' && stored.isSame) return settled('already', stored.id);
   const [transactionId, reason] =

@@ -69,8 +69,6 @@ export interface Flag {
   readonly kind: 'flag';
   readonly transaction: CandidateRow;
   readonly reason: string;
-  /** The received Pix that an earlier attempt has recorded in addition to this transaction. */
-  readonly recorded?: CandidateRow;
 }
 
 /** An item of an event, or a line of a statement as one. */

@@ -1,7 +1,7 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
@@ -208,9 +208,6 @@ export async function findEvent(
  * - A transaction has changed since and could not be moved: the item is decided again.
  * - Another process has settled the event since: this statement may have been delayed for long and
  *   must not overwrite the results of a later attempt.
- * - A transaction that the items found settled is not final: a failover has lost its settlement,
- *   and the event must not become processed. The transactions that this statement moves are
- *   excluded, because its snapshot contains their earlier state.
  *
  * If no job of the event makes this attempt, the same commit queues one, so that every waiting
  * event has a job. An open job becomes due at the earlier of the two times; a running one is run
@@ -218,10 +215,8 @@ export async function findEvent(
  * cost a second row with two index entries and says no more than its event. A job that was
  * requested again while it ran is queued instead, as if it had been requested a moment later.
  *
- * The first condition on moves is true for all of them. Without it the planner would expect a
- * hundred moves for each event, and might read all transactions to find them. The second one
- * prevents the moves of an event that a failover has lost but this process still has: every
- * settlement has its event.
+ * The condition on moves is true for all of them. Without it the planner would expect a hundred
+ * moves for each event, and might read all transactions to find them.
  *
  * Transactions are locked before events, and events before jobs, always in the same order. The
  * events that wait for a moved transaction are woken last.
@@ -239,7 +234,6 @@ export const finishWebhookEvent = batchedStatement({
     jobId: 'bigint null',
     worker: 'text null',
     attemptedBefore: 'timestamptz null',
-    settled: 'text',
     moves: 'text',
     attemptedAt: 'timestamptz',
   },
@@ -251,7 +245,6 @@ export const finishWebhookEvent = batchedStatement({
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
        where move.id = any(array[move.id])
-         and exists (select from webhook_events where id = any(array[requested.id]))
        order by move.id, requested.ordinal
     ), ${moving('moves')}, finished as (
       update webhook_events event
@@ -262,10 +255,6 @@ export const finishWebhookEvent = batchedStatement({
          and event.processed_at is not distinct from requested.attempted_before
          and requested.ordinal not in (
                select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))
-         and not exists (
-               select from jsonb_array_elements_text(requested.settled::jsonb) as settled_id
-                where coalesce((select status from pix_transactions t
-                                 where t.id = settled_id::uuid), 'PROCESSING') = 'PROCESSING')
       returning requested.ordinal, requested.id, requested.now, requested.ids, requested.job_at,
                 requested.waiting_since, requested.job_id, requested.worker
     ), waits as materialized (
@@ -329,8 +318,6 @@ export interface AttemptToFinish {
   readonly queueAt: Date | null;
   /** The job that ends with this attempt, or null. */
   readonly endedJob: LeasedJob | null;
-  /** The transactions that its items found settled, or have settled before. */
-  readonly settledIds: readonly string[];
   /** The moves of its items, each of another transaction. */
   readonly moves: readonly MoveDecision[];
 }
@@ -375,7 +362,6 @@ export async function finishAttempt(
     jobId: endedJob?.id ?? null,
     worker: endedJob?.worker ?? null,
     attemptedBefore: attempt.attemptedBefore,
-    settled: JSON.stringify(attempt.settledIds),
     moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
     attemptedAt: attempt.attemptedAt,
   });
@@ -385,40 +371,4 @@ export async function finishAttempt(
     waitsForMore: row?.waits_for_more ?? false,
     jobStatus: row?.job_status ?? null,
   };
-}
-
-/**
- * Queues a job for each event that waits to be settled and has none: a failover that loses commits
- * may give the id of a lost job to this event's job, which a run of the lost one then ends. An
- * event whose job is dead is for an operator.
- */
-const queueForgotten = statement({
-  name: 'webhook-queue-forgotten',
-  parameters: { now: 'timestamptz', receivedBefore: 'timestamptz' },
-  text: ({ now, receivedBefore }) => sql`
-    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-    select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
-           'queued', ${now}, ${now}
-      from webhook_events event
-     where event.status in ('received', 'parked') and event.received_at < ${receivedBefore}
-       and event.payload is not null
-       and not exists (select from jobs where jobs.unique_key = 'webhook:' || event.id
-                                          and jobs.status in ('queued', 'running'))
-       and not exists (select from jobs where jobs.status = 'dead'
-                                          and jobs.unique_key = 'webhook:' || event.id)
-     order by event.received_at limit 500
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-        do nothing
-    returning id, pg_notify('${jobsChannel}', '')`,
-});
-
-/** Longer than an event waits for its job's first run, in milliseconds. */
-const forgottenAfterMs = 5 * 60_000;
-
-/** Gives every event that waits to be settled a job, if it has none. */
-export async function queueForgottenEvents(context: LocalContext): Promise<void> {
-  const now = context.clock.now();
-  const before = new Date(now.getTime() - forgottenAfterMs);
-  const queued = await context.db.query(queueForgotten, { now, receivedBefore: before });
-  if (queued.length > 0) context.log.warn({ events: queued.length }, 'events had no job');
 }

@@ -30,7 +30,7 @@ export function decideConflicting(
   const known = findRecorded(item, candidates);
   if (known) {
     const ofKnown = decideDuplicate(item, known);
-    return ofKnown.kind === 'flag' ? ofKnown : { ...flag, recorded: known };
+    return ofKnown.kind === 'flag' ? ofKnown : flag;
   }
   const hasPaid = candidates.some(
     (one) => one.operation === 'CHARGE' && one.end_to_end === endToEnd,

@@ -8,7 +8,6 @@ import { providerSession, type StoredSession } from '../auth/banking-sessions.ts
 import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
-import { centsFromDecimal } from '../domain/money.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readWholeStatement } from '../pix/read-statement.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -20,9 +19,8 @@ import {
   storeUnreadDays,
   type FoundDifference,
   type StatementUser,
-  type StoredMovement,
 } from './reconciliation-repository.ts';
-import { settleLine, possibleTypes, type LineDifference, type SettledLine } from './settle-line.ts';
+import { settleLine, type LineDifference, type SettledLine } from './settle-line.ts';
 import { sortLines, lineSubject, type ReadLine, type SortedLines } from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
@@ -135,8 +133,7 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
   // Refunds last: the payment that they give back may be among the other lines.
   for (const proven of [...sorted.payments, ...sorted.refunds]) {
     const stored = byId.get(lineSubject(proven.line)) ?? [];
-    if (isStoredSame(proven.line, stored, userId)) continue;
-    const isOfDryRun = isDryRun && proven.item.kind === 'refund';
+    const isOfDryRun = isDryRun && proven.item?.kind === 'refund';
     if (isOfDryRun && settled.some(({ endToEnd }) => endToEnd === proven.line.ids.endToEnd)) {
       // Its payment would be settled by then.
       settled.push(findReturn(proven.line));
@@ -165,21 +162,4 @@ function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLine
   const proven = [...payments, ...refunds].map(({ line }) => line);
   const read = [...proven, ...open, ...givenBack].map(lineSubject);
   return [...new Set([...read, ...unproven.flatMap(({ line }) => line.ids.endToEnd ?? [])])];
-}
-
-/**
- * Whether the movement of a line is stored already, so that nothing is left to decide. A line that
- * names a charge may complete it, although its payment is recorded.
- */
-function isStoredSame(line: ReadLine, stored: readonly StoredMovement[], userId: number): boolean {
-  const types = possibleTypes(line);
-  const namesCharge = line.ids.transactionIdentification !== null && line.direction === 'in';
-  return stored.some(
-    (one) =>
-      one.userId === userId &&
-      one.status === 'COMPLETED' &&
-      centsFromDecimal(one.amount) === line.amountCents &&
-      types.has(one.operation) &&
-      !(namesCharge && one.operation === 'RECEIVED'),
-  );
 }

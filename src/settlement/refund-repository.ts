@@ -35,8 +35,6 @@ export type StoredRefund =
  * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
  * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
  * as that of a received PIX.
- *
- * No row: the event is no longer stored.
  */
 export const recordRefund = batchedStatement({
   name: 'pix-refund',

@@ -270,7 +270,6 @@ async function store(
   });
   const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
   const status = eventStatus(items);
-  const movedNow = new Set(moved.map(({ index }) => index));
   const stored = await finishAttempt(context, {
     eventId,
     status,
@@ -281,12 +280,6 @@ async function store(
     waits: listWaits(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    settledIds: [
-      ...settledBy(items.filter(({ index }) => !movedNow.has(index))),
-      // An item may concern two transactions, or record one and flag another; its outcome names
-      // one.
-      ...[...settled.values()].flatMap(({ settledIds }) => settledIds),
-    ],
     moves: moves.map(({ decision }) => decision),
   });
   const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
@@ -342,12 +335,6 @@ function listWaits(
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
 }
 
-/** The transactions that the items have settled or found settled. */
-function settledBy(items: readonly ItemOutcome[]): string[] {
-  const settled = items.filter(({ result }) => result === 'applied' || result === 'already');
-  return settled.flatMap(({ transactionId }) => transactionId ?? []);
-}
-
 function orphaned(outcome: ItemOutcome): ItemOutcome {
   return outcome.result === 'parked' ? { ...outcome, result: 'orphaned' } : outcome;
 }
@@ -363,7 +350,7 @@ const statusOrder: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
 ];
 
 /** @returns the status of an event whose items have these results. */
-export function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
+function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
   const results = new Set(items.map(({ result }) => result));
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }

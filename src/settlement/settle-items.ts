@@ -7,7 +7,8 @@ import type { LocalContext } from '../context/context.ts';
 import { staticTxidLength } from '../domain/pix.ts';
 import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions, type Applied } from './apply.ts';
-import { decide, needsFacts } from './decide.ts';
+import { decide } from './decide.ts';
+import { needsFacts } from './ignored-item.ts';
 import type { EventItem, ItemMove } from './decision.ts';
 import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
 
@@ -183,7 +184,7 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads the rows that an item may concern; most ignored items need no statement. */
-export async function loadCandidatesIfNeeded(
+async function loadCandidatesIfNeeded(
   context: LocalContext,
   item: WebhookItem,
 ): Promise<Facts> {

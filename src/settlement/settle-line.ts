@@ -1,9 +1,13 @@
-/** Settles what a line of a statement proves, by the same decisions as an item of an event. */
+/**
+ * Settles what a line of a statement proves: a payment that was sent as the sweep does, money that
+ * came in and refunds by the same decisions as an item of an event.
+ */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import type { PixType } from '../domain/pix.ts';
+import { isBeforePaying, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
-import { noPayee } from '../provider/webhook-events.ts';
+import { settleSend } from '../pix/settle-send.ts';
+import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions } from './apply.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -39,52 +43,34 @@ export interface LineResult {
   readonly differences: readonly LineDifference[];
 }
 
+const nothing: LineResult = { done: [], differences: [] };
+
 /**
  * Settles a line. It may be repeated, and an event may settle the same at the same time: the second
  * finds it done.
  */
 export async function settleLine(
   context: LocalContext,
-  proven: ProvenLine,
+  { line, item }: ProvenLine,
   options: SettleLineOptions,
 ): Promise<LineResult> {
-  const { line } = proven;
-  const doubt = doubtAbout(proven, options);
-  if (doubt !== null) return { done: [], differences: doubt === 'explained' ? [] : [doubt] };
-  for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
-    const decisions = decide(
-      { eventId: null, item: proven.item, receivedAt: context.clock.now() },
-      await factsOfLine(context, proven, options.userId),
-    );
-    const differences = decisions.flatMap((one) => toDifference(line, one) ?? []);
-    const result = await carryOut(context, decisions.filter(isDoable), { line, options });
-    if (result) return { ...result, differences: [...differences, ...result.differences] };
-  }
-  const reason = 'changed_meanwhile';
-  return { done: [], differences: [differenceFrom(line, { kind: 'UNPROVEN', reason })] };
-}
-
-/**
- * Whether a line cannot be what it says: the id is another user's or of the other direction.
- * @returns null when it can; `explained` when nothing is missing.
- */
-function doubtAbout(
-  { line, item }: ProvenLine,
-  { userId, stored }: SettleLineOptions,
-): LineDifference | 'explained' | null {
+  const { userId, stored } = options;
   const types = possibleTypes(line);
-  const sameType = stored.filter(({ operation }) => types.has(operation));
-  if (sameType.length > 0 && sameType.every((one) => one.userId !== userId)) {
-    return differenceFrom(line, { kind: 'UNPROVEN', reason: 'other_account' });
+  const ofType = stored.filter(({ operation }) => types.has(operation));
+  const own = ofType.filter((one) => one.userId === userId);
+  if (ofType.length > 0 && own.length === 0) {
+    return differing(line, { kind: 'UNPROVEN', reason: 'other_account' });
   }
-  const own = stored.filter((one) => one.userId === userId);
-  const send = own.find(({ operation }) => operation === 'SEND');
-  if (item.kind === 'received' && send) return moneyBack(line, send) ?? 'explained';
-  const refund = own.find(({ operation }) => item.kind === 'refund' && types.has(operation));
-  if (!refund) return null;
-  return centsFromDecimal(refund.amount) === line.amountCents
-    ? 'explained'
-    : differenceFrom(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  if (own.some((one) => isStoredAs(one, line))) return nothing;
+  if (item === null) return settleSent(context, line, { send: own[0], options });
+  const [refund] = item.kind === 'refund' ? own : [];
+  if (refund) return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  const send = stored.find((one) => one.operation === 'SEND' && one.userId === userId);
+  if (item.kind === 'received' && send) {
+    const difference = moneyBack(line, send);
+    return difference ? { done: [], differences: [difference] } : nothing;
+  }
+  return decideLine(context, { line, item }, options);
 }
 
 /** The types of transactions that a line may be about. */
@@ -93,16 +79,77 @@ export function possibleTypes({ ids, direction }: ReadLine): ReadonlySet<PixType
   return new Set<PixType>(direction === 'in' ? ['CHARGE', 'RECEIVED'] : ['SEND']);
 }
 
+/**
+ * Whether a transaction is the movement of a line, so that nothing is left to decide. A line that
+ * names a charge may complete it, although its payment is recorded.
+ */
+function isStoredAs({ status, amount, operation }: StoredMovement, line: ReadLine): boolean {
+  const mayPay = operation === 'RECEIVED' && line.ids.transactionIdentification !== null;
+  return status === 'COMPLETED' && centsFromDecimal(amount) === line.amountCents && !mayPay;
+}
+
 /** Money that comes back under the id of a send agrees with a failure only. */
 export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference | null {
   if (send.status === 'FAILED') return null;
   return differenceFrom(line, differs(send, 'OTHER_STATUS', 'money_back'));
 }
 
-/** Only the transactions of the user; and the statement itself names its owner as the payee. */
-async function factsOfLine(
+interface SentLine {
+  /** The send of the user with the end-to-end id of the line. */
+  readonly send: StoredMovement | undefined;
+  readonly options: SettleLineOptions;
+}
+
+async function settleSent(
   context: LocalContext,
-  { item }: ProvenLine,
+  line: ReadLine,
+  { send, options: { isDryRun } }: SentLine,
+): Promise<LineResult> {
+  if (!send) return differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
+  if (centsFromDecimal(send.amount) !== line.amountCents) {
+    return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  }
+  const { id, status, phase } = send;
+  if (status === 'PROCESSING' && isBeforePaying(phase)) {
+    return differing(line, differs(send, 'OTHER_STATUS', 'not_paying_yet'));
+  }
+  const { endToEnd } = line.ids;
+  const expected = status === 'FAILED' ? 'corrected' : 'completed';
+  const action = isDryRun
+    ? expected
+    : await settleSend(context, { id, endToEnd, status }, { line });
+  // The next reading finds how it has ended.
+  if (!action) return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
+  const settled = { action, transactionId: id, endToEnd, amountCents: line.amountCents };
+  return { done: [settled], differences: [] };
+}
+
+interface DecidedLine {
+  readonly line: ReadLine;
+  readonly item: WebhookItem;
+}
+
+async function decideLine(
+  context: LocalContext,
+  { line, item }: DecidedLine,
+  options: SettleLineOptions,
+): Promise<LineResult> {
+  for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
+    const decisions = decide(
+      { eventId: null, item, receivedAt: context.clock.now() },
+      await factsOfItem(context, item, options.userId),
+    );
+    const differences = decisions.flatMap((one) => toDifference(line, one) ?? []);
+    const result = await carryOut(context, decisions.filter(isDoable), { line, options });
+    if (result) return { ...result, differences: [...differences, ...result.differences] };
+  }
+  return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
+}
+
+/** Only the transactions of the user; and the statement itself names its owner as the payee. */
+async function factsOfItem(
+  context: LocalContext,
+  item: WebhookItem,
   userId: number,
 ): Promise<Facts> {
   const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
@@ -153,10 +200,9 @@ async function carryOut(
     }
     const applied = await applyDecisions(context, null, [decision]);
     if (!applied) return null;
-    const { outcome, settledIds } = applied;
+    const { outcome, settledId } = applied;
     const { result, reason = 'unclear', transactionId = null } = outcome;
     const isDone = result === 'applied' || decision.kind === 'identify' || reason === 'corrected';
-    const [settledId = null] = settledIds;
     if (settledId !== null && (isDone || result === 'anomaly')) {
       done.push({ action, transactionId: settledId, endToEnd, amountCents });
     }
@@ -173,8 +219,6 @@ const kinds: Readonly<Record<string, DifferenceKind>> = {
   refunds_exceed_amount: 'DIFFERENT_AMOUNT',
   contradicts_final_status: 'OTHER_STATUS',
   not_completed_yet: 'OTHER_STATUS',
-  not_paying_yet: 'OTHER_STATUS',
-  no_match: 'MISSING_HERE',
 };
 
 function differenceKind(reason: string): DifferenceKind {
@@ -197,13 +241,17 @@ function ofDecision(
   reason: string,
   { transaction }: { readonly transaction?: CandidateRow | undefined },
 ): LineDifference {
-  const stored = transaction
-    ? { transactionId: transaction.id, storedAmount: transaction.amount }
-    : {};
-  const kind = differenceKind(reason);
-  const missing = line.ids.returnId === null ? 'payment_out' : 'refund_of_nothing';
-  const named = reason === 'no_match' ? missing : reason;
-  return { ...differenceFrom(line, { kind, reason: named }), ...stored };
+  // Money that came in is recorded: only a return may have no payment.
+  if (reason === 'no_match') {
+    return differenceFrom(line, { kind: 'MISSING_HERE', reason: 'refund_of_nothing' });
+  }
+  const { id: transactionId = null, amount: storedAmount = null } = transaction ?? {};
+  return differenceFrom(line, {
+    kind: differenceKind(reason),
+    reason,
+    transactionId,
+    storedAmount,
+  });
 }
 
 type Differs = Pick<LineDifference, 'kind' | 'reason'> &
@@ -216,6 +264,10 @@ export function differs(
   reason: string,
 ): Differs {
   return { kind, reason, transactionId: id, storedAmount: amount };
+}
+
+function differing(line: ReadLine, found: Differs): LineResult {
+  return { done: [], differences: [differenceFrom(line, found)] };
 }
 
 /** The difference of a line that has been read. */

@@ -1,6 +1,6 @@
 /**
  * Sorts the lines of a statement that was read whole by what each may prove. The functions are
- * pure. A line that proves a movement becomes an item, as an event has it: both are decided and
+ * pure. Money that came in and a refund become items, as an event has them: both are decided and
  * applied in the same way.
  */
 import { isReturnId } from '../domain/pix.ts';
@@ -17,10 +17,10 @@ export interface ReadLine extends StatementLine {
   readonly status: NonNullable<StatementLine['status']>;
 }
 
-/** A line that proves a movement, and the movement as an item. */
+/** A line that proves a movement, and the movement as an item; null: a payment that was sent. */
 export interface ProvenLine {
   readonly line: ReadLine;
-  readonly item: WebhookItem;
+  readonly item: WebhookItem | null;
 }
 
 /** A line that proves nothing. */
@@ -82,7 +82,7 @@ export function sortLines({ lines, owner, from }: WholeStatement): SortedLines {
     else if (!isSettled(line)) sorted.open.push(line);
     else if (isTooEarly(line, from)) unproven.push(doubt(line, 'id_before_statement'));
     else if (line.direction === 'in') sorted.payments.push({ line, item: receipt(line, owner) });
-    else if (isProvenSend(line, named)) sorted.payments.push({ line, item: payment(line) });
+    else if (isProvenSend(line, named)) sorted.payments.push({ line, item: null });
     else unproven.push(doubt(line, 'unclear'));
   }
   const once = Map.groupBy(refunds, ({ ids }) => `${ids.returnId}`);
@@ -149,7 +149,7 @@ function isTooEarly({ ids, direction }: ReadLine, from: Date): boolean {
 
 function isProvenSend(line: ReadLine, named: readonly ReadLine[]): boolean {
   const { ids, amountCents } = line;
-  return judgeSend(named, { endToEnd: ids.endToEnd, amountCents }) === 'completed';
+  return judgeSend(named, { endToEnd: ids.endToEnd, amountCents }).evidence === 'completed';
 }
 
 function doubt(line: ReadLine, reason: string): UnprovenLine {
@@ -159,11 +159,6 @@ function doubt(line: ReadLine, reason: string): UnprovenLine {
 /** Identifies a line that has been read among those of its user. */
 export function lineSubject({ ids }: ReadLine): string {
   return ids.returnId ?? ids.endToEnd;
-}
-
-/** The end-to-end id alone proves a send: other payments may have its other ids. */
-function payment(line: ReadLine): WebhookItem {
-  return { ...toItem(line), kind: 'payment', payee: noPayee };
 }
 
 /** The statement itself says who received the money. */

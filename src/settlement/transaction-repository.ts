@@ -4,18 +4,17 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql } from '../db/statement.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import {
   qualifyColumns,
   matchesCallId,
-  isStoredEvent,
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { foundInStatementNote, repeatNotes } from '../domain/pix.ts';
+import { foundInStatementNote, repeatNotes, type PixStatus } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -228,10 +227,27 @@ export async function loadCandidates(
   return { candidates, payees };
 }
 
+const readStatuses = statement({
+  name: 'pix-statuses',
+  parameters: { ids: 'uuid[]' },
+  text: ({ ids }) =>
+    sql<
+      Pick<CandidateRow, 'id' | 'status'>
+    >`select id, status from pix_transactions where id = any(${ids})`,
+});
+
+/** @returns the status of each of these transactions that is stored. */
+export async function findStatuses(
+  { db }: Pick<LocalContext, 'db'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PixStatus>> {
+  const rows = await db.query(readStatuses, { ids });
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
 /**
  * Stores the end-to-end id of the payment that completed a charge or was recorded without it, once:
- * later payments of the charge are different payments. For an event that a failover has lost it
- * stores nothing.
+ * later payments of the charge are different payments.
  */
 export const identifyPayment = batchedStatement({
   name: 'pix-identify',
@@ -244,7 +260,7 @@ export const identifyPayment = batchedStatement({
       update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
         from requested
        where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
-         and t.status = 'COMPLETED' and t.end_to_end is null and ${isStoredEvent('requested')}
+         and t.status = 'COMPLETED' and t.end_to_end is null
       returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
                 t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
     ), noted as (
@@ -256,7 +272,7 @@ export const identifyPayment = batchedStatement({
 
 /**
  * Stores the end-to-end id of a payment that was stored without it.
- * @returns whether the id was unknown before and the event is stored.
+ * @returns whether the id was unknown before.
  */
 export async function storeIdentity(
   { db, clock }: LocalContext,
@@ -274,20 +290,18 @@ export async function storeIdentity(
 
 /**
  * A table expression with the time of a report: the receipt of its event, or now for a line of the
- * provider's statement. It has no row for an event that a failover has lost.
+ * provider's statement.
  * @param calls the table expression of the calls.
  */
 export function reportRow(calls: string): string {
-  return `lateral (select received_at from webhook_events
-                       where id = any(array[${calls}.event_id])
-                       union all
-                      select ${calls}.now where ${calls}.event_id is null)`;
+  return `lateral (select coalesce((select received_at from webhook_events
+                                         where id = any(array[${calls}.event_id])),
+                                       ${calls}.now) as received_at)`;
 }
 
 /**
  * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
- * of the provider, with its timeline row. For an event that a failover has lost it records nothing;
- * a line of the provider's statement has no event.
+ * of the provider, with its timeline row. A line of the provider's statement has no event.
  * The date is the one that the event reports if it is at most 90 days before and five minutes after
  * the receipt of the event; otherwise it is the time of that receipt.
  */
@@ -334,10 +348,7 @@ export const recordReceived = batchedStatement({
       from received join requested using (id)`,
 });
 
-/**
- * @returns the new transaction's id, or null when the payment was recorded meanwhile, or the event
- *   is no longer stored.
- */
+/** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
 export async function storeReceived(
   { db, clock }: LocalContext,
   eventId: string | null,

@@ -1,4 +1,4 @@
-/** A separate PostgreSQL with a synchronous standby, in a folder, in which faults are injected. */
+/** A separate PostgreSQL with a standby, in a folder, in which faults are injected. */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -31,22 +31,32 @@ export class Cluster {
   readonly #programs: string;
   readonly #folder: string;
   readonly #owner: { readonly uid?: number; readonly gid?: number };
+  readonly #isSynchronous: boolean;
   /** The number of the primary in the order of creation; the standby has the next one. */
   #nth = 1;
+  #standbyPort = 0;
 
-  private constructor(programs: string, folder: string, of: Pick<Cluster, 'port'> & Owner) {
+  private constructor(programs: string, folder: string, of: Parts) {
     this.#programs = programs;
     this.#folder = folder;
     this.port = of.port;
     this.#owner = of.owner;
+    this.#isSynchronous = of.isSynchronous;
   }
 
-  /** Creates and starts a primary with its standby. */
-  static async create(programs: string): Promise<Cluster> {
+  /**
+   * Creates and starts a primary with its standby.
+   * @param options `isSynchronous`: whether commits wait for the standby.
+   */
+  static async create(programs: string, { isSynchronous = true } = {}): Promise<Cluster> {
     const owner = await unprivileged();
     const folder = await mkdtemp(join(tmpdir(), 'ponte-chaos-postgres-'));
     if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid ?? owner.uid);
-    const cluster = new Cluster(programs, folder, { port: await freePort(), owner });
+    const cluster = new Cluster(programs, folder, {
+      port: await freePort(),
+      owner,
+      isSynchronous,
+    });
     const data = cluster.#data();
     await cluster.#do('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync');
     await writeFile(join(data, 'postgresql.auto.conf'), settings);
@@ -56,7 +66,12 @@ export class Cluster {
   }
 
   get url(): string {
-    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+    return urlAt(this.port);
+  }
+
+  /** The address of the standby, also after its promotion until it takes over the primary's. */
+  get standbyUrl(): string {
+    return urlAt(this.#standbyPort);
   }
 
   async start(): Promise<void> {
@@ -92,14 +107,29 @@ export class Cluster {
 
   /** Kills the primary: the standby takes over its role and address, and gets a new standby. */
   async failOver(): Promise<void> {
-    const lost = this.#data();
-    await this.#stop(lost, 'immediate');
-    await this.#stop(this.#data(1), 'fast');
-    this.#nth += 1;
-    await this.#start(this.#data(), this.port);
-    await this.#do('pg_ctl', '-D', this.#data(), '-w', 'promote');
-    await rm(lost, { recursive: true });
+    await this.stop('immediate');
+    await this.promote();
+    await this.takeAddress();
     await this.#makeStandby();
+  }
+
+  /** Stops the replication: the standby keeps what it has, and later commits are not on it. */
+  async cutReplication(): Promise<void> {
+    const cut = `alter system set primary_conninfo = ''`;
+    await execute(this.standbyUrl, cut, 'select pg_reload_conf()');
+  }
+
+  /** Promotes the standby of a primary that was killed. It stays at its own address. */
+  async promote(): Promise<void> {
+    await rm(this.#data(), { recursive: true });
+    this.#nth += 1;
+    await this.#do('pg_ctl', '-D', this.#data(), '-w', 'promote');
+  }
+
+  /** Moves the promoted standby to the address of the former primary. */
+  async takeAddress(): Promise<void> {
+    await this.#stop(this.#data(), 'fast');
+    await this.start();
   }
 
   async close(): Promise<void> {
@@ -118,21 +148,19 @@ export class Cluster {
     const data = this.#data(1);
     await this.#alter(`synchronous_standby_names = ''`);
     await this.#do('pg_basebackup', '-D', data, '-d', this.url, '-R', '--no-sync', '-c', 'fast');
-    await this.#start(data, await freePort());
-    await this.#alter(`synchronous_standby_names = '*'`);
+    this.#standbyPort = await freePort();
+    await this.#start(data, this.#standbyPort);
+    if (this.#isSynchronous) await this.#alter(`synchronous_standby_names = '*'`);
   }
 
   async #alter(setting: string): Promise<void> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      await client.query('set default_transaction_read_only = off');
-      await client.query('set synchronous_commit = local');
-      await client.query(`alter system set ${setting}`);
-      await client.query('select pg_reload_conf()');
-    } finally {
-      await client.end();
-    }
+    const statements = [
+      'set default_transaction_read_only = off',
+      'set synchronous_commit = local',
+      `alter system set ${setting}`,
+      'select pg_reload_conf()',
+    ];
+    await execute(this.url, ...statements);
   }
 
   async #start(data: string, port: number): Promise<void> {
@@ -151,6 +179,25 @@ export class Cluster {
 
 interface Owner {
   readonly owner: { readonly uid?: number; readonly gid?: number };
+}
+
+interface Parts extends Pick<Cluster, 'port'>, Owner {
+  readonly isSynchronous: boolean;
+}
+
+function urlAt(port: number): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`;
+}
+
+/** Executes statements one after the other on one connection. */
+async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** The user to run the server programs as: they refuse root, so PostgreSQL's own user. */

@@ -5,7 +5,7 @@
  */
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { beginPause } from '../../src/pix/pause-repository.ts';
-import type { Snapshot } from './memory/database.ts';
+import type { Snapshot } from '../postgres-model/database.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import type { Owner, Scheduler } from './scheduler.ts';

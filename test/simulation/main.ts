@@ -35,7 +35,7 @@ import {
   readHazards,
   type Hazards,
 } from './hazards.ts';
-import { engineNames } from './engines.ts';
+import { engineNames } from '../postgres-model/engines.ts';
 import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';

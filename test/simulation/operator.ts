@@ -8,20 +8,25 @@ import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { retryJobs } from '../../src/operator/jobs.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
+import { accountForPayment, listUnaccounted } from '../../src/operator/pix-account.ts';
 import { resumePix } from '../../src/operator/pix-pause.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
+import { reconcileUser, type ReconciledUser } from '../../src/settlement/reconcile-user.ts';
+import { findStatementUser } from '../../src/settlement/reconciliation-repository.ts';
 import type { Processes } from './processes.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import { ProcessGone } from './service.ts';
+import { ProcessGone, requestFacts } from './service.ts';
 
 export interface OperatorOptions {
   readonly processes: Processes;
   readonly oracle: Oracle;
   readonly scheduler: Scheduler;
+  /** How long the provider takes at most to execute a payment and to list it, in milliseconds. */
+  readonly slowestListingMs: () => number;
 }
 
 /** The possible numbers of actions of the operator in one history. */
@@ -71,10 +76,14 @@ export class Operator {
     this.#hasActed = true;
   }
 
-  /** Resumes the sends after a failover, as soon as the service lets it. */
+  /**
+   * Resumes the sends after a failover, as the handbook says: as soon as the service lets it, and
+   * the provider has executed and listed what was under way.
+   */
   async recover(): Promise<void> {
-    const { scheduler } = this.#options;
+    const { scheduler, slowestListingMs } = this.#options;
     this.#isRecovering = true;
+    await scheduler.sleep(this.owner, slowestListingMs());
     for (let tries = 0; tries < maxTries; tries += 1) {
       await scheduler.sleep(this.owner, recoveryPauseMs);
       const resumed = await this.#call('resumes sends', (context) =>
@@ -90,6 +99,31 @@ export class Operator {
     return this.#call('replays all', (context) =>
       replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
     );
+  }
+
+  /** Reconciles days of a user. @returns null when the service could not be reached. */
+  reconcile(
+    userId: number,
+    days: { readonly first: string; readonly last: string },
+  ): Promise<ReconciledUser | 'no account' | null> {
+    return this.#call('reconciles', async (context) => {
+      const user = await findStatementUser(context, userId);
+      const options = requestFacts(context).callOptions;
+      return user ? reconcileUser(context, user, { ...days, options }) : 'no account';
+    });
+  }
+
+  /** Accounts for every line of a statement that blocks sends. */
+  async accountForAll(): Promise<void> {
+    const listed = await this.#call('lists unaccounted lines', (context) =>
+      listUnaccounted.run(context, { limit: 100 }, caller),
+    );
+    for (const { endToEnd } of listed?.lines ?? []) {
+      const input = { endToEnd, ...decision };
+      await this.#call('accounts for a payment', (context) =>
+        accountForPayment.run(context, input, caller),
+      );
+    }
   }
 
   /** Retries the dead jobs of events. */

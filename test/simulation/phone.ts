@@ -7,6 +7,7 @@ import { AppError } from '../../src/errors.ts';
 import { logout } from '../../src/login/logout.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { saveSession } from '../../src/auth/banking-sessions.ts';
+import { readStatementAtLogin } from '../../src/pix/statement-after-loss.ts';
 import type { Processes } from './processes.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -61,7 +62,7 @@ export class Phone {
   }
 
   /**
-   * Logs in again at the provider, without a password check of the service.
+   * Logs in again at the provider, as `login` does, without a password check of the service.
    * @returns whether it succeeded.
    */
   async logIn(): Promise<boolean> {
@@ -70,6 +71,8 @@ export class Phone {
       const login = await context.provider.login({ email: customer.email, password: '' });
       const from = { ...customer, clientAddress: '127.0.0.1' };
       this.sessionId = (await saveSession(context, from, login)) ?? this.sessionId;
+      const session = { userId: customer.id, sessionId: this.sessionId };
+      await readStatementAtLogin(context, session, requestFacts(context).callOptions);
     });
   }
 

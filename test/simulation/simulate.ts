@@ -4,7 +4,9 @@ import { saveSession } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
+import { closeDays } from './closing.ts';
 import { checkAtRest } from './oracle/invariants.ts';
+import { checkReconciled } from './oracle/reconciled.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
 import type { Store } from './store.ts';
@@ -107,9 +109,26 @@ async function runHistory(simulation: Simulation): Promise<readonly FinalRow[]> 
   const isAtRest = await comeToRest(simulation);
   if (!isAtRest) oracle.violated('the service did not come to rest');
   const rows = await checkAtRest(simulation);
-  if (!isAtRest || !simulation.goesOn) return rows;
+  if (!isAtRest) return rows;
+  if (!simulation.goesOn) {
+    await close(simulation);
+    return rows;
+  }
   await goOn(simulation);
-  return checkAtRest(simulation);
+  const later = await checkAtRest(simulation);
+  await close(simulation);
+  return later;
+}
+
+/** Reconciles all days, and checks that every movement of the bank is stored or listed. */
+async function close(simulation: Simulation): Promise<void> {
+  const { scheduler, oracle } = simulation;
+  const lastStep = scheduler.taken + maxQuietSteps;
+  await closeDays(simulation, async (isOver) => {
+    while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
+  });
+  if (scheduler.taken >= lastStep) oracle.violated('reconciliation did not come to rest');
+  await checkReconciled(simulation);
 }
 
 async function openSessions({ store, bank, clients, scheduler }: Simulation): Promise<void> {

@@ -62,6 +62,8 @@ export class Simulation {
   readonly falseEvents: FalseEvents;
   readonly clients: readonly Client[];
   readonly operator: Operator;
+  /** The beginning of the history. */
+  readonly began: Date;
   /** Whether days pass after the history, and the app repeats its requests. */
   readonly goesOn: boolean;
   /** The limits of a customer's sends, in some seeds. */
@@ -155,8 +157,14 @@ export class Simulation {
       otherChannels: policy.adversary.otherChannels,
     });
     this.clients = this.#makeClients();
-    this.operator = new Operator({ processes, oracle, scheduler });
+    this.operator = new Operator({
+      processes,
+      oracle,
+      scheduler,
+      slowestListingMs: () => policy.slowestSettlementMs + profile().statementLagMs,
+    });
     this.goesOn = this.chance.happens(0.2);
+    this.began = new Date(scheduler.nowMs);
   }
 
   /** Starts the processes, the clients, the operator and the payers. */

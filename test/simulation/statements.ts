@@ -64,6 +64,13 @@ interface StatementRequest {
 /** A statement without the names of its parameters: its values are sent. */
 type SentStatement = Pick<Statement, 'name' | 'text'>;
 
+/** A transaction of several statements. */
+interface Unit {
+  readonly execute: Query;
+  /** Reports of its statements, for when it is committed. */
+  readonly observations: (() => Promise<void>)[];
+}
+
 interface Listener {
   readonly owner: Owner;
   readonly channel: string;
@@ -101,9 +108,7 @@ export class Statements {
   databaseOf(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, columns) => {
-      const calls = (columns[0] ?? []).map((_, call) =>
-        Object.fromEntries(statement.names.map((name, place) => [name, columns[place]?.[call]])),
-      );
+      const calls = toCalls(columns, statement.names);
       const rows = this.#request({ owner, statement: toSend(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;
     };
@@ -206,13 +211,14 @@ export class Statements {
     const { scheduler, kind, store, evidence } = this.#options;
     const requestedAt = scheduler.taken;
     const ended = Promise.withResolvers<Result>();
-    const observed = (inStore: Database): Database => {
+    const observed = (inStore: Database, observations: Unit['observations']): Database => {
+      const unit = { execute: inStore.query, observations };
       const query = async (statement: Statement, parameters: unknown): Promise<Row[]> => {
         const sent = bindSingle(statement, parameters);
-        const calls = [parameters as CallParameters];
+        const calls = callsOf(statement, parameters);
         const request = { owner, statement: toSend(statement), calls, sent, requestedAt };
-        const answered = { ...request, answer: Promise.withResolvers<Row[]>() };
-        return (await this.#run(answered, inStore.query)).rows;
+        const answer = Promise.withResolvers<Row[]>();
+        return (await this.#run({ ...request, answer }, unit)).rows;
       };
       const transaction: Database = {
         ...inStore,
@@ -221,18 +227,22 @@ export class Statements {
       };
       return transaction;
     };
+    const commit = async (): Promise<Result> => {
+      const observations: Unit['observations'] = [];
+      const result = await store.db.transaction((inStore) => work(observed(inStore, observations)));
+      for (const observe of observations) await observe();
+      return result;
+    };
     const run = async (): Promise<string> => {
       const fate = this.faults.fateOf({ owner, requestedAt, text: 'insert into' });
       if (fate.error) evidence.databaseFailed(owner);
       const isDone = fate.isDone && !fate.late && requestedAt > this.#failedOverAt;
       const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
       const result = isDone
-        ? await store.db
-            .transaction((inStore) => work(observed(inStore)))
-            .then(
-              (value) => () => ended.resolve(value),
-              (thrown: unknown) => () => ended.reject(thrown),
-            )
+        ? await commit().then(
+            (value) => () => ended.resolve(value),
+            (thrown: unknown) => () => ended.reject(thrown),
+          )
         : null;
       if (error || !result) ended.reject(error);
       else result();
@@ -290,14 +300,24 @@ export class Statements {
     scheduler.submit({ owner, label: `${owner.name} reads an answer of the database`, run });
   }
 
-  /** @returns the rows for the process, and their description for the trace. */
-  async #run(
-    request: StatementRequest,
-    execute: Database['query'] = this.#options.store.db.query,
-  ): Promise<{ rows: Row[]; summary: string }> {
-    const { observed, statementExecuted, evidence } = this.#options;
+  /**
+   * @param unit the transaction that the statement belongs to; none: it is committed alone.
+   * @returns the rows for the process, and their description for the trace.
+   */
+  async #run(request: StatementRequest, unit?: Unit): Promise<{ rows: Row[]; summary: string }> {
+    const execute = unit?.execute ?? this.#options.store.db.query;
     const rows = await execute<Row>(request.statement, request.sent);
-    const written = await this.#writtenBy(request, rows);
+    const written = await this.#writtenBy(request, rows, execute);
+    const observe = (): Promise<void> => this.#observe(request, rows, written);
+    if (unit) unit.observations.push(observe);
+    else await observe();
+    const answered = this.#races.answer(request, rows);
+    return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
+  }
+
+  /** Reports a statement that is committed. */
+  async #observe(request: StatementRequest, rows: Row[], written: Row[]): Promise<void> {
+    const { observed, statementExecuted, evidence } = this.#options;
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (plainName(request.statement) === 'pix-step') {
       const paying = request.calls.filter(({ toPhase }) => toPhase === 'PAYING');
@@ -312,26 +332,29 @@ export class Statements {
     if (name === 'pix-repeat' && calls[0]?.['note'] === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
-    const answered = this.#races.answer(request, rows);
     if (writes(statement.text)) this.failover.committed();
-    return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
   }
 
   /** The transactions that a statement may have stored or moved and does not return. */
-  async #writtenBy({ statement, calls }: StatementRequest, rows: readonly Row[]): Promise<Row[]> {
-    const { store } = this.#options;
+  async #writtenBy(
+    { statement, calls }: StatementRequest,
+    rows: readonly Row[],
+    execute: Query,
+  ): Promise<Row[]> {
+    const read = (text: string, ids: readonly unknown[]): Promise<Row[]> =>
+      execute<Row>({ name: '', text }, [ids]);
     if (plainName(statement) === finishWebhookEvent.name) {
-      return store.rows<Row>(
+      return read(
         `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
-        [rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? {}))],
+        rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? {})),
       );
     }
     if (!silentlyWriting.has(plainName(statement)) || rows.length === 0) return [];
-    return store.rows<Row>(
+    return read(
       `select * from pix_transactions
         where operation = 'SEND' and id::text = any($1::text[])
         order by created_at, id`,
-      [calls.map(({ id }) => id)],
+      calls.map(({ id }) => id),
     );
   }
 
@@ -344,6 +367,26 @@ export class Statements {
     });
     return words.join(', ') || 'nothing';
   }
+}
+
+type Columns = readonly (readonly unknown[])[];
+
+/** Whether the values are those of a batch: each has the values of all calls. */
+function isColumns(values: readonly unknown[]): values is Columns {
+  return values.length > 0 && values.every((one) => Array.isArray(one));
+}
+
+/** The parameters of the calls of a statement, whose values may be bound already. */
+function callsOf({ names = [] }: Statement, parameters: unknown): CallParameters[] {
+  if (!Array.isArray(parameters)) return [parameters as CallParameters];
+  if (isColumns(parameters)) return toCalls(parameters, names);
+  return [Object.fromEntries(names.map((name, place) => [name, parameters[place]]))];
+}
+
+function toCalls(columns: Columns, names: readonly string[]): CallParameters[] {
+  return (columns[0] ?? []).map((_, call) =>
+    Object.fromEntries(names.map((name, place) => [name, columns[place]?.[call]])),
+  );
 }
 
 /** Without batching, too: the store's own batcher must not change a round trip. */

@@ -13,9 +13,14 @@ import { migrateUp } from '../../src/db/migrate.ts';
 import { indexedSettings } from '../../src/db/pool.ts';
 import { createLog, type Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { bothEngines, embeddedEngine, memoryEngine, type EngineName } from './engines.ts';
-import { readCatalog, type Catalog, type RunQuery } from './memory/catalog.ts';
-import type { Snapshot } from './memory/database.ts';
+import {
+  bothEngines,
+  embeddedEngine,
+  memoryEngine,
+  type EngineName,
+} from '../postgres-model/engines.ts';
+import { readCatalog, type Catalog, type RunQuery } from '../postgres-model/catalog.ts';
+import type { Snapshot } from '../postgres-model/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
 import { listedKeyOf } from './bank/listed-key.ts';

@@ -94,7 +94,7 @@ export async function startOwnService(environment: Environment = {}): Promise<Ow
 }
 
 /** The settings of a process on this database; the simulated bank settles payments at once. */
-export function settingsFor(database: TestDatabase): Environment {
+export function settingsFor(database: Pick<TestDatabase, 'databaseUrl' | 'dataDir'>): Environment {
   return {
     APP_ENV: 'local',
     DATA_DIR: database.dataDir,

@@ -97,6 +97,7 @@ describe('a start that is refused', () => {
       [
         'PORT',
         'DATABASE_URL',
+        'DATABASE_FAILOVER',
         'PROVIDER_STUB',
         'PROVIDER_DIALECTS',
         'WEBHOOK_SECRET',

@@ -173,12 +173,12 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
   assert.deepEqual(differing.body, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
-      password_confirmation: ['As senhas não conferem.'],
+      password_confirmation: ['As senhas não são iguais.'],
       document: ['O CNPJ não é válido. Confira os quatorze caracteres.'],
     },
   });
   const missing = await register(without('document'), { language: 'pt-BR' });
-  assert.deepEqual(missing.body.errors, { document: ['O campo é obrigatório.'] });
+  assert.deepEqual(missing.body.errors, { document: ['Este campo é obrigatório.'] });
 });
 
 // 400, 415, 429

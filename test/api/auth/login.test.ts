@@ -134,8 +134,8 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
   assert.deepEqual(answer.body, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
-      email: ['O valor deve ser um e-mail.'],
-      password: ['O campo é obrigatório.'],
+      email: ['Informe um e-mail válido, como nome@exemplo.com.'],
+      password: ['Este campo é obrigatório.'],
     },
   });
 });

@@ -57,7 +57,6 @@ test(
       claimedUntil: null,
       now: at,
       timeline: '[]',
-      eventId: null,
     });
     await waitingForLocks(1);
     const finished = events.map(({ id, job }) => {
@@ -72,7 +71,6 @@ test(
         jobId: String(job),
         worker: 'me',
         attemptedBefore: null,
-        settled: '[]',
         moves: '[]',
         attemptedAt: at,
       });

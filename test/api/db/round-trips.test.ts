@@ -80,6 +80,11 @@ test('a page of transactions takes one round trip', async (t) => {
   await costsAtMost(t, 1, () => read('/pix?type=PIX_CHARGE'));
 });
 
+test('a look-up takes at most four round trips', async (t) => {
+  const body = { pix_key: 'ana@example.com' };
+  await costsAtMost(t, 4, () => app.call('/pix/lookup', { token: user.token, body }));
+});
+
 test('a send takes at most three round trips', async (t) => {
   await costsAtMost(t, 3, () => send('counted'));
 });

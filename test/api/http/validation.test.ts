@@ -47,12 +47,12 @@ test('faults are worded in Brazilian Portuguese for those who prefer it', async 
   assert.deepEqual(answer.json, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
-      email: ['O campo é obrigatório.'],
+      email: ['Este campo é obrigatório.'],
       amount: [
-        'O valor deve ser no mínimo 0,01.',
+        'O valor deve ser no mínimo R$ 0,01.',
         'O valor deve ter no máximo duas casas decimais.',
       ],
-      kind: ['O valor deve ser um destes: dynamic, static.'],
+      kind: ['Escolha uma destas opções: dynamic, static.'],
     },
   });
 });

@@ -161,47 +161,6 @@ test('what a process says of a job that was taken from it does not count', async
   assert.deepEqual([first.runs.length, second.runs.length], [1, 1]);
 });
 
-test('a run whose claim a failover has taken back does not end the run that follows it', async (t) => {
-  const gates = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
-  t.after(() => {
-    for (const gate of gates) gate.resolve(undefined);
-  });
-  const work = recorder(() => gates[work.runs.length === 1 ? 0 : 1].promise);
-  const process = watched(app);
-  const id = await queueJob(app, 'work');
-  const loop = await startLoop(t, process, { jobs: { work } });
-  await eventually(() => work.runs.length === 1, 'the first run');
-  await app.rows(
-    `update jobs set status = 'queued', attempts = 0, leased_by = null, leased_until = null`,
-  );
-  loop.wake();
-  await eventually(() => work.runs.length === 2, 'the second run');
-  gates[0].resolve(undefined);
-  await process.rest();
-  assert.equal((await jobState(app, id))?.status, 'running');
-  gates[1].resolve(undefined);
-  await process.pass(40_000, 5_000);
-  await isDone(id);
-});
-
-test('a job of before a failover does not end the one that has its id since', async (t) => {
-  const gate = Promise.withResolvers<undefined>();
-  t.after(() => gate.resolve(undefined));
-  const work = recorder(() => gate.promise);
-  const process = watched(app);
-  const id = await queueJob(app, 'work');
-  const loop = await startLoop(t, process, { jobs: { work } });
-  await eventually(() => work.runs.length === 1, 'the run of the job that is stored');
-  const lost = loop.reserve() ?? assert.fail('there is no place');
-  lost.begin({ id, kind: 'work', payload: {} }, () => Promise.resolve(undefined));
-  await process.rest();
-  assert.equal((await jobState(app, id))?.status, 'running');
-  gate.resolve(undefined);
-  await process.pass(40_000, 5_000);
-  await isDone(id);
-  assert.equal(work.runs.length, 2);
-});
-
 test('a result that could not be stored makes the job run again: at least once, not at most', async (t) => {
   const work = recorder();
   const process = watched(app);

@@ -7,7 +7,7 @@ import { listPix } from '../../../src/operator/pix-list.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
 import { correctTransaction } from '../../../src/pix/correction-repository.ts';
 import { moveTransaction } from '../../../src/pix/move-repository.ts';
-import { previewEvent, replayEvent } from '../../../src/settlement/replay.ts';
+import { previewReplay, replayEvent } from '../../../src/settlement/replay.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { unwatched } from '../operator/asking.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -52,7 +52,7 @@ test('a failed send is corrected by its end-to-end id and its amount, once', asy
   const { id, end_to_end: endToEnd } = await givenFailedSend();
   const before = await corrections();
   const event = await app.deliver(confirmed({ endToEnd, amount: 10.5 }));
-  const preview = await previewEvent(app.context, event);
+  const preview = await previewReplay(app.context, event);
   assert.ok(preview.kind === 'preview');
   assert.deepEqual(
     preview.items.map(({ result, reason, from, to }) => [result, reason, from, to]),

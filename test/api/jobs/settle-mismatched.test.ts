@@ -1,7 +1,7 @@
 /** A PIX of another amount than the charge that it names: flagged, and in the statement, once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { previewEvent, replayEvent } from '../../../src/settlement/replay.ts';
+import { previewReplay, replayEvent } from '../../../src/settlement/replay.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
@@ -18,7 +18,7 @@ test('a payment of another amount is in the statement once, however it is report
   const paid = (changes: Record<string, unknown> = {}) =>
     pix({ txid, chave: payee.email, valor: '41.23', endToEndId, ...changes });
   const event = await app.deliver(paid());
-  const previewed = await previewEvent(app.context, event);
+  const previewed = await previewReplay(app.context, event);
   assert.ok(previewed.kind === 'preview');
   assert.deepEqual(
     previewed.items.map(({ result, reason, transactionId }) => [result, reason, transactionId]),

@@ -6,6 +6,7 @@ import { givenCustomer, logIn } from '../../support/factories.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
+import { previewReplay } from '../../../src/settlement/replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -119,6 +120,26 @@ test('refunds in part add up to the amount at most; more is an anomaly of the se
   assert.equal(larger.items[0]?.transactionId, send.id);
   assert.equal((await refundsOf(send.id)).length, 2);
   assert.equal(await refundedAmount(send.id), '10.50');
+});
+
+test('a preview of refunds that exceed the amount together finds them as the replay does', async () => {
+  const send = await givenPaid();
+  const parts = [4, 6.5, 0.01].map((amount) => refundIn(send.end_to_end, amount));
+  const eventId = await app.deliver(parts);
+  const previewed = await previewReplay(app.context, eventId);
+  assert.ok(previewed.kind === 'preview');
+  const shown = previewed.items.map(({ result, reason, from, to }) => [result, reason, from, to]);
+  assert.deepEqual(shown, [
+    ['applied', undefined, null, 'COMPLETED'],
+    ['applied', undefined, null, 'COMPLETED'],
+    ['anomaly', 'refunds_exceed_amount', 'COMPLETED', 'COMPLETED'],
+  ]);
+  assert.deepEqual([await refundsOf(send.id), await refundedAmount(send.id)], [[], null]);
+  assert.deepEqual(results(await app.settle(eventId)), [
+    'applied',
+    'applied',
+    'anomaly: refunds_exceed_amount',
+  ]);
 });
 
 test('concurrent refunds of one payment are counted one after the other', async () => {

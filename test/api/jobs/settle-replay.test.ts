@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { previewEvent, replayEvent, type Preview } from '../../../src/settlement/replay.ts';
+import { previewReplay, replayEvent, type Preview } from '../../../src/settlement/replay.ts';
 import type { JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
@@ -15,7 +15,7 @@ const hourMs = 60 * 60_000;
 
 const { newEndToEnd } = app;
 
-const preview = (eventId: string) => previewEvent(context, eventId);
+const preview = (eventId: string) => previewReplay(context, eventId);
 
 /** What an item would come to: `applied PROCESSING→COMPLETED`, `parked: no_match`. */
 function shown(previewed: Preview): string[] {
@@ -73,7 +73,6 @@ test('what has become possible since an event was orphaned is shown, and then do
     items: [
       {
         index: 0,
-        name: 'PIX_PAYMENT_OUT',
         result: 'applied',
         transactionId: send.id,
         from: 'PROCESSING',
@@ -199,7 +198,7 @@ test('an event that was not looked at yet is settled, and its job finds that don
 test('of an event whose payload was purged and of one that never was nothing is done', async () => {
   const { eventId, status } = await receive({ event: 'CONTA_CRIADA' });
   await app.rows('update webhook_events set payload = null where id = $1', [eventId]);
-  for (const inspect of [previewEvent, replayEvent]) {
+  for (const inspect of [previewReplay, replayEvent]) {
     assert.deepEqual(await inspect(context, eventId), { kind: 'purged', status });
     assert.deepEqual(await inspect(context, randomUUID()), { kind: 'missing' });
   }

@@ -1,7 +1,7 @@
 /** Settling the payments of a charge that was completed by an event without an end-to-end id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { previewEvent, replayEvent } from '../../../src/settlement/replay.ts';
+import { previewReplay, replayEvent } from '../../../src/settlement/replay.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -56,7 +56,14 @@ test('a payment of another charge is an anomaly of the charge that it names, rec
   const endToEnd = newEndToEnd();
   await receive(payment(first.txid, endToEnd));
   const before = await app.anomalies();
-  const settlement = await receive(payment(second.txid, endToEnd));
+  const eventId = await app.deliver(payment(second.txid, endToEnd));
+  const previewed = await previewReplay(app.context, eventId);
+  assert.ok(previewed.kind === 'preview');
+  assert.deepEqual(
+    [previewed.statusAfter, previewed.items[0]?.reason],
+    ['anomaly', 'breaks_a_constraint'],
+  );
+  const settlement = await app.settle(eventId);
   assert.deepEqual(results(settlement), ['anomaly: breaks_a_constraint']);
   await replayEvent(app.context, settlement.eventId);
   assert.equal((await app.anomalies()) - before, 1);
@@ -73,7 +80,7 @@ test('a replay of the event that completed it finds that done after a payment wa
     [eventId, 'processed', 'applied'],
     [again.eventId, 'anomaly', 'anomaly'],
   ] as const) {
-    const previewed = await previewEvent(app.context, event);
+    const previewed = await previewReplay(app.context, event);
     assert.ok(previewed.kind === 'preview');
     assert.deepEqual([previewed.statusAfter, previewed.items[0]?.transactionId], [status, id]);
     const replayed = await replayEvent(app.context, event);

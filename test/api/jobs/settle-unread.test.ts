@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unwatched } from '../operator/asking.ts';
 import { listWebhooks } from '../../../src/operator/webhooks.ts';
-import { previewEvent } from '../../../src/settlement/replay.ts';
+import { previewReplay } from '../../../src/settlement/replay.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -78,7 +78,7 @@ test('it is found by each id of an open transaction, and recorded once', async (
     const counted = await unread();
     await app.settle(event.eventId);
     assert.equal(await unread(), counted);
-    const previewed = await previewEvent(context, event.eventId);
+    const previewed = await previewReplay(context, event.eventId);
     assert.ok(previewed.kind === 'preview');
     const [item] = previewed.items;
     assert.deepEqual([item?.result, item?.transactionId], ['ignored', id]);

@@ -267,34 +267,6 @@ test('a job whose every look is overtaken looks again a second later, and has no
   assert.equal(runAt.getTime(), clock.now().getTime() + 1_000);
 });
 
-test('a PIX whose record a failover has taken back is recorded again, and its event is processed', async () => {
-  const endToEnd = newEndToEnd();
-  const [account] = await app.rows<{ document: string }>(
-    'select document from accounts where user_id = $1',
-    [customer.id],
-  );
-  const eventId = await deliver({
-    event: 'PIX_RECEIVED',
-    endToEnd,
-    amount: 25.5,
-    status: 'CONFIRMED',
-    payee: { document: account?.document },
-  });
-  const { db } = app.context;
-  let isLost = false;
-  // The record is acknowledged, and the server that takes over has never had it.
-  const query: typeof db.query = async (statement, parameters) => {
-    if (statement.name !== 'pix-received' || isLost) return db.query(statement, parameters);
-    isLost = true;
-    return [{ id: randomUUID() }] as never;
-  };
-  const context = { ...app.context, db: { ...db, query } };
-  assert.equal((await settleEvent(context, eventId))?.status, 'processed');
-  assert.ok(isLost);
-  const received = await app.receivedBy(customer);
-  assert.equal(received.filter((one) => one.end_to_end === endToEnd).length, 1);
-});
-
 /** When, in the first run of an event's job, the transaction comes that it waits for. */
 const moments = [
   ['after the event was looked at, before it is stored that it waits', 'pix-candidates', 1],

@@ -68,6 +68,9 @@ describe('the sentence for a failed start', () => {
   it('shows nothing of a statement', () => {
     const error = failure(`select 'secret'`, { code: '42P01' });
     assert.equal(startFailure(error), 'the database answered 42P01');
+    const detail = 'Key (document)=(12345678909) is duplicated.';
+    const twice = failure(detail, { code: '23505', constraint: 'accounts_cpf_unique' });
+    assert.equal(startFailure(twice), 'the database answered 23505 (accounts_cpf_unique)');
   });
 
   it('is the first line of any other message', () => {

@@ -183,7 +183,6 @@ describe('webhook replay', () => {
         items: [
           {
             index: 0,
-            name: 'PIX_PAYMENT_OUT',
             result: 'applied',
             transactionId: send.id,
             from: 'PROCESSING',

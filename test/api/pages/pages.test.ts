@@ -53,11 +53,17 @@ describe('in local', () => {
   });
 
   it('what the pages share with the console is served without its types', async () => {
-    for (const name of ['format', 'outcomes']) {
-      const answer = await fetch(`${url}/dev/assets/${name}.js`);
+    const moduleUrl = async (path: string): Promise<string> => {
+      const answer = await fetch(`${url}${path}`);
       assert.match(answer.headers.get('content-type') ?? '', /^text\/javascript;/);
-      const text = await answer.text();
-      const module: object = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+      let text = await answer.text();
+      for (const [, from = ''] of text.matchAll(/^import .* from '(.+)';$/gm)) {
+        text = text.replace(from, await moduleUrl(new URL(from, `${url}${path}`).pathname));
+      }
+      return `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
+    };
+    for (const name of ['format', 'outcomes']) {
+      const module: object = await import(await moduleUrl(`/dev/assets/${name}.js`));
       assert.ok(Object.keys(module).length > 3);
     }
   });

@@ -104,7 +104,7 @@ test('deleting answers 422 without a body, in Portuguese to who prefers it', asy
   const headers = { 'accept-language': 'pt' };
   const deleted = await app.call('/pix/keys', { method: 'DELETE', token, headers });
   assert.equal(deleted.status, 422);
-  assert.deepEqual(deleted.body.errors, { key: ['O campo é obrigatório.'] });
+  assert.deepEqual(deleted.body.errors, { key: ['Este campo é obrigatório.'] });
 });
 
 for (const [what, ask] of Object.entries(asks)) {

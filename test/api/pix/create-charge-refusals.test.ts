@@ -14,8 +14,8 @@ const number = 'The value must be a number.';
 const empty = 'The text must not be empty.';
 const malformed = 'The CEP must have eight digits, without a hyphen.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
-const atLeast = (limit: number): string => `The value must be at least ${limit}.`;
-const atMost = (limit: number): string => `The value must be at most ${limit}.`;
+const atLeast = (limit: number | string): string => `The value must be at least ${limit}.`;
+const atMost = (limit: number | string): string => `The value must be at most ${limit}.`;
 const oneOf = 'The value must be one of dynamic, static.';
 const noKey =
   'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.';
@@ -28,11 +28,11 @@ const faults: [string, Record<string, unknown>, Record<string, string[]>][] = [
   ['no type', { type: undefined }, { type: [required] }],
   ['another type', { type: 'DYNAMIC' }, { type: [oneOf] }],
   ['no amount', { amount: undefined }, { amount: [required] }],
-  ['an amount of 0', { amount: 0 }, { amount: [atLeast(0.01)] }],
-  ['a negative amount', { amount: -1 }, { amount: [atLeast(0.01)] }],
+  ['an amount of 0', { amount: 0 }, { amount: [atLeast('R$ 0.01')] }],
+  ['a negative amount', { amount: -1 }, { amount: [atLeast('R$ 0.01')] }],
   ['an amount of three decimals', { amount: 10.005 }, { amount: [decimals] }],
-  ['an amount over the limit', { amount: 1e9 }, { amount: [atMost(999_999_999.99)] }],
-  ['an amount of 1e21', { amount: 1e21 }, { amount: [atMost(999_999_999.99)] }],
+  ['an amount over the limit', { amount: 1e9 }, { amount: [atMost('R$ 999,999,999.99')] }],
+  ['an amount of 1e21', { amount: 1e21 }, { amount: [atMost('R$ 999,999,999.99')] }],
   ['an amount that is a text', { amount: '10' }, { amount: [number] }],
   ['a description over 140', { description: 'x'.repeat(141) }, { description: [longest(140)] }],
   ['a description that is no text', { description: 1 }, { description: [text] }],
@@ -129,9 +129,12 @@ test('422 for a missing Idempotency-Key, in Portuguese, with the faults of the b
   });
   assert.equal(charged.status, 422);
   assert.deepEqual(charged.body.errors, {
-    'Idempotency-Key': ['O campo é obrigatório.'],
-    type: ['O valor deve ser um destes: dynamic, static.'],
-    amount: ['O valor deve ser no mínimo 0,01.', 'O valor deve ter no máximo duas casas decimais.'],
+    'Idempotency-Key': ['Este campo é obrigatório.'],
+    type: ['Escolha uma destas opções: dynamic, static.'],
+    amount: [
+      'O valor deve ser no mínimo R$ 0,01.',
+      'O valor deve ter no máximo duas casas decimais.',
+    ],
     expiration_qr: ['O valor deve ser no mínimo 60.'],
   });
 });

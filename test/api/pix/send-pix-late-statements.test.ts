@@ -210,27 +210,6 @@ test('a payment that was not sent fails no send that a failover has given anothe
   assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
 });
 
-test('a payment that was accepted is an anomaly of the send that a failover has given another end-to-end id', async (t) => {
-  const user = await givenCustomer(app);
-  const anomalies = await app.anomalies();
-  const { pay } = app.context.provider;
-  t.mock.method(app.context.provider, 'pay', async (request: PayRequest) => {
-    const receipt = await pay(request);
-    await giveOtherEndToEnd(receipt.endToEnd);
-    return receipt;
-  });
-  const sent = await app.send(user, body);
-  assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
-  assert.equal((await app.stored(sent.body.transaction_id)).phase, 'PAYING');
-  assert.deepEqual(await app.timeline(sent.body.transaction_id), [
-    'RESERVED',
-    'RESOLVED',
-    'PAYING 1',
-    'ANOMALY other_end_to_end',
-  ]);
-  assert.equal(await app.anomalies(), anomalies + 1);
-});
-
 test('a key whose rows were lost between two attempts is claimed by the third one', async (t) => {
   const user = await givenCustomer(app);
   let lookUps = 0;

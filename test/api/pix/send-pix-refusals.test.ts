@@ -19,8 +19,8 @@ const required = 'The field is required.';
 const text = 'The value must be a text.';
 const number = 'The value must be a number.';
 const empty = 'The text must not be empty.';
-const tooSmall = 'The value must be at least 0.01.';
-const tooLarge = 'The value must be at most 999999999.99.';
+const tooSmall = 'The value must be at least R$ 0.01.';
+const tooLarge = 'The value must be at most R$ 999,999,999.99.';
 const decimals = 'The value must have at most two decimals.';
 const longest = (limit: number): string => `The text must have at most ${limit} characters.`;
 
@@ -252,12 +252,12 @@ test('a 422 speaks Portuguese to who prefers it', async () => {
   assert.deepEqual(sent.body, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
-      'Idempotency-Key': ['O campo é obrigatório.'],
+      'Idempotency-Key': ['Este campo é obrigatório.'],
       pix_key: [
         'Esta não é uma chave Pix. Informe um CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
       ],
       amount: [
-        'O valor deve ser no mínimo 0,01.',
+        'O valor deve ser no mínimo R$ 0,01.',
         'O valor deve ter no máximo duas casas decimais.',
       ],
     },

@@ -1,7 +1,8 @@
 /** What becomes of an item, decided from what is stored: a table of cases without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decide, needsFacts } from '../../../src/settlement/decide.ts';
+import { decide } from '../../../src/settlement/decide.ts';
+import { needsFacts } from '../../../src/settlement/ignored-item.ts';
 import type { Decision } from '../../../src/settlement/decision.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/settlement/transaction-repository.ts';
 import type { WebhookItem } from '../../../src/provider/webhook-events.ts';

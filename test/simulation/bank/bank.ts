@@ -13,6 +13,7 @@ import {
   type Answer,
   type PaymentRequest,
 } from './answers.ts';
+import { writeClearStatement } from './clear-statement.ts';
 import type { Collections } from './collections.ts';
 import { ownIspb, type Directory } from './directory.ts';
 import type { Ids } from './ids.ts';
@@ -71,6 +72,8 @@ const namelessOwners = 0.2;
 const settledAtOnce = 0.3;
 
 export class Bank {
+  /** Whether the history is over: the statement shows everything. */
+  isClear = false;
   readonly #options: BankOptions;
   readonly #tokens = new Map<string, StoredCustomer>();
   readonly #flakyOf = new Set<StoredCustomer>();
@@ -282,6 +285,13 @@ export class Bank {
 
   #statement(customer: StoredCustomer, { url }: BankRequest): Answer {
     const { policy, ledger, nowMs, statementLagMs } = this.#options;
+    if (this.isClear) {
+      const of = <One extends { readonly customer: StoredCustomer }>(all: readonly One[]): One[] =>
+        all.filter((one) => one.customer === customer);
+      const { payments, receipts, refunds } = ledger;
+      const all = { payments: of(payments), receipts: of(receipts), refunds: of(refunds) };
+      return json(200, writeClearStatement({ ...all, ...policy.statement }));
+    }
     const [fromMs, untilMs] = ['startDate', 'endDate'].map((name) =>
       Date.parse(`${url.searchParams.get(name)}T03:00:00.000Z`),
     ) as [number, number];

@@ -2,7 +2,7 @@
  * The behaviour of the provider of a seed: how it handles repeats, its status words, the content of
  * its statement, and how often it posts an event. Each seed draws its own provider.
  */
-import type { Chance } from '../chance.ts';
+import { Chance } from '../chance.ts';
 import type { Hazard, Hazards } from '../hazards.ts';
 import { drawAdversary, type Adversary } from './adversary.ts';
 import {
@@ -68,6 +68,8 @@ export interface StatementPolicy {
   readonly reversal: 'removed' | 'status' | 'credit' | 'same';
   /** Whether fees are listed, with the end-to-end id of their payment. */
   readonly fees: boolean;
+  /** Whether a line has the client's id of its payment. */
+  readonly namesRequests: boolean;
   /** The longest range of a statement, in days; longer ones are refused. */
   readonly longestDays: number;
 }
@@ -84,7 +86,7 @@ export function drawPolicy(
   const isRejected = has('rejected_repeats');
   const isWordy = has('duplicate_wordings');
   const postsRepeats = has('duplicate_events');
-  const statement = drawStatement(chance, has);
+  const statement = { ...drawStatement(chance, has), namesRequests: namesRequests(seed) };
   // A wrong conclusion from such a statement shows only if no event reports the final status.
   const isSilent =
     statement.reversal === 'same' || (statement.holds && statement.status === 'none');
@@ -146,7 +148,15 @@ const clientIds = ['client'] as const;
 
 const lineStatuses = ['word', 'word', 'none'] as const;
 
-function drawStatement(chance: Chance, has: (hazard: Hazard) => boolean): StatementPolicy {
+/** Drawn from a separate random sequence, so that the rest of the policy stays as it is. */
+function namesRequests(seed: number): boolean {
+  return new Chance(seed + 4).happens(0.5);
+}
+
+function drawStatement(
+  chance: Chance,
+  has: (hazard: Hazard) => boolean,
+): Omit<StatementPolicy, 'namesRequests'> {
   const showsBareHolds = has('statement_holds');
   const status = showsBareHolds ? 'none' : chance.pick(lineStatuses);
   return {

@@ -85,6 +85,7 @@ function lineOf(policy: Policy, payment: Payment): Line {
     id: payment.bankId,
     date: new Date(payment.executedAtMs).toISOString(),
     endToEndId: payment.endToEnd,
+    ...(policy.statement.namesRequests && { clientRequestId: payment.clientRequestId }),
     amount: signed(policy, reais(payment)),
     type: sign === 'direction' ? 'DEBIT' : 'PIX',
     ...(status === 'word' && { status: policy.vocabulary.status[meaning] }),

@@ -11,7 +11,6 @@ const otherEndToEnd = 'E00000000202605241200000000000002';
 const thirdEndToEnd = 'E00000000202605241200000000000003';
 const id = '00000000-0000-4000-8000-00000000ffff';
 const otherId = '00000000-0000-4000-8000-00000000fffd';
-const unstoredId = '00000000-0000-4000-8000-00000000fffe';
 const failed = { id, phase: 'SETTLED', status: 'FAILED', end_to_end: endToEnd, settled_at: later };
 const sent = { ...failed, pix_key: 'loja@example.com', outcome: 'rejected', failure_code: 'AC03' };
 const charge = {
@@ -31,31 +30,26 @@ interface Facts {
   /** The id that an event waits for. */
   readonly waitsFor?: string;
   readonly endToEnd?: string | null;
-  /** `stored`: the event that proves it is stored; `lost`: it is not; `none`: another source. */
-  readonly event?: 'stored' | 'lost' | 'none';
 }
 
 const correction = (title: string, facts: Facts): Scene => ({
   statement: correctionStatements.correct,
   title,
   async play(stage) {
-    const { event = 'none', other, foreign = [], waitsFor } = facts;
+    const { other, foreign = [], waitsFor } = facts;
     await stage.row('pix_transactions', { ...sent, ...facts.stored });
     const [user] = await stage.found(`select user_id from pix_transactions`);
     const owner = { user_id: Number(user) };
     if (other) await stage.row('pix_transactions', { ...owner, ...again, ...other });
     const others = { user_id: await stage.row('users') };
     for (const one of foreign) await stage.row('pix_transactions', { ...others, ...again, ...one });
-    const storedId = await stage.row('webhook_events');
-    const stored = event === 'stored' ? storedId : unstoredId;
     if (waitsFor !== undefined) {
       const waiting = await stage.row('webhook_events', { status: 'parked' });
       await stage.row('webhook_waits', { event_id: waiting, id_value: waitsFor });
       await stage.row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
     }
     const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
-    const eventId = event === 'none' ? null : stored;
-    const rows = await stage.answers(id, asked, 'bank-1', later, eventId, 'corrected');
+    const rows = await stage.answers(id, asked, 'bank-1', later, null, 'corrected');
     return [
       rows.map((row) => row['paid_again_by'] === null),
       ...(await stage.found(
@@ -84,8 +78,6 @@ const again = {
 
 export const correctionScenes: readonly Scene[] = [
   correction('a failed send was made', {}),
-  correction('a failed send was made, as an event says', { event: 'stored' }),
-  correction('a failed send was made, as a lost event says', { event: 'lost' }),
   correction('a failed send was made under another end-to-end id', { endToEnd: otherEndToEnd }),
   correction('a failed send was made, by another source', { endToEnd: null }),
   correction('an open send is not corrected', {

@@ -61,10 +61,7 @@ const bothFinished: Scene = {
   async play({ row, callBatch, found }) {
     const lease = { status: 'running', leased_by: 'me', leased_until: later };
     const ids = [await row('webhook_events'), await row('webhook_events')];
-    const open = await row('pix_transactions', { phase: 'UNKNOWN', end_to_end: endToEnd });
-    const ended = await row('pix_transactions', { ...done, end_to_end: otherEndToEnd });
     const jobs = [await row('jobs', lease), await row('jobs', lease)];
-    const settled = [JSON.stringify([ended]), JSON.stringify([open])];
     const both = <Value>(value: Value): Value[] => [value, value];
     await callBatch(
       ids,
@@ -76,8 +73,7 @@ const bothFinished: Scene = {
       both(now),
       jobs,
       both('me'),
-      both(null),
-      settled,
+      [null, earlier],
       both('[]'),
       [now, later],
     );
@@ -102,9 +98,6 @@ const bothStored: Scene = {
 
 interface Finished {
   readonly attempted?: Date | null;
-  readonly settled?: Columns;
-  /** A further transaction that the event relies on, and that no longer exists. */
-  readonly lostId?: string;
   readonly jobAt?: Date | null;
   readonly worker?: string;
   readonly wanted?: boolean;
@@ -115,8 +108,8 @@ const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
   title,
   async play({ row, answers, found }) {
-    const { attempted = null, settled, jobAt = null, worker = 'me', wanted = false } = how;
-    const { status = 'running', lostId } = how;
+    const { attempted = null, jobAt = null, worker = 'me', wanted = false } = how;
+    const { status = 'running' } = how;
     const lease = { leased_by: 'me', leased_until: later };
     const ids: unknown[] = [];
     for (const name of ['first', 'second']) {
@@ -130,8 +123,6 @@ const finish = (title: string, how: Finished): Scene => ({
     const columns = { attempts: 3, unique_key, wanted, status, ...(status === 'running' && lease) };
     const job = await row('jobs', { run_at: later, ...columns });
     await row('jobs', { status: 'running', ...lease });
-    const payment = settled ? [await row('pix_transactions', settled)] : [];
-    const settledIds = [...payment, ...(lostId === undefined ? [] : [lostId])];
     const waits = JSON.stringify(['first', 'third']);
     const [answered] = await answers(
       ids[0],
@@ -144,7 +135,6 @@ const finish = (title: string, how: Finished): Scene => ({
       status === 'running' ? job : null,
       worker,
       attempted,
-      JSON.stringify(settledIds),
       '[]',
       now,
     );
@@ -165,8 +155,6 @@ interface Moved {
   readonly waitsFor?: string;
   /** Whether the first event waits for that id too. */
   readonly waitsItself?: boolean;
-  /** Whether the events are no longer stored. */
-  readonly isLost?: boolean;
   readonly attempted?: Date | null;
 }
 
@@ -184,7 +172,6 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
     };
     const events = [];
     while (events.length < moves.length) events.push(await eventWithJob());
-    if (how.isLost) await found('delete from webhook_events');
     const ids = events.map(([id]) => id);
     const waiting = [(await eventWithJob())[0], ...(how.waitsItself ? [ids[0]] : [])];
     for (const event_id of waitsFor === undefined ? [] : waiting) {
@@ -202,7 +189,6 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       events.map(([, job]) => job),
       each('me'),
       each(how.attempted ?? null),
-      each('[]'),
       moves.map((ofEvent) =>
         JSON.stringify(
           ofEvent.map(([place, changes]) => ({
@@ -247,12 +233,6 @@ export const eventScenes: readonly Scene[] = [
   finish('an event is finished with its job', {}),
   finish('an event that another process has finished is not finished again', {
     attempted: earlier,
-  }),
-  finish('an event whose payment is open is not finished', { settled: unknown }),
-  finish('an event whose payment has ended is finished', { settled: done }),
-  finish('an event is not finished while one of its two recorded rows is lost', {
-    settled: done,
-    lostId: freeId,
   }),
   finish('a job under another lease does not end', { worker: 'you' }),
   finish('a job that was requested again is queued', { wanted: true }),
@@ -301,11 +281,6 @@ export const eventScenes: readonly Scene[] = [
     open: [unknown],
     moves: [[[0]]],
     attempted: earlier,
-  }),
-  settle('an event lost in a failover moves no transaction', {
-    open: [unknown],
-    moves: [[[0]]],
-    isLost: true,
   }),
   bothFinished,
   bothStored,

@@ -144,7 +144,10 @@ export const refundScenes: readonly Scene[] = [
   refund('an open payment is not refunded', {
     originals: [{ phase: 'ACCEPTED', end_to_end: endToEnd }],
   }),
-  refund('a refund of a lost event is not recorded', { originals: [sent], hasEvent: false }),
+  refund('a refund of an event that is not stored is recorded', {
+    originals: [sent],
+    hasEvent: false,
+  }),
   refund('a recorded refund is found', { originals: [sent], before: { amount: '4.00' } }),
   refund('a refund with another amount is not a repeat', {
     originals: [sent],

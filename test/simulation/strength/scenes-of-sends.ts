@@ -92,22 +92,13 @@ const step = (from: string, to: string): Scene => ({
   },
 });
 
-/** The event in a call: one of two stored events, or one that is not stored. */
-type Named = 'stored' | 'lost';
-
-async function eventNamed(row: Stage['row'], named?: Named): Promise<unknown> {
-  const [stored] = [await row('webhook_events'), await row('webhook_events')];
-  return named && (named === 'stored' ? stored : freeId);
-}
-
 const move = (
   title: string,
-  [changes, phases, status = 'PROCESSING', names]: readonly [Columns, string, string?, Named?],
+  [changes, phases, status = 'PROCESSING']: readonly [Columns, string, string?],
 ): Scene => ({
   statement: moveStatements.move,
   title,
   async play({ row, call, found, notifications }) {
-    const event = await eventNamed(row, names);
     const id = await row('pix_transactions', changes);
     await row('pix_transactions');
     const moved = await call(
@@ -124,7 +115,6 @@ const move = (
       null,
       now,
       '[{"phase": "UNKNOWN"}, {"phase": "SETTLED"}]',
-      event,
     );
     const noted = await found('select phase, provider_txid from pix_timeline');
     return [
@@ -162,11 +152,11 @@ const byKeyOrId: readonly Scene[] = [
   waking(moveStatements.move, { title, idValue }, async ({ row, call }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
     const none = [null, null, null, null, null, null];
-    await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]', null);
+    await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]');
   }),
 ]);
 
-const identify = (title: string, changes: Columns, names: Named = 'stored'): Scene => ({
+const identify = (title: string, changes: Columns): Scene => ({
   statement: identifyPayment,
   title,
   async play({ row, call, found }) {
@@ -176,7 +166,7 @@ const identify = (title: string, changes: Columns, names: Named = 'stored'): Sce
       ...paid,
       transaction_identification: 'b'.repeat(26),
     });
-    const identified = await call(id, otherEndToEnd, now, await eventNamed(row, names));
+    const identified = await call(id, otherEndToEnd, now, await row('webhook_events'));
     return [identified, ...(await found('select end_to_end is null from pix_transactions'))];
   },
 });
@@ -190,11 +180,11 @@ const anomaly = (title: string, changes: Columns): Scene => ({
     const [id, other] = [await row('pix_transactions'), await row('pix_transactions')];
     const [event, another] = [await row('webhook_events'), await row('webhook_events')];
     const noted = { transaction_id: id, event_id: event, phase: 'ANOMALY', note: 'reason' };
-    const { foreign, late, isLost, ...columns } = changes;
+    const { foreign, late, ...columns } = changes;
     if (foreign) Object.assign(noted, { transaction_id: other });
     if (late) Object.assign(noted, { event_id: another });
     await row('pix_timeline', { ...noted, ...columns });
-    const answered = await call(id, now, isLost ? freeId : event, 'reason');
+    const answered = await call(id, now, event, 'reason');
     return [answered, ...(await found('select note from pix_timeline'))];
   },
 });
@@ -234,7 +224,7 @@ const received = (title: string, date: Date | null): Scene => ({
 const unidentified: readonly Scene[] = [
   ['a PIX without an end-to-end id is recorded', 'bank-2', true],
   ['a PIX with a known id of the provider is recorded once', 'bank-1', true],
-  ['an event lost in a failover records nothing', 'bank-2', false],
+  ['a PIX of an event that is not stored is recorded', 'bank-2', false],
 ].map(([title, txid, isStored]) => ({
   statement: recordReceived,
   title: String(title),
@@ -358,17 +348,10 @@ export const sendScenes: readonly Scene[] = [
   move('a transaction in a listed phase is moved', [{}, '{RESERVED,PAYING}']),
   move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction in another phase is not moved', [under('ACCEPTED'), '{RESERVED,PAYING}']),
-  move('a stored event settles a transaction', [
-    ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'stored'] as const),
-  ]),
-  move('an event lost in a failover settles no transaction', [
-    ...([under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED', 'lost'] as const),
-  ]),
   ...byKeyOrId,
   identify('the payment of a charge is noted', { ...charge, ...paid }),
   identify('an open charge is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
-  identify('an event lost in a failover identifies no charge', { ...charge, ...paid }, 'lost'),
   identify('a send is not identified', { ...settled, end_to_end: null }),
   waking(recordReceived, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
     await send(stage, {});
@@ -385,7 +368,6 @@ export const sendScenes: readonly Scene[] = [
   anomaly('a contradiction of another transaction is noted too', { foreign: true }),
   anomaly('a contradiction of another event is noted too', { late: true }),
   anomaly('a contradiction for another reason is noted too', { note: 'other' }),
-  anomaly('a contradiction of an event lost in a failover is not noted', { isLost: true }),
   anomaly('a note of a phase is not a contradiction', { phase: 'SETTLED' }),
   ...unidentified,
   received('a PIX has the date of its event', earlier),

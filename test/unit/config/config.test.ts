@@ -19,6 +19,7 @@ describe('the configuration of an empty environment', () => {
       host: '127.0.0.1',
       port: 3000,
       databaseUrl: undefined,
+      databaseFailover: undefined,
       dataDir: resolve('.data'),
       provider: {
         stub: true,
@@ -116,9 +117,9 @@ describe('what an environment requires', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
-  it('production: the webhook secret and the number of proxies too', () => {
+  it('production: the failover, the webhook secret and the number of proxies too', () => {
     const more = ['PROVIDER_DIALECTS', 'WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
-    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
+    const names = ['DATABASE_URL', 'DATABASE_FAILOVER', 'PROVIDER_STUB', ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
   });
@@ -193,6 +194,7 @@ const accepted: Record<string, string[]> = {
   PORT: ['0', '1', '65535'],
   DATABASE_URL: ['postgres://db/ponte', 'postgresql://u:p@db:5432/ponte?sslmode=require'],
   DATABASE_TLS: ['off'],
+  DATABASE_FAILOVER: ['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous'],
   PROVIDER_STUB: ['true'],
   PROVIDER_BASE_URL: ['http://provider.test', 'https://provider.test/base'],
   PROVIDER_ISPB: ['00000000', '12AB34CD'],
@@ -223,6 +225,7 @@ const refusedValues: Record<string, string[]> = {
   ALLOWED_HOSTS: ['host:3000', 'a b', '-host', 'host,'],
   DATABASE_URL: ['mysql://db/ponte', 'db/ponte', 'http://db'],
   DATABASE_TLS: ['on', 'OFF', 'false'],
+  DATABASE_FAILOVER: ['synchronous', 'off', 'None'],
   DATA_DIR: [tooLong],
   PROVIDER_STUB: ['1', 'yes', 'TRUE', 'True', ' true'],
   PROVIDER_BASE_URL: ['provider.test', 'ftp://provider.test', 'http://u:p@provider.test'],

@@ -103,13 +103,13 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
 for (const [evidence, statements] of Object.entries(cases)) {
   for (const [title, items] of Object.entries(statements)) {
     test(`${evidence}: ${title}`, () => {
-      assert.equal(judgeSend(linesOf(items), payment), evidence);
+      assert.equal(judgeSend(linesOf(items), payment).evidence, evidence);
     });
   }
 }
 
 test('a line without a status counts as settled only where the provider documents that', () => {
-  const judge = (item: Lines[number]) => judgeSend(linesOf([item], true), payment);
+  const judge = (item: Lines[number]) => judgeSend(linesOf([item], true), payment).evidence;
   assert.equal(judge(withoutStatus), 'completed');
   assert.equal(judge({ ...line, status: 'PROCESSING' }), 'pending');
   assert.equal(judge({ ...line, status: 'SCHEDULED' }), 'unclear');

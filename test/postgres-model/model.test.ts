@@ -9,8 +9,8 @@ import { after, before, test } from 'node:test';
 import { named, runAny } from '../support/intercepted.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/db.ts';
-import { simulate } from './simulate.ts';
-import { openStore } from './store.ts';
+import { simulate } from '../simulation/simulate.ts';
+import { openStore } from '../simulation/store.ts';
 
 const database = await createTestDatabase();
 const { dataDir: folder, ownerUrl: databaseUrl } = database;

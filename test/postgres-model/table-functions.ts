@@ -26,6 +26,11 @@ const functions: Readonly<Record<string, Compile>> = {
       return Array.from({ length }, (_, place) => lists.map((list) => list[place] ?? null));
     },
   }),
+  /** Only from date to date, by days: the step is not read. */
+  generate_series: ([first, last]) => ({
+    columns: [{ name: 'generate_series', type: 'date' }],
+    rows: (frame) => daysBetween(first?.run(frame) ?? null, last?.run(frame) ?? null),
+  }),
   jsonb_array_elements: ([list]) => ({
     columns: [{ name: 'value', type: 'jsonb' }],
     rows: (frame) => itemsOf(list, frame).map((item) => [item === null ? jsonNull : item]),
@@ -46,6 +51,17 @@ const functions: Readonly<Record<string, Compile>> = {
     };
   },
 };
+
+const dayMs = 24 * 60 * 60_000;
+
+function daysBetween(first: Value, last: Value): Tuple[] {
+  const days: Tuple[] = [];
+  const untilMs = Date.parse(`${String(last)}T00:00:00Z`);
+  for (let at = Date.parse(`${String(first)}T00:00:00Z`); at <= untilMs; at += dayMs) {
+    days.push([new Date(at).toISOString().slice(0, 10)]);
+  }
+  return days;
+}
 
 function itemsOf(list: Expr | undefined, frame: Frame): readonly unknown[] {
   const json = list?.run(frame) ?? null;

@@ -1,0 +1,229 @@
+/** A client of Ponte for apps, which cannot pay twice. Browsers, React Native and Node run it. */
+import { routes, type LoginRequest, type OperationId, type SendPixRequest } from '../types.ts';
+import { Payment, type PayPorts, type PayResult } from './pay.ts';
+import { operationUrl, type Answer, type AnyRequest, type OperationRequest } from './request.ts';
+import { StoredPayments, type Storage, type StoredPayment } from './stored-payments.ts';
+
+/** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
+export interface Session {
+  readonly accessToken: string;
+  /** The e-mail of the login. */
+  readonly email: string;
+}
+
+export interface ClientOptions {
+  /** Where the service listens, such as `https://api.example.com`. */
+  readonly url: string;
+  readonly storage: Storage;
+  /** Asks the customer to log in again, for a payment. Null: not now. */
+  readonly askToLogIn?: () => Promise<LoginRequest | null>;
+  /** The language of messages, such as `pt-BR`; by default the platform's. */
+  readonly language?: string;
+  readonly fetch?: typeof fetch;
+  /** A new random `Idempotency-Key`. Needed where `crypto.randomUUID` is missing. */
+  readonly newKey?: () => string;
+  /** For tests. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly now?: () => number;
+}
+
+export interface PayOptions {
+  /**
+   * Pays although an equal payment has no result that the customer has seen. Ask the customer
+   * before.
+   */
+  readonly another?: boolean;
+  /** How long to try before the result is `pending`. */
+  readonly patienceMs?: number;
+}
+
+/** A request without an answer ends after this time. The service answers a send earlier. */
+const requestTimeoutMs = 60_000;
+
+const defaultPatienceMs = 120_000;
+
+export class PonteClient {
+  session: Session | null = null;
+  readonly #options: ClientOptions;
+  readonly #payments: StoredPayments;
+  /** The payments that are in work, by key: a second tap joins the first one. */
+  readonly #running = new Map<string, Promise<PayResult>>();
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#payments = new StoredPayments(options.storage);
+  }
+
+  /** @returns the answer of the service; with 200 the client has a session. */
+  async logIn({ email, password }: LoginRequest): Promise<Answer> {
+    const answer = await this.call('login', { body: { email, password } });
+    if (answer.status === 200) {
+      const { access_token: accessToken } = answer.body as { readonly access_token: string };
+      this.session = { accessToken, email: normalEmail(email) };
+    }
+    return answer;
+  }
+
+  async logOut(): Promise<void> {
+    await this.call('logout', {});
+    this.session = null;
+  }
+
+  /**
+   * Calls any operation once, without a repeat.
+   * @throws Error when no answer comes.
+   */
+  async call<Id extends OperationId>(
+    id: Id,
+    request: Partial<OperationRequest<Id>>,
+  ): Promise<Answer> {
+    const { headers, body, ...address } = request as AnyRequest;
+    const { url, language, fetch = globalThis.fetch } = this.#options;
+    const aborting = new AbortController();
+    const timer = setTimeout(() => aborting.abort(), requestTimeoutMs);
+    try {
+      const response = await fetch(operationUrl(url, id, address), {
+        method: routes[id].method,
+        headers: {
+          ...headers,
+          ...(language !== undefined && { 'Accept-Language': language }),
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(this.session && { Authorization: `Bearer ${this.session.accessToken}` }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: aborting.signal,
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: parseJson(text) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Pays, and waits for the result. An equal payment (payee and amount) without a result that the
+   * customer has seen goes on instead, so that a restart or a second tap does not pay twice.
+   *
+   * @throws Error when nobody is logged in, or the storage fails: then nothing was paid.
+   */
+  async pay(
+    request: SendPixRequest,
+    options: PayOptions = {},
+  ): Promise<PayResult & { key: string }> {
+    const payer = this.#payer();
+    const key = this.#newKey();
+    let chosen: StoredPayment = {
+      key,
+      payer,
+      request,
+      unansweredAt: null,
+      transactionId: null,
+      result: null,
+    };
+    await this.#payments.change((all) => {
+      const isEqual = (one: StoredPayment): boolean =>
+        one.payer === payer && payeeAndAmount(one.request) === payeeAndAmount(request);
+      const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
+      const earlier = options.another === true ? undefined : others.find(isEqual);
+      if (earlier) chosen = earlier;
+      return earlier ? others : [...others, chosen];
+    });
+    return this.#finish(chosen, options);
+  }
+
+  /**
+   * Goes on with a payment of `unfinished`.
+   * @throws Error when the logged-in customer has no such payment.
+   */
+  async resume(key: string, options: PayOptions = {}): Promise<PayResult & { key: string }> {
+    const found = (await this.unfinished()).find((one) => one.key === key);
+    if (!found) throw new Error('The customer has no payment with this key.');
+    return this.#finish(found, options);
+  }
+
+  /** The payments of the logged-in customer that are not forgotten: resume them at start. */
+  async unfinished(): Promise<readonly StoredPayment[]> {
+    const payer = this.#payer();
+    return (await this.#payments.list()).filter((one) => one.payer === payer);
+  }
+
+  /**
+   * Forgets a payment, once the customer has seen its result: an equal payment is then a new one.
+   *
+   * @param force forgets it without a final result, after the customer has checked the statement.
+   * @throws Error when it has no final result.
+   */
+  async forget(key: string, { force = false } = {}): Promise<void> {
+    await this.#payments.change((all) => {
+      const isOpen = all.some((one) => one.key === key && one.result === null);
+      if (isOpen && !force) throw new Error('This payment has no final result: it may be paid.');
+      return all.filter((one) => one.key !== key);
+    });
+  }
+
+  async #finish(stored: StoredPayment, options: PayOptions): Promise<PayResult & { key: string }> {
+    const { key } = stored;
+    if (stored.result) return { ...stored.result, key };
+    const running = this.#running.get(key) ?? this.#start(stored, options);
+    return { ...(await running), key };
+  }
+
+  #start(
+    stored: StoredPayment,
+    { patienceMs = defaultPatienceMs }: PayOptions,
+  ): Promise<PayResult> {
+    const { sleep = sleepFor, now = Date.now } = this.#options;
+    const ports: PayPorts = {
+      call: (id, request) => this.call(id, request as never).catch(() => null),
+      logInAgain: () => this.#logInAgain(stored.payer),
+      save: (payment) => this.#payments.save(payment),
+      sleep,
+      now,
+    };
+    const running = new Payment(ports, stored, patienceMs)
+      .finish()
+      .finally(() => this.#running.delete(stored.key));
+    this.#running.set(stored.key, running);
+    return running;
+  }
+
+  async #logInAgain(payer: string): Promise<boolean> {
+    const credentials = (await this.#options.askToLogIn?.()) ?? null;
+    // The key would be a new payment of another customer.
+    if (credentials === null || normalEmail(credentials.email) !== payer) return false;
+    const answer = await this.logIn(credentials).catch(() => null);
+    return answer?.status === 200;
+  }
+
+  #payer(): string {
+    if (!this.session) throw new Error('Log in first.');
+    return this.session.email;
+  }
+
+  #newKey(): string {
+    return this.#options.newKey?.() ?? globalThis.crypto.randomUUID();
+  }
+}
+
+function normalEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** What makes two payments equal. A new look-up of the payee changes nothing. */
+function payeeAndAmount({ pix_key: key, copy_paste: code, amount }: SendPixRequest): string {
+  return JSON.stringify([key?.trim(), code?.trim(), amount]);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sleepFor(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,169 @@
+/** Pays under one key until the result is known, by the steps of `send-answer.ts`. */
+import type { PixReceipt, PixTransactionView } from '../types.ts';
+import type { Answer, AnyRequest } from './request.ts';
+import { readRefusal, readSendAnswer, retryAfter, type Refusal } from './send-answer.ts';
+import type { StoredPayment } from './stored-payments.ts';
+
+/** The four results that a screen can show. */
+export type PayResult =
+  /** The money has left the account. */
+  | { readonly result: 'paid'; readonly transactionId: string }
+  /** No money has left, and none will under this key: the customer may pay again. */
+  | {
+      readonly result: 'not_paid';
+      readonly transactionId: string | null;
+      /** Null: no reason is known. With `errors.lookup_id`, look the payee up again first. */
+      readonly refusal: Refusal | null;
+    }
+  /** It may have been paid. Show it as in process, and `resume` it, also after a restart. */
+  | { readonly result: 'pending'; readonly transactionId: string | null }
+  /** It may have been paid, and only the customer can go on: by a login, or as the text says. */
+  | {
+      readonly result: 'blocked';
+      readonly reason: 'log_in' | 'refused';
+      readonly refusal: Refusal | null;
+    };
+
+/** What paying needs of the client. */
+export interface PayPorts {
+  /** @returns null when no answer came. */
+  call(
+    id: 'sendPix' | 'getPixTransaction' | 'getPixReceipt',
+    request: AnyRequest,
+  ): Promise<Answer | null>;
+  /** @returns whether the payer is logged in again. */
+  logInAgain(): Promise<boolean>;
+  save(payment: StoredPayment): Promise<void>;
+  sleep(ms: number): Promise<void>;
+  /** The time in milliseconds. */
+  now(): number;
+}
+
+/** A result, or how long to pause before the next request; undefined: the usual pause. */
+type Step = PayResult | { readonly pauseMs: number | undefined };
+
+/** The pauses without `Retry-After`, in seconds; the last one is repeated. */
+const pauses = [1, 2, 4, 8, 15] as const;
+
+/** The service answers a `GET` of an open payment after at most this time, in seconds. */
+const maxWaitSeconds = 30;
+
+/** A request without an answer may still arrive at the service for this long. */
+const maxTravelMs = 10 * 60_000;
+
+export class Payment {
+  readonly #ports: PayPorts;
+  readonly #deadline: number;
+  #stored: StoredPayment;
+  #logins = 0;
+
+  /** @param patienceMs when the result is `pending`, at the latest. */
+  constructor(ports: PayPorts, stored: StoredPayment, patienceMs: number) {
+    this.#ports = ports;
+    this.#stored = stored;
+    this.#deadline = ports.now() + patienceMs;
+  }
+
+  /** @throws Error when the storage fails before the first request: then nothing was paid. */
+  async finish(): Promise<PayResult> {
+    for (let round = 0; ; round += 1) {
+      const { transactionId: id } = this.#stored;
+      const step = id === null ? await this.#send() : await this.#follow(id);
+      if ('result' in step) return step;
+      const pauseMs = step.pauseMs ?? 1000 * (pauses[round] ?? pauses.at(-1) ?? 0);
+      if (this.#ports.now() + pauseMs > this.#deadline) return this.#pending();
+      await this.#ports.sleep(pauseMs);
+    }
+  }
+
+  async #send(): Promise<Step> {
+    const { key, request: body, unansweredAt: earlier } = this.#stored;
+    await this.#change({ unansweredAt: this.#ports.now() });
+    const headers = { 'Idempotency-Key': key };
+    const answer = await this.#ports.call('sendPix', { headers, body });
+    const next = readSendAnswer(answer);
+    if (next.step === 'repeat') {
+      // A proxy may have passed the request on, and the service's answer got lost.
+      return { pauseMs: inMs(next.afterSeconds) };
+    }
+    await this.#keep({ unansweredAt: earlier });
+    switch (next.step) {
+      case 'wait':
+        await this.#keep({ transactionId: next.transactionId });
+        return { pauseMs: 0 };
+      case 'paid':
+        return this.#end({ result: 'paid', transactionId: next.transactionId });
+      case 'not_paid':
+        return next.transactionId === undefined
+          ? this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal })
+          : this.#failed(next.transactionId);
+      case 'not_sent':
+        if (this.#mayStillArrive(earlier)) return { pauseMs: undefined };
+        return this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal });
+      case 'log_in':
+        return this.#logIn(next.key, answer);
+      case 'stop':
+        return { result: 'blocked', reason: 'refused', refusal: next.refusal };
+    }
+  }
+
+  async #follow(transactionId: string): Promise<Step> {
+    const leftMs = this.#deadline - this.#ports.now();
+    const seconds = Math.min(maxWaitSeconds, Math.max(0, Math.ceil(leftMs / 1000)));
+    const headers = { Prefer: `wait=${seconds}` };
+    const path = { transactionId };
+    const answer = await this.#ports.call('getPixTransaction', { path, headers });
+    if (answer?.status === 401) return this.#logIn('same', answer);
+    // The service has lost the transaction: it finds the payment again by its key.
+    if (answer?.status === 404) await this.#keep({ transactionId: null });
+    if (answer?.status !== 200) return { pauseMs: answer ? inMs(retryAfter(answer)) : undefined };
+    const view = answer.body as PixTransactionView | undefined;
+    if (view?.status === 'COMPLETED') return this.#end({ result: 'paid', transactionId });
+    return view?.status === 'FAILED' ? this.#failed(transactionId) : { pauseMs: undefined };
+  }
+
+  /** The receipt says why. */
+  async #failed(transactionId: string): Promise<PayResult> {
+    const answer = await this.#ports.call('getPixReceipt', { path: { transactionId } });
+    const receipt = answer?.status === 200 ? (answer.body as PixReceipt) : null;
+    const message = receipt?.failure?.message;
+    const refusal = message === undefined ? null : { message };
+    return this.#end({ result: 'not_paid', transactionId, refusal });
+  }
+
+  async #logIn(key: 'same' | 'new', answer: Answer | null): Promise<Step> {
+    this.#logins += 1;
+    const isLoggedIn = this.#logins < 3 && (await this.#ports.logInAgain());
+    const refusal = answer && readRefusal(answer);
+    // The payment has failed with the look-up: the customer decides on a new one.
+    if (key === 'new') return this.#end({ result: 'not_paid', transactionId: null, refusal });
+    return isLoggedIn ? { pauseMs: 0 } : { result: 'blocked', reason: 'log_in', refusal };
+  }
+
+  #mayStillArrive(unansweredAt: number | null): boolean {
+    return unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
+  }
+
+  #pending(): PayResult {
+    return { result: 'pending', transactionId: this.#stored.transactionId };
+  }
+
+  async #end(result: PayResult): Promise<PayResult> {
+    await this.#keep({ result });
+    return result;
+  }
+
+  async #change(change: Partial<StoredPayment>): Promise<void> {
+    this.#stored = { ...this.#stored, ...change };
+    await this.#ports.save(this.#stored);
+  }
+
+  /** What is known now can be found out again by the key: a failing storage does not hide it. */
+  async #keep(change: Partial<StoredPayment>): Promise<void> {
+    await this.#change(change).catch(() => undefined);
+  }
+}
+
+function inMs(seconds: number | null): number | undefined {
+  return seconds === null ? undefined : seconds * 1000;
+}

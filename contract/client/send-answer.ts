@@ -1,0 +1,75 @@
+/**
+ * What an answer to `POST /pix/send` proves, and what the app does next: the table "What the app
+ * should do" of the project's README.
+ */
+import type { CodedError, PixTransaction, ProviderErrorCode, ValidationError } from '../types.ts';
+import type { Answer } from './request.ts';
+
+/** Why a payment was not made, or why it cannot go on. */
+export interface Refusal {
+  /** A sentence for the customer, in the language of `Accept-Language`. */
+  readonly message: string;
+  readonly code?: ProviderErrorCode;
+  /** The sentences by field, such as `amount`. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+export type SendStep =
+  /** The payment is made, or may have been: follow the transaction. */
+  | { readonly step: 'wait'; readonly transactionId: string }
+  | { readonly step: 'paid'; readonly transactionId: string }
+  /** Nothing was paid under this key, and nothing will be: the next attempt takes a new key. */
+  | { readonly step: 'not_paid'; readonly transactionId?: string; readonly refusal: Refusal | null }
+  /**
+   * This request did nothing, and leaves no trace of its key: if an earlier request with the key
+   * has no answer, that one may still arrive.
+   */
+  | { readonly step: 'not_sent'; readonly refusal: Refusal }
+  /** Nothing is known: repeat the request with the same key. */
+  | { readonly step: 'repeat'; readonly afterSeconds: number | null }
+  /** Log in again, and repeat the request with the same key, or with a new one. */
+  | { readonly step: 'log_in'; readonly key: 'same' | 'new' }
+  /** The service does not decide it: show why, and keep the key. */
+  | { readonly step: 'stop'; readonly refusal: Refusal };
+
+/** @param answer null: no answer came. */
+export function readSendAnswer(answer: Answer | null): SendStep {
+  const outcome = answer?.headers.get('pix-outcome') ?? null;
+  // Every answer of the service has the header. Without it, it is a proxy's, and proves nothing.
+  if (answer === null || outcome === null) return { step: 'repeat', afterSeconds: null };
+  const { status } = answer;
+  if (status === 200) return readTransaction(answer.body as PixTransaction | undefined);
+  if (status === 502) return { step: 'not_paid', refusal: readRefusal(answer) };
+  if (status === 401) return { step: 'log_in', key: outcome === 'not_sent' ? 'new' : 'same' };
+  if (status === 429 || status === 503 || status >= 500) {
+    return { step: 'repeat', afterSeconds: retryAfter(answer) };
+  }
+  const refusal = readRefusal(answer);
+  const isOfThisKey = refusal.errors?.['Idempotency-Key'] === undefined;
+  if (status === 422 && outcome === 'not_sent' && isOfThisKey) return { step: 'not_sent', refusal };
+  return { step: 'stop', refusal };
+}
+
+function readTransaction(transaction: PixTransaction | undefined): SendStep {
+  if (transaction === undefined) return { step: 'repeat', afterSeconds: null };
+  const { transaction_id: transactionId, status } = transaction;
+  if (status === 'COMPLETED') return { step: 'paid', transactionId };
+  if (status === 'FAILED') return { step: 'not_paid', transactionId, refusal: null };
+  return { step: 'wait', transactionId };
+}
+
+/** @returns the sentences of an answer of the service. */
+export function readRefusal({ status, body }: Answer): Refusal {
+  const {
+    message = `The service answered ${status}.`,
+    code,
+    errors,
+  } = (body ?? {}) as Partial<CodedError & ValidationError>;
+  return { message, ...(code && { code }), ...(errors && { errors }) };
+}
+
+/** @returns `Retry-After` in seconds; null when the answer has none. */
+export function retryAfter({ headers }: Answer): number | null {
+  const text = headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,77 @@
+/**
+ * Settles a send by the provider's statement: for the sweep, for reconciliation, and for the
+ * reading after a loss of commits.
+ */
+import type { LocalContext } from '../context/context.ts';
+import { foundInStatementNote, phasesOpenToSettlement } from '../domain/pix.ts';
+import type { StatementLine } from '../provider/provider.ts';
+import { correctTransaction } from './correction-repository.ts';
+import { noteCorrection } from './correction.ts';
+import { moveTransaction } from './move-repository.ts';
+import { noteAnomaly } from './pix-transaction-repository.ts';
+import { findOtherPayment, judgeSend, type SoughtSend } from './statement-evidence.ts';
+
+/**
+ * Ends a send that a line proves, or corrects one that is FAILED.
+ * @param proof the line as `judgeSend` has found it, and a note for the timeline.
+ * @returns null when it was never sent, or another process has ended it meanwhile.
+ */
+export async function settleSend(
+  context: LocalContext,
+  { id, endToEnd, status }: Pick<SoughtSend, 'id' | 'endToEnd' | 'status'>,
+  { line, note = foundInStatementNote }: { readonly line: StatementLine; readonly note?: string },
+): Promise<'completed' | 'corrected' | null> {
+  const { providerTxid } = line.ids;
+  if (status === 'FAILED') {
+    const proof = { endToEnd, providerTxid, eventId: null, source: note };
+    const corrected = await correctTransaction(context, id, proof);
+    if (corrected) noteCorrection(context, { transactionId: id, eventId: null, ...corrected });
+    return corrected && 'corrected';
+  }
+  const moved = await moveTransaction(context, id, {
+    from: phasesOpenToSettlement,
+    to: 'SETTLED',
+    status: 'COMPLETED',
+    outcome: 'accepted',
+    endToEnd,
+    providerTxid,
+    timeline: [{ phase: 'SETTLED', note }],
+  });
+  return moved && 'completed';
+}
+
+/**
+ * Settles a send that a whole statement proves, and reports what the statement leaves unclear about
+ * an open one.
+ */
+export async function settleByLines(
+  context: LocalContext,
+  send: SoughtSend,
+  lines: readonly StatementLine[],
+): Promise<void> {
+  const { id, endToEnd, amountCents, idempotencyKey: clientRequestId } = send;
+  if (amountCents === null) return;
+  const payment = { endToEnd, amountCents };
+  const found = judgeSend(lines, payment);
+  if (found.evidence === 'completed') await settleSend(context, send, found);
+  if (send.status === 'FAILED') return;
+  if (found.evidence === 'unclear') await flagSwept(context, id, 'statement_unclear');
+  if (found.evidence !== 'absent' || clientRequestId === null) return;
+  const other = findOtherPayment(lines, { ...payment, clientRequestId });
+  if (other !== null) await flagSwept(context, id, `same_key_and_amount_as ${other}`);
+}
+
+/**
+ * Reports a transaction that the statement mentions without proof, or whose key and amount another
+ * payment has: an operator decides.
+ */
+export async function flagSwept(
+  context: LocalContext,
+  transactionId: string,
+  reason: string,
+): Promise<void> {
+  if (!(await noteAnomaly(context, { transactionId, eventId: null, reason }))) return;
+  context.metrics.pixAnomalies.inc();
+  const facts = { transactionId, reason };
+  context.log.error(facts, 'the statement mentions a payment and proves nothing');
+}

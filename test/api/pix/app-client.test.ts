@@ -1,0 +1,227 @@
+/** The client for apps on the real service: losses, restarts, second taps, and other customers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PonteClient, type ClientOptions, type Storage } from '../../../contract/client/index.ts';
+import { givenUser, password, type TestUser } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
+const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
+
+type Fetch = typeof fetch;
+
+class Memory implements Storage {
+  text: string | null = null;
+  getItem(): string | null {
+    return this.text;
+  }
+  setItem(_name: string, value: string): void {
+    this.text = value;
+  }
+}
+
+function newClient(options: Partial<ClientOptions> = {}): PonteClient {
+  return new PonteClient({
+    url: app.url,
+    storage: new Memory(),
+    sleep: (ms) => new Promise((resolve) => void app.clock.after(ms, () => resolve())),
+    now: () => app.clock.now().getTime(),
+    ...options,
+  });
+}
+
+async function givenPayer(options: Partial<ClientOptions> = {}) {
+  const { email } = await givenUser(app);
+  const client = newClient(options);
+  assert.equal((await client.logIn({ email, password })).status, 200);
+  const user = { token: client.session?.accessToken } as TestUser;
+  return { client, email, user };
+}
+
+/** Passes requests on, and loses the answers to sends while `isLost` says so. */
+function losing(isLost: () => boolean): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    if (String(url).endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
+    return response;
+  };
+}
+
+/** Answers sends in place of the service. */
+function answering(answer: () => Response | null): Fetch {
+  return async (url, init) => {
+    const response = String(url).endsWith('/pix/send') ? answer() : null;
+    return response ?? fetch(url, init);
+  };
+}
+
+const refuse = (status: number, outcome: string, errors = {}): Response =>
+  Response.json({ message: 'No.', errors }, { status, headers: { 'Pix-Outcome': outcome } });
+
+test('pays, waits for the end, and knows the result after a restart', async () => {
+  const storage = new Memory();
+  const { client, user, email } = await givenPayer({ storage });
+  const paid = await passUntil(app.clock, client.pay(rent));
+  assert.equal(paid.result, 'paid');
+  const restarted = newClient({ storage });
+  await restarted.logIn({ email, password });
+  assert.deepEqual(await restarted.pay(rent), paid);
+  await restarted.forget(paid.key);
+  assert.deepEqual(await restarted.unfinished(), []);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('a send whose answers are lost is repeated with its key, and is paid once', async () => {
+  let losses = 3;
+  const { client, user } = await givenPayer({ fetch: losing(() => (losses -= 1) >= 0) });
+  const { result } = await passUntil(app.clock, client.pay(rent));
+  assert.equal(result, 'paid');
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('an app that dies after the first byte goes on with the key at the next tap', async () => {
+  const storage = new Memory();
+  const dying: Fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    return String(url).endsWith('/pix/send') ? new Promise(() => undefined) : response;
+  };
+  const { client, user, email } = await givenPayer({ storage, fetch: dying });
+  void client.pay(rent);
+  await passUntil(
+    app.clock,
+    (async () => {
+      while ((await app.executed(user)).length === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })(),
+  );
+  const restarted = newClient({ storage });
+  await restarted.logIn({ email, password });
+  const [left] = await restarted.unfinished();
+  const paid = await passUntil(app.clock, restarted.pay({ ...rent, description: 'Rent' }));
+  assert.deepEqual([paid.result, paid.key], ['paid', left?.key]);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('a second tap joins the first one', async () => {
+  const { client, user } = await givenPayer();
+  const [one, two] = await passUntil(app.clock, Promise.all([client.pay(rent), client.pay(rent)]));
+  assert.deepEqual(one, two);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('another equal payment is paid when the customer wants it', async () => {
+  const { client, user } = await givenPayer();
+  await passUntil(app.clock, client.pay(rent));
+  const { result } = await passUntil(app.clock, client.pay(rent, { another: true }));
+  assert.equal(result, 'paid');
+  assert.equal((await app.executed(user)).length, 2);
+});
+
+test('a refused payment says why, and the next tap is a new payment', async () => {
+  const { client } = await givenPayer({ language: 'pt-BR' });
+  const missing = { pix_key: 'notfound@ponte.test', amount: 10 };
+  const { key, ...refused } = await passUntil(app.clock, client.pay(missing));
+  const message = 'Nenhuma conta foi encontrada para esta chave Pix.';
+  const refusal = { code: 'PIX_KEY_NOT_FOUND', message };
+  assert.deepEqual(refused, { result: 'not_paid', transactionId: null, refusal });
+  assert.notEqual((await passUntil(app.clock, client.pay(missing))).key, key);
+});
+
+test('a payment that fails later has the reason of its receipt', async () => {
+  const { client } = await givenPayer();
+  const later = { pix_key: 'fail@ponte.test', amount: 10 };
+  const { result, ...failed } = await passUntil(app.clock, client.pay(later));
+  assert.equal(result, 'not_paid');
+  const { refusal } = failed as { readonly refusal: { readonly message: string } | null };
+  assert.match(refusal?.message ?? '', /bank|account|payment/);
+});
+
+test('an expired session is renewed, and the payment goes on with its key', async () => {
+  const askToLogIn = async () => ({ email: payer.email, password });
+  const payer = await givenPayer({ askToLogIn });
+  payer.client.session = { email: payer.email, accessToken: 'expired' };
+  const { result } = await passUntil(app.clock, payer.client.pay(rent));
+  assert.equal(result, 'paid');
+  assert.equal((await app.executed(payer.user)).length, 1);
+});
+
+test('without a login the payment is blocked, and can be resumed', async () => {
+  const { client, email, user } = await givenPayer();
+  client.session = { email, accessToken: 'expired' };
+  const blocked = await passUntil(app.clock, client.pay(rent));
+  assert.deepEqual(blocked, {
+    key: blocked.key,
+    result: 'blocked',
+    reason: 'log_in',
+    refusal: { message: 'Your session is invalid or has expired. Log in again.' },
+  });
+  await client.logIn({ email, password });
+  assert.equal((await passUntil(app.clock, client.resume(blocked.key))).result, 'paid');
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test("a payment never goes on with another customer's login", async () => {
+  const storage = new Memory();
+  const other = await givenPayer({ storage });
+  const askToLogIn = async () => ({ email: other.email, password });
+  const { client, email } = await givenPayer({ storage, askToLogIn });
+  client.session = { email, accessToken: 'expired' };
+  const { result, key } = await passUntil(app.clock, client.pay(rent));
+  assert.equal(result, 'blocked');
+  assert.deepEqual(await other.client.unfinished(), []);
+  await assert.rejects(other.client.resume(key), /no payment with this key/);
+  assert.deepEqual(await app.executed(other.user), []);
+});
+
+test('"nothing was sent" is not believed while an earlier request may still arrive', async () => {
+  let isFirst = true;
+  const { client } = await givenPayer({
+    fetch: answering(() => {
+      if (!isFirst) return refuse(422, 'not_sent');
+      isFirst = false;
+      throw new TypeError('connection reset');
+    }),
+  });
+  const pending = await passUntil(app.clock, client.pay(rent));
+  assert.equal(pending.result, 'pending');
+  await assert.rejects(client.forget(pending.key), /no final result/);
+  await app.clock.advance(10 * 60_000);
+  assert.equal((await passUntil(app.clock, client.resume(pending.key))).result, 'not_paid');
+});
+
+test('a refusal that proves nothing blocks the payment until the customer has decided', async () => {
+  const errors = { amount: ['Over the limit.'] };
+  const { client } = await givenPayer({ fetch: answering(() => refuse(422, 'unknown', errors)) });
+  const { key, ...blocked } = await passUntil(app.clock, client.pay(rent));
+  const refusal = { message: 'No.', errors };
+  assert.deepEqual(blocked, { result: 'blocked', reason: 'refused', refusal });
+  await client.forget(key, { force: true });
+  assert.deepEqual(await client.unfinished(), []);
+});
+
+test('the answers of a proxy prove nothing: the payment stays pending', async () => {
+  const html = (): Response => new Response('<h1>Bad gateway</h1>', { status: 502 });
+  const { client } = await givenPayer({ fetch: answering(html) });
+  const { key, ...pending } = await passUntil(app.clock, client.pay(rent));
+  assert.deepEqual(pending, { result: 'pending', transactionId: null });
+});
+
+test('nothing is sent while the storage cannot keep the key', async () => {
+  const storage = { getItem: () => null, setItem: () => Promise.reject(new Error('disk full')) };
+  const { client, user } = await givenPayer({ storage });
+  await assert.rejects(client.pay(rent), /disk full/);
+  assert.deepEqual(await app.executed(user), []);
+});
+
+test('an unreadable storage is no empty one', async () => {
+  const storage = new Memory();
+  const { client } = await givenPayer({ storage });
+  storage.text = '[{"key":';
+  await assert.rejects(client.pay(rent), SyntaxError);
+});
+
+test('nobody pays without a login', async () => {
+  await assert.rejects(newClient().pay(rent), /Log in first/);
+});

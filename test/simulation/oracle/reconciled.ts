@@ -1,0 +1,147 @@
+/**
+ * The invariants when a history is over and reconciliation has read a statement that shows
+ * everything. They hold after a failover, too: whatever it has lost, each movement of the bank is
+ * stored or listed for an operator, nothing that was executed has failed, and no key has paid
+ * twice.
+ */
+import { centsFromDecimal } from '../../../src/domain/money.ts';
+import type { StoredCustomer, Store } from '../store.ts';
+import type { Names } from '../names.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Oracle } from './oracle.ts';
+
+export interface Reconciled {
+  readonly store: Store;
+  readonly oracle: Oracle;
+  readonly names: Names;
+  readonly scheduler: Scheduler;
+  readonly clients: readonly { readonly customer: StoredCustomer }[];
+}
+
+interface Row {
+  readonly id: string;
+  readonly user_id: number;
+  readonly operation: string;
+  readonly status: string;
+  readonly phase: string;
+  readonly amount: string;
+  readonly end_to_end: string | null;
+  readonly txid: string | null;
+}
+
+const readRows = `
+  select id, user_id, operation, status, phase, amount, end_to_end,
+         transaction_identification as txid
+    from pix_transactions order by created_at, id`;
+
+const readDifferences = `
+  select user_id, kind, subject, end_to_end from reconciliation_differences
+   where closed_at is null order by id`;
+
+const readLines = `select user_id, end_to_end from pix_unaccounted_lines order by end_to_end`;
+
+/** What is listed for an operator. */
+interface Listed {
+  readonly user_id: number;
+  readonly subject?: string;
+  readonly end_to_end: string | null;
+}
+
+/** Checks the ledger of every customer whose statement was reconciled. */
+export async function checkReconciled(checked: Reconciled): Promise<void> {
+  const { store, clients } = checked;
+  const rows = await store.rows<Row>(readRows);
+  const listed = [
+    ...(await store.rows<Listed>(readDifferences)),
+    ...(await store.rows<Listed>(readLines)),
+  ];
+  for (const { customer } of clients) {
+    const isOwn = ({ user_id: userId }: { readonly user_id: number }): boolean =>
+      userId === customer.id;
+    const own = { customer, rows: rows.filter(isOwn), listed: listed.filter(isOwn) };
+    checkSent(checked, own);
+    checkKeys(checked, own);
+    checkStoredSends(checked, own);
+    checkReceived(checked, own);
+    checkRefunds(checked, own);
+  }
+}
+
+interface Own {
+  readonly customer: StoredCustomer;
+  readonly rows: readonly Row[];
+  readonly listed: readonly Listed[];
+}
+
+function isListed({ listed }: Own, id: string): boolean {
+  return listed.some((one) => one.subject === id || one.end_to_end === id);
+}
+
+/** Every payment that was made is COMPLETED, or listed. */
+function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
+  for (const { endToEnd, amountCents, state } of oracle.ledger.paymentsOf(own.customer)) {
+    if (state !== 'completed') continue;
+    const name = names.of('E', endToEnd);
+    const send = own.rows.find((row) => row.operation === 'SEND' && row.end_to_end === endToEnd);
+    if (send?.status === 'FAILED') {
+      oracle.violated(`${name} was executed and is FAILED after reconciliation`);
+    }
+    const isStored =
+      send?.status === 'COMPLETED' && centsFromDecimal(send.amount) === amountCents;
+    if (isStored) continue;
+    scheduler.count('payments that only a list for operators has');
+    if (isListed(own, endToEnd)) continue;
+    const where = send ? `is ${send.status}` : 'is in no transaction';
+    oracle.violated(`${name} was executed, ${where} after reconciliation and is not listed`);
+  }
+}
+
+/** A key pays once. */
+function checkKeys({ oracle, names }: Reconciled, { customer }: Own): void {
+  const ofKeys = Map.groupBy(
+    oracle.ledger.paymentsOf(customer),
+    ({ clientRequestId }) => clientRequestId,
+  );
+  for (const [key, payments] of ofKeys) {
+    if (payments.length < 2) continue;
+    const shown = payments.map(({ endToEnd }) => names.of('E', endToEnd)).join(' and ');
+    oracle.violated(`${customer.name}/${key} was executed more than once: ${shown}`);
+  }
+}
+
+/** What is COMPLETED was made, or is listed. */
+function checkStoredSends({ oracle, names }: Reconciled, own: Own): void {
+  const payments = oracle.ledger.paymentsOf(own.customer);
+  for (const row of own.rows) {
+    if (row.operation !== 'SEND' || row.status !== 'COMPLETED' || row.end_to_end === null) continue;
+    const made = payments.find(({ endToEnd }) => endToEnd === row.end_to_end);
+    if (made?.state === 'completed' || isListed(own, row.id)) continue;
+    oracle.violated(`${names.of('tx', row.id)} is COMPLETED, was not executed and is not listed`);
+  }
+}
+
+/** Every received Pix has completed a charge, is recorded, or is listed. */
+function checkReceived({ oracle, names }: Reconciled, own: Own): void {
+  for (const { customer, endToEnd, charge } of oracle.ledger.receipts) {
+    if (customer !== own.customer) continue;
+    const isStored = own.rows.some(
+      (row) =>
+        row.status === 'COMPLETED' &&
+        (row.operation === 'RECEIVED' || row.operation === 'CHARGE') &&
+        (row.end_to_end === endToEnd || (row.end_to_end === null && row.txid === charge?.txid)),
+    );
+    if (isStored || isListed(own, endToEnd)) continue;
+    const name = names.of('E', endToEnd);
+    oracle.violated(`${name} was received, is not stored after reconciliation and is not listed`);
+  }
+}
+
+/** Every refund is recorded, or listed. */
+function checkRefunds({ oracle }: Reconciled, own: Own): void {
+  for (const { customer, returnId } of oracle.ledger.refunds) {
+    if (customer !== own.customer) continue;
+    if (own.rows.some(({ end_to_end: id }) => id === returnId)) continue;
+    if (isListed(own, returnId)) continue;
+    oracle.violated(`the refund ${returnId} is not stored after reconciliation and is not listed`);
+  }
+}
