@@ -90,17 +90,14 @@ const sessionCases: Cases = {
     sessions.endActiveSession(context, { user: otherUserId }),
 };
 
-const newApplication: Case = (context, { otherUserId }) =>
-  inTransaction(context, async (transaction) => {
-    await transaction.db.query({ name: '', text: 'delete from onboarding_applications' }, []);
-    return applications.insertApplication(transaction, {
-      ...newProgress(),
-      ...emptyContent,
-      id: randomUUID(),
-      applicant: { id: otherUserId, name: '', email: '', document: '', phone: '' },
-      personType: 'PF',
-      address: null,
-    });
+const newApplication: Case = (context, { userId }) =>
+  applications.insertApplication(context, {
+    ...newProgress(),
+    ...emptyContent,
+    id: randomUUID(),
+    applicant: { id: userId, name: '', email: '', document: '', phone: '' },
+    personType: 'PF',
+    address: null,
   });
 
 const applicationCases: Cases = {
