@@ -5,6 +5,7 @@ await runSuite(import.meta.dirname, [
   'unit/chaos',
   'unit/config',
   'unit/contract',
+  'unit/db',
   'unit/domain',
   'unit/pix',
   'unit/security',

@@ -5,7 +5,7 @@
  * neither `NULL` nor white space.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 
@@ -30,21 +30,40 @@ function isCpfHeld(document: string, userId: string): string {
  * A CPF that another account has is left out: that account was first, and one without a document
  * cannot pay.
  */
-const keepOfLogin: Statement = {
+const keepOfLogin = statement({
   name: 'provider-account-keep',
-  text: `
+  parameters: {
+    userId: 'int',
+    agency: 'text null',
+    accountNumber: 'text null',
+    document: 'text null',
+    companyId: 'text null',
+    clientToken: 'text null',
+    now: 'timestamptz',
+    mayReplaceLocal: 'boolean',
+  },
+  text: ({
+    userId,
+    agency,
+    accountNumber,
+    document,
+    companyId,
+    clientToken,
+    now,
+    mayReplaceLocal,
+  }) => sql<AccountOfApplication>`
     with applicant as (
       select o.id, o.status, o.conta_bancaria_criada, u.document
-        from onboarding_applications o join users u on u.id = o.user_id where o.user_id = $1
+        from onboarding_applications o join users u on u.id = o.user_id where o.user_id = ${userId}
     ), before as (
-      select provider = 'local' as is_local from accounts where user_id = $1
+      select provider = 'local' as is_local from accounts where user_id = ${userId}
     ), kept as (
       insert into accounts as a (user_id, provider, agency, account_number, document, status,
              provider_company_id, provider_client_token, created_at, updated_at)
-      select $1, 'provider', $2, $3,
+      select ${userId}, 'provider', ${agency}, ${accountNumber},
              coalesce((select document from applicant),
-                      case when not ${isCpfHeld('$4', '$1')} then $4 end),
-             'ACTIVE', $5, $6, $7::timestamptz, $7::timestamptz
+                      case when not ${isCpfHeld(document, userId)} then ${document} end),
+             'ACTIVE', ${companyId}, ${clientToken}, ${now}, ${now}
        where not exists (select from applicant where status <> 'APPROVED')
           on conflict (user_id) do update
          set provider = 'provider',
@@ -61,9 +80,9 @@ const keepOfLogin: Statement = {
              provider_company_id = coalesce(excluded.provider_company_id, a.provider_company_id),
              provider_client_token =
                coalesce(excluded.provider_client_token, a.provider_client_token),
-             updated_at = $7
+             updated_at = ${now}
        where a.provider = 'provider'
-          or ($8 and excluded.agency <> '' and excluded.account_number <> '')
+          or (${mayReplaceLocal} and excluded.agency <> '' and excluded.account_number <> '')
       returning agency, account_number
     )
     select applicant.id as "applicationId", kept.agency, kept.account_number as "accountNumber",
@@ -71,7 +90,7 @@ const keepOfLogin: Statement = {
       from applicant cross join kept left join before on true
      where (not applicant.conta_bancaria_criada or before.is_local)
        and kept.agency is not null and kept.account_number is not null`,
-};
+});
 
 /** The account data in the response to a login at the provider. */
 export interface AccountOfLogin {
@@ -100,35 +119,39 @@ export async function upsertAccountFromLogin(
   account: AccountOfLogin,
 ): Promise<AccountOfApplication | null> {
   const { userId, agency, accountNumber, document, companyId, clientToken } = account;
-  const [application] = await db.query<AccountOfApplication>(keepOfLogin, [
+  const [application] = await db.query(keepOfLogin, {
     userId,
     agency,
     accountNumber,
     document,
     companyId,
     clientToken,
-    clock.now(),
-    account.mayReplaceLocal,
-  ]);
+    now: clock.now(),
+    mayReplaceLocal: account.mayReplaceLocal,
+  });
   return application ?? null;
 }
 
 /** Decisions on one CPF wait for each other; the rows are locked in one order. */
-const lockCpf: Statement = {
+const lockCpf = statement({
   name: 'account-lock-cpf',
-  text: `select id from users where document = $1 order by id for update`,
-};
+  parameters: { document: 'text' },
+  text: ({ document }) => sql`
+    select id from users where document = ${document} order by id for update`,
+});
 
 /** An approved application may still wait for the number of its account. */
-const findHeldCpf: Statement = {
+const findHeldCpf = statement({
   name: 'account-held-cpf',
-  text: `
-    select ${isCpfHeld('$1', '$2')}
+  parameters: { document: 'text', userId: 'int' },
+  text: ({ document, userId }) => sql<{ held: boolean }>`
+    select ${isCpfHeld(document, userId)}
            or exists (select from onboarding_applications o join users u on u.id = o.user_id
-                       where u.document = $1 and o.user_id <> $2::int and o.status = 'APPROVED'
+                       where u.document = ${document} and o.user_id <> ${userId}
+                         and o.status = 'APPROVED'
                          and not exists (select from accounts where user_id = o.user_id))
            as held`,
-};
+});
 
 /**
  * Whether another person has, or will have, an account with a CPF. Until the end of the transaction
@@ -139,8 +162,8 @@ export async function isCpfTaken(
   { db }: Pick<LocalContext, 'db'>,
   { userId, document }: Pick<NewAccount, 'userId' | 'document'>,
 ): Promise<boolean> {
-  await db.query(lockCpf, [document]);
-  const [found] = await db.query<{ held: boolean }>(findHeldCpf, [document, userId]);
+  await db.query(lockCpf, { document });
+  const [found] = await db.query(findHeldCpf, { document, userId });
   return found?.held ?? false;
 }
 
@@ -151,32 +174,54 @@ export interface NewAccount {
   readonly document: string;
 }
 
-const insertLocal: Statement = {
+const insertLocal = statement({
   name: 'account-open-local',
-  text: `
+  parameters: {
+    userId: 'int',
+    agency: 'text',
+    accountNumber: 'text',
+    document: 'text',
+    now: 'timestamptz',
+  },
+  text: ({ userId, agency, accountNumber, document, now }) => sql`
     insert into accounts
            (user_id, provider, agency, account_number, document, status, created_at, updated_at)
-    values ($1, 'local', $2, $3, $4, 'ACTIVE', $5, $5)
+    values (${userId}, 'local', ${agency}, ${accountNumber}, ${document}, 'ACTIVE', ${now}, ${now})
         on conflict (agency, account_number) where provider = 'local' do nothing
     returning id`,
-};
+});
 
 /** Opens an account that exists only here. @returns false when its number is taken. */
 export async function insertLocalAccount(
   { db, clock }: Store,
   { userId, agency, accountNumber, document }: NewAccount,
 ): Promise<boolean> {
-  const parameters = [userId, agency, accountNumber, document, clock.now()];
-  return (await db.query(insertLocal, parameters)).length === 1;
+  const rows = await db.query(insertLocal, {
+    userId,
+    agency,
+    accountNumber,
+    document,
+    now: clock.now(),
+  });
+  return rows.length === 1;
 }
 
 /** A login may already have stored the account; the decision's data are newer. */
-const storeAtProvider: Statement = {
+const storeAtProvider = statement({
   name: 'account-open-at-provider',
-  text: `
+  parameters: {
+    userId: 'int',
+    agency: 'text',
+    accountNumber: 'text',
+    document: 'text',
+    clientToken: 'text null',
+    now: 'timestamptz',
+  },
+  text: ({ userId, agency, accountNumber, document, clientToken, now }) => sql`
     insert into accounts as a (user_id, provider, agency, account_number, document, status,
            provider_client_token, created_at, updated_at)
-    values ($1, 'provider', $2, $3, $4, 'ACTIVE', $5, $6, $6)
+    values (${userId}, 'provider', ${agency}, ${accountNumber}, ${document}, 'ACTIVE',
+      ${clientToken}, ${now}, ${now})
         on conflict (user_id) do update
        set agency = excluded.agency, account_number = excluded.account_number,
            provider_client_token =
@@ -184,7 +229,7 @@ const storeAtProvider: Statement = {
            updated_at = excluded.updated_at
      where a.provider = 'provider'
     returning id`,
-};
+});
 
 /**
  * Stores the account that the provider has opened.
@@ -195,59 +240,72 @@ export async function storeProviderAccount(
   account: NewAccount & { readonly clientToken: string | null },
 ): Promise<void> {
   const { userId, agency, accountNumber, document, clientToken } = account;
-  const parameters = [userId, agency, accountNumber, document, clientToken, clock.now()];
-  await db.query(storeAtProvider, parameters);
+  await db.query(storeAtProvider, {
+    userId,
+    agency,
+    accountNumber,
+    document,
+    clientToken,
+    now: clock.now(),
+  });
 }
 
 /** SQL, because an app reads the balance more often than anything else. */
-const setBalance: Statement = {
+const setBalance = statement({
   name: 'provider-balance-keep',
-  text: `update accounts set balance = $2, balance_read_at = $3 where id = $1`,
-};
+  parameters: { accountId: 'int', balance: 'numeric', now: 'timestamptz' },
+  text: ({ accountId, balance, now }) => sql`
+    update accounts set balance = ${balance}, balance_read_at = ${now} where id = ${accountId}`,
+});
 
 /** Stores a balance, in centavos, to be used when the provider does not respond. */
 export async function saveBalance(
   { db, clock }: Store,
   { accountId, cents }: { readonly accountId: number; readonly cents: number },
 ): Promise<void> {
-  await db.query(setBalance, [accountId, decimalFromCents(cents), clock.now()]);
+  await db.query(setBalance, { accountId, balance: decimalFromCents(cents), now: clock.now() });
 }
 
 /**
  * The accounts that get or lose keys, locked in their order: the directory has one account for each
  * key, so that of two accounts that list a key the newest listing counts.
  */
-const lockHolders = `
+function lockHolders(accountId: string, keys: string): string {
+  return `
     with holders as (
-      select id from accounts where id = $1 or pix_keys && $2::text[] order by id for update
+      select id from accounts where id = ${accountId} or pix_keys && ${keys} order by id for update
     )`;
+}
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const keyStatements = {
-  keep: {
+  keep: statement({
     name: 'account-keys-keep',
-    text: `${lockHolders}
+    parameters: { accountId: 'int', keys: 'text[]' },
+    text: ({ accountId, keys }) => sql`${lockHolders(accountId, keys)}
     update accounts a
-       set pix_keys = case when a.id = $1 then $2::text[]
+       set pix_keys = case when a.id = ${accountId} then ${keys}
                            else array(select key from unnest(a.pix_keys) as key
-                                       where key <> all($2::text[])) end
+                                       where key <> all(${keys})) end
       from holders where a.id = holders.id`,
-  },
-  add: {
+  }),
+  add: statement({
     name: 'account-keys-add',
-    text: `${lockHolders}
+    parameters: { accountId: 'int', keys: 'text[]' },
+    text: ({ accountId, keys }) => sql`${lockHolders(accountId, keys)}
     update accounts a
-       set pix_keys = array(select key from unnest(a.pix_keys) as key where key <> all($2::text[]))
-                      || case when a.id = $1 then $2::text[] else '{}' end
+       set pix_keys = array(select key from unnest(a.pix_keys) as key where key <> all(${keys}))
+                      || case when a.id = ${accountId} then ${keys} else '{}' end
       from holders where a.id = holders.id`,
-  },
-  forget: {
+  }),
+  forget: statement({
     name: 'account-keys-forget',
-    text: `
-      update accounts set pix_keys = array_remove(pix_keys, $2)
-       where id = $1 and pix_keys @> array[$2::text]`,
-  },
-} satisfies Record<string, Statement>;
+    parameters: { accountId: 'int', key: 'text' },
+    text: ({ accountId, key }) => sql`
+      update accounts set pix_keys = array_remove(pix_keys, ${key})
+       where id = ${accountId} and pix_keys @> array[${key}]`,
+  }),
+};
 
 /** Replaces the stored PIX keys of an account; other accounts lose these keys. */
 export async function keepPixKeys(
@@ -255,7 +313,7 @@ export async function keepPixKeys(
   accountId: number,
   keys: readonly string[],
 ): Promise<void> {
-  await db.query(keyStatements.keep, [accountId, keys]);
+  await db.query(keyStatements.keep, { accountId, keys });
 }
 
 /** Stores PIX keys that an account has got; other accounts lose these keys. */
@@ -264,7 +322,7 @@ export async function addPixKeys(
   accountId: number,
   keys: readonly string[],
 ): Promise<void> {
-  await db.query(keyStatements.add, [accountId, keys]);
+  await db.query(keyStatements.add, { accountId, keys });
 }
 
 /** Forgets a PIX key that the account no longer has: another account may register it. */
@@ -273,15 +331,17 @@ export async function forgetPixKey(
   accountId: number,
   key: string,
 ): Promise<void> {
-  await db.query(keyStatements.forget, [accountId, key]);
+  await db.query(keyStatements.forget, { accountId, key });
 }
 
-const moveStatus: Statement = {
+const moveStatus = statement({
   name: 'ops-account-move-status',
-  text: `
-    update accounts set status = $3, updated_at = $4 where user_id = $1 and status = $2
+  parameters: { userId: 'int', from: 'text', to: 'text', now: 'timestamptz' },
+  text: ({ userId, from, to, now }) => sql<{ id: number }>`
+    update accounts set status = ${to}, updated_at = ${now} where user_id = ${userId}
+      and status = ${from}
     returning id`,
-};
+});
 
 export interface StatusMove {
   readonly userId: number;
@@ -294,21 +354,22 @@ export async function moveAccountStatus(
   { db, clock }: Store,
   { userId, from, to }: StatusMove,
 ): Promise<number | null> {
-  const parameters = [userId, from, to, clock.now()];
-  const [moved] = await db.query<{ id: number }>(moveStatus, parameters);
+  const [moved] = await db.query(moveStatus, { userId, from, to, now: clock.now() });
   return moved?.id ?? null;
 }
 
-const findStatus: Statement = {
+const findStatus = statement({
   name: 'ops-account-status',
-  text: `select status from accounts where user_id = $1`,
-};
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<{ status: AccountStatus }>`
+    select status from accounts where user_id = ${userId}`,
+});
 
 /** @returns the status of a user's account, or null when the user has none. */
 export async function findAccountStatus(
   { db }: Pick<LocalContext, 'db'>,
   userId: number,
 ): Promise<AccountStatus | null> {
-  const [account] = await db.query<{ status: AccountStatus }>(findStatus, [userId]);
+  const [account] = await db.query(findStatus, { userId });
   return account?.status ?? null;
 }

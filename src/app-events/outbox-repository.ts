@@ -4,7 +4,7 @@
  * and noted in one each, and a list names the state of the job that delivers.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -33,33 +33,35 @@ export interface UndeliveredEvent extends OutboxEvent {
 const columns = `id, type, user_id as "userId", transaction_id as "transactionId", operation,
                  status, at`;
 
-const find: Statement = {
+const find = statement({
   name: 'app-event-find',
-  text: `
+  parameters: { id: 'text' },
+  text: ({ id }) => sql<UndeliveredEvent>`
     select event.*, t.id is not null as "isCorrection", t.paid_again_by as "paidAgainBy"
-      from (select ${columns} from app_events where id = $1 and delivered_at is null) event
+      from (select ${columns} from app_events where id = ${id} and delivered_at is null) event
       left join pix_transactions t
              on t.id = event."transactionId" and t.corrected_at is not null
             and event.type = 'pix.completed'`,
-};
+});
 
 /** @returns an event that is not delivered yet, or null. */
 export async function findUndelivered({ db }: Store, id: string): Promise<UndeliveredEvent | null> {
-  const [event] = await db.query<UndeliveredEvent>(find, [id]);
+  const [event] = await db.query(find, { id });
   return event ?? null;
 }
 
-const deliver: Statement = {
+const deliver = statement({
   name: 'app-event-delivered',
-  text: `update app_events set delivered_at = $2 where id = $1`,
-};
+  parameters: { id: 'text', now: 'timestamptz' },
+  text: ({ id, now }) => sql`update app_events set delivered_at = ${now} where id = ${id}`,
+});
 
 /** Notes that an event was delivered. */
 export async function markDelivered(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
 ): Promise<void> {
-  await db.query(deliver, [id, clock.now()]);
+  await db.query(deliver, { id, now: clock.now() });
 }
 
 /** `pending`: its job is queued or runs; `dead`: the deliveries of a day have failed. */
@@ -83,29 +85,31 @@ const listed = `
            select status, attempts, last_error from jobs
             where unique_key = 'app-event:' || event.id order by jobs.id desc limit 1) job on true`;
 
-const list: Statement = {
+const list = statement({
   name: 'ops-app-events-list',
-  text: `
-    select * from (${listed}) event where $1::text is null or state = $1
-     order by at desc, id desc limit $2`,
-};
+  parameters: { state: 'text null', limit: 'int' },
+  text: ({ state, limit }) => sql<ListedEvent>`
+    select * from (${listed}) event where ${state} is null or state = ${state}
+     order by at desc, id desc limit ${limit}`,
+});
 
 /** Lists events, newest first; null: in every state. */
 export function findOutbox(
   { db }: Store,
   { state, limit }: { readonly state: DeliveryState | null; readonly limit: number },
 ): Promise<ListedEvent[]> {
-  return db.query<ListedEvent>(list, [state, limit]);
+  return db.query(list, { state, limit });
 }
 
 /** Removes a dead job: the new one replaces it. */
-const resend: Statement = {
+const resend = statement({
   name: 'ops-app-events-resend',
-  text: `
+  parameters: { ids: 'text[]', allDead: 'boolean', now: 'timestamptz' },
+  text: ({ ids, allDead, now }) => sql<{ id: string }>`
     with chosen as (
       update app_events set delivered_at = null
-       where id = any($1::text[])
-          or ($2 and id in (select substr(unique_key, 11) from jobs
+       where id = any(${ids})
+          or (${allDead} and id in (select substr(unique_key, 11) from jobs
                              where kind = 'deliver-app-event' and status = 'dead'))
       returning id
     ), buried as (
@@ -114,14 +118,14 @@ const resend: Statement = {
     ), queued as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'deliver-app-event', jsonb_build_object('id', id), 'app-event:' || id, 'queued',
-             $3::timestamptz, $3::timestamptz from chosen
+             ${now}, ${now} from chosen
           on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
           do update set run_at = least(jobs.run_at, excluded.run_at),
                         wanted = jobs.status = 'running'
       returning pg_notify('ponte_jobs', '')
     )
     select id from chosen order by id`,
-};
+});
 
 /**
  * Queues events to be delivered again, at once.
@@ -132,6 +136,7 @@ export async function queueAgain(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   which: { readonly ids: readonly string[]; readonly allDead: boolean },
 ): Promise<string[]> {
-  const parameters = [which.ids, which.allDead, clock.now()];
-  return (await db.query<{ id: string }>(resend, parameters)).map(({ id }) => id);
+  return (await db.query(resend, { ids: which.ids, allDead: which.allDead, now: clock.now() })).map(
+    ({ id }) => id,
+  );
 }

@@ -4,7 +4,7 @@
  * can be related, but a list of e-mails cannot be tested against the table without the key.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 
@@ -18,18 +18,25 @@ interface SecurityEventRecord {
 }
 
 /** SQL, because every login waits for it. */
-const insert: Statement = {
+const insert = statement({
   name: 'security-event-insert',
-  text: `
+  parameters: {
+    at: 'timestamptz',
+    kind: 'text',
+    userId: 'int null',
+    identity: 'text',
+    address: 'text null',
+  },
+  text: ({ at, kind, userId, identity, address }) => sql`
     insert into security_events (at, kind, user_id, identity, address)
-    values ($1, $2, $3, $4, $5)`,
-};
+    values (${at}, ${kind}, ${userId}, ${identity}, ${address})`,
+});
 
 async function insertSecurityEvent(
   { db }: Pick<LocalContext, 'db'>,
   { at, kind, userId, identity, address }: SecurityEventRecord,
 ): Promise<void> {
-  await db.query(insert, [at, kind, userId, identity, address]);
+  await db.query(insert, { at, kind, userId, identity, address });
 }
 
 export interface StoredSecurityEvent extends SecurityEventRecord {

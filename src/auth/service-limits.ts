@@ -2,7 +2,6 @@
  * Limits of the whole service within a period, for all callers: many addresses together
  * must not spend its money or fill its database. Half of a limit raises an alarm.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
 import { countAttempt, hasReached, refuseWhenUsedUp, type Throttle } from './throttle.ts';
 
@@ -26,24 +25,21 @@ export interface LimitedAttempt {
 export async function refuseOverLimits(
   context: LocalContext,
   { throttles, service }: LimitedAttempt,
-  em?: EntityManager,
 ): Promise<void> {
-  await refuseWhenUsedUp(context, [serviceThrottle(service), ...throttles], em);
+  await refuseWhenUsedUp(context, [serviceThrottle(service), ...throttles]);
 }
 
 /**
  * Counts an attempt.
- * @param em the unit of work of the count: a rollback undoes it.
  * @throws AppError THROTTLED
  */
 export async function countWithinLimits(
   context: LocalContext,
   { throttles, service }: LimitedAttempt,
-  em?: EntityManager,
 ): Promise<void> {
   const { name, limit, weight = 1 } = service;
   const all = [serviceThrottle(service), ...throttles];
-  const [attempts = 0] = await countAttempt(context, all, em);
+  const [attempts = 0] = await countAttempt(context, all);
   for (const [share, mark] of [['half', limit / 2] as const, ['whole', limit] as const]) {
     if (limit === 0 || !hasReached(mark, { attempts, weight })) continue;
     context.metrics.serviceLimits.inc({ limit: name, share });

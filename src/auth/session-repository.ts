@@ -4,7 +4,7 @@
  * whether a session may live on. Lists for operators use the entity.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -27,39 +27,56 @@ export const activeSessions = `
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {
   /** The active session of a token, its user and account: one indexed read for many requests. */
-  findPrincipal: {
+  findPrincipal: batchedStatement({
     name: 'find-principal',
+    parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz' },
     batching: { lane: 'principals' },
-    text: `
+    text: (requested) => sql<PrincipalRow>`
       select requested.ordinal, s.sealed_token,
              u.name, u.email, u.document as user_document, u.person_type, u.phone,
              a.id as account_id, a.provider, a.agency, a.account_number,
              a.document as account_document, a.status as account_status,
              a.provider_company_id, a.balance
-        from unnest($1::uuid[], $2::int[], $3::timestamptz[])
-             with ordinality as requested (session_id, user_id, now, ordinal)
+        from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
-  },
+  }),
   /**
    * The lock on the user serialises this statement with changes of the user. The login queues the
    * reconciliation of days whose statement could not be read without a session.
    */
-  renew: {
+  renew: statement({
     name: 'renew-session',
-    text: `
+    parameters: {
+      newId: 'uuid',
+      userId: 'int',
+      sealedToken: 'bytea',
+      tokenExpiresAt: 'timestamptz null',
+      now: 'timestamptz',
+      passwordHash: 'text',
+      addressDigest: 'bytea',
+    },
+    text: ({
+      newId,
+      userId,
+      sealedToken,
+      tokenExpiresAt,
+      now,
+      passwordHash,
+      addressDigest,
+    }) => sql<{ id: string }>`
       with owner as (
         select id from users
-         where id = $2 and status = 'ACTIVE' and password_hash = $6 for share
+         where id = ${userId} and status = 'ACTIVE' and password_hash = ${passwordHash} for share
       ), known as (
         insert into login_addresses (user_id, address_digest, last_login_at)
-        select owner.id, $7, $5 from owner
+        select owner.id, ${addressDigest}, ${now} from owner
             on conflict (user_id, address_digest)
             do update set last_login_at = excluded.last_login_at
       ), waiting as (
         insert into jobs (kind, payload, unique_key, status, run_at, created_at)
         select 'reconcile-user', jsonb_build_object('userId', owner.id),
-               'reconcile:' || owner.id, 'queued', $5, $5
+               'reconcile:' || owner.id, 'queued', ${now}, ${now}
           from owner
          where exists (select from reconciliations
                         where user_id = owner.id and state = 'UNREAD')
@@ -67,30 +84,35 @@ export const sessionStatements = {
       )
       insert into banking_sessions
              (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)
-      select $1, owner.id, 'ACTIVE', $3, $4, $5, $5 from owner
+      select ${newId}, owner.id, 'ACTIVE', ${sealedToken}, ${tokenExpiresAt}, ${now}, ${now}
+       from owner
           on conflict (user_id) where status = 'ACTIVE'
           do update set sealed_token = excluded.sealed_token,
                         token_expires_at = excluded.token_expires_at,
                         renewed_at = excluded.renewed_at
       returning id`,
-  },
-  end: {
+  }),
+  end: statement({
     name: 'end-session',
-    text: `
-      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = $3
-       where id = $1 and user_id = $2 and status = 'ACTIVE'`,
-  },
-  expire: {
+    parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz' },
+    text: ({ sessionId, userId, now }) => sql`
+      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = ${now}
+       where id = ${sessionId} and user_id = ${userId} and status = 'ACTIVE'`,
+  }),
+  expire: statement({
     name: 'expire-session',
-    text: `
-      update banking_sessions set status = 'EXPIRED', sealed_token = null, ended_at = $3
-       where id = $1 and status = 'ACTIVE' and sealed_token = $2`,
-  },
-  sealedToken: {
+    parameters: { sessionId: 'uuid', sealedToken: 'bytea', now: 'timestamptz' },
+    text: ({ sessionId, sealedToken, now }) => sql`
+      update banking_sessions set status = 'EXPIRED', sealed_token = null, ended_at = ${now}
+       where id = ${sessionId} and status = 'ACTIVE' and sealed_token = ${sealedToken}`,
+  }),
+  sealedToken: statement({
     name: 'sealed-token',
-    text: `select sealed_token from banking_sessions where id = $1 and status = 'ACTIVE'`,
-  },
-} satisfies Record<string, Statement>;
+    parameters: { sessionId: 'uuid' },
+    text: ({ sessionId }) => sql<{ sealed_token: Buffer }>`
+    select sealed_token from banking_sessions where id = ${sessionId} and status = 'ACTIVE'`,
+  }),
+};
 
 interface PrincipalRow {
   readonly sealed_token: Buffer;
@@ -114,8 +136,11 @@ export async function readPrincipal(
   { db, clock }: Store,
   { sessionId, userId }: VerifiedToken,
 ): Promise<Principal | null> {
-  const parameters = [sessionId, userId, clock.now()];
-  const [row] = await db.query<PrincipalRow>(sessionStatements.findPrincipal, parameters);
+  const [row] = await db.query(sessionStatements.findPrincipal, {
+    sessionId,
+    userId,
+    now: clock.now(),
+  });
   if (!row) return null;
   return {
     sessionId,
@@ -168,15 +193,15 @@ export async function renewSession(
   renewal: SessionRenewal,
 ): Promise<string | null> {
   const { newId, userId, sealedToken, tokenExpiresAt, passwordHash, addressDigest } = renewal;
-  const [session] = await db.query<{ id: string }>(sessionStatements.renew, [
+  const [session] = await db.query(sessionStatements.renew, {
     newId,
     userId,
     sealedToken,
     tokenExpiresAt,
-    clock.now(),
+    now: clock.now(),
     passwordHash,
     addressDigest,
-  ]);
+  });
   return session?.id ?? null;
 }
 
@@ -185,7 +210,7 @@ export async function endSession(
   { db, clock }: Store,
   { sessionId, userId }: VerifiedToken,
 ): Promise<void> {
-  await db.query(sessionStatements.end, [sessionId, userId, clock.now()]);
+  await db.query(sessionStatements.end, { sessionId, userId, now: clock.now() });
 }
 
 /** Marks a session as expired, unless its token is no longer the one that was refused. */
@@ -193,7 +218,7 @@ export async function expireSession(
   { db, clock }: Store,
   { sessionId, sealedToken }: { readonly sessionId: string; readonly sealedToken: Buffer },
 ): Promise<void> {
-  await db.query(sessionStatements.expire, [sessionId, sealedToken, clock.now()]);
+  await db.query(sessionStatements.expire, { sessionId, sealedToken, now: clock.now() });
 }
 
 /** @returns the sealed token of a session, or null when the session is not active. */
@@ -201,9 +226,7 @@ export async function readSealedToken(
   { db }: Pick<LocalContext, 'db'>,
   sessionId: string,
 ): Promise<Buffer | null> {
-  const [row] = await db.query<{ sealed_token: Buffer }>(sessionStatements.sealedToken, [
-    sessionId,
-  ]);
+  const [row] = await db.query(sessionStatements.sealedToken, { sessionId });
   return row?.sealed_token ?? null;
 }
 
@@ -251,14 +274,15 @@ export async function listActiveSessions(
 /** A session that was ended, and its user. */
 export type EndedSession = Pick<ListedSession, 'id' | 'userId' | 'email'>;
 
-const endActive: Statement = {
+const endActive = statement({
   name: 'session-end-active',
-  text: `
-    update banking_sessions s set status = 'ENDED', sealed_token = null, ended_at = $3
+  parameters: { id: 'uuid null', userId: 'int null', now: 'timestamptz' },
+  text: ({ id, userId, now }) => sql<EndedSession>`
+    update banking_sessions s set status = 'ENDED', sealed_token = null, ended_at = ${now}
       from users u
-     where u.id = s.user_id and s.status = 'ACTIVE' and (s.id = $1::uuid or s.user_id = $2::int)
+     where u.id = s.user_id and s.status = 'ACTIVE' and (s.id = ${id} or s.user_id = ${userId})
     returning s.id, s.user_id as "userId", u.email`,
-};
+});
 
 /**
  * Ends an active session and destroys the provider's token.
@@ -270,7 +294,6 @@ export async function endActiveSession(
   which: { readonly id: string } | { readonly user: number },
 ): Promise<EndedSession | null> {
   const [id, userId] = 'id' in which ? [which.id, null] : [null, which.user];
-  const parameters = [id, userId, clock.now()];
-  const [ended] = await db.query<EndedSession>(endActive, parameters);
+  const [ended] = await db.query(endActive, { id, userId, now: clock.now() });
   return ended ?? null;
 }

@@ -4,7 +4,6 @@
  * because e-mails, phones and addresses can be guessed; another ENCRYPTION_KEY begins new windows.
  * A process caches the windows that are used up, so that refusing costs no statement.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import { countAttempts, openWindows, type Window } from './throttle-repository.ts';
@@ -27,14 +26,12 @@ type Limits = ReadonlyMap<string, Throttle>;
 
 /**
  * Counts one attempt against each limit.
- * @param em the unit of work of the count: a rollback undoes it.
  * @returns the attempts in the current window of each limit, in the order of the limits.
  * @throws AppError THROTTLED when a limit is exceeded, with `Retry-After` in seconds.
  */
 export async function countAttempt(
   context: LocalContext,
   throttles: readonly Throttle[],
-  em?: EntityManager,
 ): Promise<number[]> {
   const limits = toLimits(context, throttles);
   if (limits.size === 0) return throttles.map(() => 0);
@@ -43,9 +40,9 @@ export async function countAttempt(
   const counted = [...limits].map(([key, { windowMs, weight = 1 }]) => {
     return { key, weight, windowMs };
   });
-  const windows = await countAttempts(context, counted, em);
-  // The last accepted attempt uses the window up. A unit of work may roll back: cache nothing then.
-  if (!em) remember(context, findUsedUp(windows, limits));
+  const windows = await countAttempts(context, counted);
+  // The last accepted attempt uses the window up. A transaction may roll back: cache nothing then.
+  if (!context.db.isTransaction) remember(context, findUsedUp(windows, limits));
   const exceeded = windows.filter(({ key, attempts }) => attempts > getLimit(limits, key));
   if (exceeded.length > 0)
     throw throttled(
@@ -63,13 +60,12 @@ export async function countAttempt(
 export async function refuseWhenUsedUp(
   context: LocalContext,
   throttles: readonly Throttle[],
-  em?: EntityManager,
 ): Promise<number[]> {
   const limits = toLimits(context, throttles);
   if (limits.size === 0) return throttles.map(() => 0);
   refuseWhenRemembered(context, limits);
   const now = context.clock.now();
-  const windows = await openWindows(context, [...limits.keys()], em);
+  const windows = await openWindows(context, [...limits.keys()]);
   const usedUp = findUsedUp(windows, limits);
   remember(context, usedUp);
   if (usedUp.length > 0)

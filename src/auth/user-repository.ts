@@ -6,7 +6,7 @@
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { User } from '../db/entities/user.ts';
 import { containing, openUnit } from '../db/unit-of-work.ts';
 
@@ -23,16 +23,17 @@ export interface LoginUser {
 /** How long an address stays known after a login. */
 export const knownAddressDays = 30;
 
-const byEmail: Statement = {
+const byEmail = statement({
   name: 'user-by-email',
-  text: `
+  parameters: { email: 'text', addressDigests: 'bytea[]', since: 'timestamptz' },
+  text: ({ email, addressDigests, since }) => sql<LoginUser>`
     select id, email, password_hash as "passwordHash", document,
            exists (select from login_addresses
-                    where user_id = users.id and address_digest = any($2::bytea[])
-                      and last_login_at > $3) as "knowsAddress"
+                    where user_id = users.id and address_digest = any(${addressDigests})
+                      and last_login_at > ${since}) as "knowsAddress"
       from users
-     where lower(email) = lower($1) and status = 'ACTIVE'`,
-};
+     where lower(email) = lower(${email}) and status = 'ACTIVE'`,
+});
 
 /**
  * @param clientAddress the address of a login.
@@ -44,16 +45,21 @@ export async function findLoginUser(
   clientAddress = '',
 ): Promise<LoginUser | null> {
   const since = new Date(clock.now().getTime() - knownAddressDays * dayMs);
-  const parameters = [email, sealer.identities(clientAddress), since];
-  const [user] = await db.query<LoginUser>(byEmail, parameters);
+  const [user] = await db.query(byEmail, {
+    email,
+    addressDigests: sealer.identities(clientAddress),
+    since,
+  });
   return user ?? null;
 }
 
-const replaceHash: Statement = {
+const replaceHash = statement({
   name: 'user-renew-hash',
-  text: `
-    update users set password_hash = $3, updated_at = $4 where id = $1 and password_hash = $2`,
-};
+  parameters: { userId: 'int', from: 'text', to: 'text', now: 'timestamptz' },
+  text: ({ userId, from, to, now }) => sql`
+    update users set password_hash = ${to}, updated_at = ${now} where id = ${userId}
+      and password_hash = ${from}`,
+});
 
 export interface HashChange {
   readonly userId: number;
@@ -66,7 +72,7 @@ export async function replacePasswordHash(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { userId, from, to }: HashChange,
 ): Promise<void> {
-  await db.query(replaceHash, [userId, from, to, clock.now()]);
+  await db.query(replaceHash, { userId, from, to, now: clock.now() });
 }
 
 export interface NewUser {
@@ -80,23 +86,40 @@ export interface NewUser {
   readonly phone: string | null;
 }
 
-const insert: Statement = {
+const insert = statement({
   name: 'user-create',
-  text: `
+  parameters: {
+    name: 'text',
+    email: 'text',
+    document: 'text null',
+    personType: 'text null',
+    phone: 'text null',
+    passwordHash: 'text',
+    now: 'timestamptz',
+  },
+  text: ({ name, email, document, personType, phone, passwordHash, now }) => sql<{ id: number }>`
     insert into users
            (name, email, document, person_type, phone, password_hash, created_at, updated_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $7)
+    values (${name}, ${email}, ${document}, ${personType}, ${phone}, ${passwordHash}, ${now},
+      ${now})
         on conflict do nothing
     returning id`,
-};
+});
 
 /** @returns the new user's id, or null when the e-mail is taken. */
 export async function createUser(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { name, email, document, personType, phone, passwordHash }: NewUser,
 ): Promise<number | null> {
-  const parameters = [name, email, document, personType, phone, passwordHash, clock.now()];
-  const [row] = await db.query<{ id: number }>(insert, parameters);
+  const [row] = await db.query(insert, {
+    name,
+    email,
+    document,
+    personType,
+    phone,
+    passwordHash,
+    now: clock.now(),
+  });
   return row?.id ?? null;
 }
 
@@ -109,10 +132,12 @@ export interface FoundUser {
   readonly status: UserStatus;
 }
 
-const byReference: Statement = {
+const byReference = statement({
   name: 'user-by-reference',
-  text: `select id, email, status from users where id = $1 or lower(email) = lower($2)`,
-};
+  parameters: { id: 'int null', email: 'text null' },
+  text: ({ id, email }) => sql<FoundUser>`
+    select id, email, status from users where id = ${id} or lower(email) = lower(${email})`,
+});
 
 /**
  * @param reference an id, or an e-mail, compared without regard to case.
@@ -123,8 +148,8 @@ export async function findUserByReference(
   reference: string,
 ): Promise<FoundUser | null> {
   const isId = /^[1-9]\d{0,8}$/.test(reference);
-  const parameters = isId ? [Number(reference), null] : [null, reference];
-  const [user] = await db.query<FoundUser>(byReference, parameters);
+  const parameters = isId ? { id: Number(reference), email: null } : { id: null, email: reference };
+  const [user] = await db.query(byReference, parameters);
   return user ?? null;
 }
 

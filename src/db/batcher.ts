@@ -22,16 +22,16 @@ import { nextTurn } from '../clock.ts';
 import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
 
 /** How the calls of a statement are batched. */
-export interface Batching {
-  /** The parameter, from 1, in which the calls of a batch must differ, unless it is null. */
-  readonly conflictKey?: number;
+export interface Batching<Name extends string = string> {
+  /** The parameter in which the calls of a batch must differ, unless it is null. */
+  readonly conflictKey?: Name;
   /**
-   * The parameters, from 1, that the calls of a batch are sorted by; `conflictKey` by default. A
-   * statement locks rows and inserts keys in the order of its calls, unless its tables are very
+   * The parameters that the calls of a batch are sorted by; `conflictKey` by default. A statement
+   * locks rows and inserts keys in the order of its calls, unless its tables are very
    * small. With a common order, concurrent batches of two processes or of a lane rarely block each
    * other. If they do, their calls are run one by one.
    */
-  readonly lockOrder?: readonly number[];
+  readonly lockOrder?: readonly Name[];
   /**
    * The name of a queue that several statements share: those that one request runs in turn. A lane
    * has two batches in flight: one runs while the other waits for the disk or while this process
@@ -51,11 +51,17 @@ export interface Batching {
   readonly after?: string;
 }
 
-interface BatchedStatement {
+/** A statement of `batchedStatement`. */
+export interface BatchedStatement {
   readonly name: string;
   readonly text: string;
+  /** The names of its parameters, in their order. */
+  readonly names: readonly string[];
   readonly batching: Batching;
 }
+
+/** The parameters of a call, by their names. */
+export type CallParameters = Readonly<Record<string, unknown>>;
 
 /** A row of a batch's result. */
 export interface OrdinalRow {
@@ -87,7 +93,7 @@ const gatheredBatches = 4;
 
 interface Call {
   readonly statement: BatchedStatement;
-  readonly parameters: readonly unknown[];
+  readonly parameters: CallParameters;
   resolve(rows: OrdinalRow[]): void;
   reject(error: unknown): void;
 }
@@ -108,7 +114,7 @@ export class QueryBatcher {
   }
 
   /** @returns the rows of this call. */
-  query(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
+  query(statement: BatchedStatement, parameters: CallParameters): Promise<OrdinalRow[]> {
     const { lane, after } = statement.batching;
     const name = lane ?? statement.name;
     const queue = this.#queue(name, lane === undefined ? 1 : 2);
@@ -156,7 +162,7 @@ class Queue {
     leader.#followers.add(this);
   }
 
-  add(statement: BatchedStatement, parameters: readonly unknown[]): Promise<OrdinalRow[]> {
+  add(statement: BatchedStatement, parameters: CallParameters): Promise<OrdinalRow[]> {
     if (this.#leader && this.#waiting.length === 0) {
       this.#leaderEnded = this.#leader.#ended + gatheredBatches;
     }
@@ -226,7 +232,7 @@ class Queue {
     const keys = new Set<unknown>();
     for (const call of this.#waiting) {
       const isSame = call.statement.name === statement.name;
-      const key = conflictKey === undefined ? null : (call.parameters[conflictKey - 1] ?? null);
+      const key = conflictKey === undefined ? null : (call.parameters[conflictKey] ?? null);
       if (isSame && calls.length < limit && !keys.has(key)) calls.push(call);
       else remaining.push(call);
       if (isSame && key !== null) keys.add(key);
@@ -244,8 +250,8 @@ class Queue {
   }
 
   async #send(runner: keyof BatchRunners, { statement, calls }: Batch): Promise<OrdinalRow[]> {
-    const columns = (calls[0]?.parameters ?? []).map((_, column) =>
-      calls.map(({ parameters }) => toDriver(parameters[column])),
+    const columns = statement.names.map((name) =>
+      calls.map(({ parameters }) => toDriver(parameters[name])),
     );
     return this.#runners[runner](statement, columns);
   }
@@ -270,11 +276,11 @@ function toDriver(value: unknown): unknown {
 /** The calls of a batch arrive within a millisecond or two: most dates of a column are equal. */
 let lastInstant = { atMs: Number.NaN, text: '' };
 
-function compareBy(lockOrder: readonly number[]): (one: Call, other: Call) => number {
+function compareBy(lockOrder: readonly string[]): (one: Call, other: Call) => number {
   return (one, other) => {
     for (const parameter of lockOrder) {
-      const left = String(one.parameters[parameter - 1]);
-      const right = String(other.parameters[parameter - 1]);
+      const left = String(one.parameters[parameter]);
+      const right = String(other.parameters[parameter]);
       // Numbers are compared as digits: a shorter one is less.
       if (left !== right) return left.length - right.length || (left < right ? -1 : 1);
     }

@@ -3,7 +3,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { nextTurn, pause, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
-import { QueryBatcher, type Batching, type BatchRunners } from './batcher.ts';
+import { QueryBatcher, type BatchRunners, type CallParameters } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
 import { span, type Tracing } from '../telemetry/tracing.ts';
@@ -14,24 +14,23 @@ import {
   openPool,
   postgresConnection,
   run,
-  runTransaction,
   unitConnection,
   type Connection,
 } from './pool.ts';
 import { preparedRunner } from './prepared-query.ts';
+import { bind, type Statement } from './statement.ts';
+import { transactionOn, type Units } from './transaction.ts';
 
-/** One SQL statement. Named ones are prepared once per connection. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  /** Present if the statement takes arrays: its concurrent calls then share a round trip. */
-  readonly batching?: Batching;
-  /**
-   * Runs on connections whose planner uses indexes only. For frequent statements that find a few
-   * rows by an index, and that would otherwise be planned for an empty table.
-   */
-  readonly indexed?: true;
-}
+export type { Statement } from './statement.ts';
+
+/**
+ * Runs one statement in one round trip; its result is committed, unless it is a part of a
+ * transaction. The parameters of a statement without names are an array.
+ */
+export type Query = <Row, Parameters = readonly unknown[]>(
+  statement: Statement<Row, Parameters>,
+  parameters: NoInfer<Parameters>,
+) => Promise<Row[]>;
 
 export interface Database {
   readonly kind: 'embedded' | 'postgresql';
@@ -41,20 +40,23 @@ export interface Database {
    * and a worker or a command when it first needs an entity.
    */
   orm(): Promise<MikroORM>;
-  /** A fresh entity manager: one unit of work, never shared between requests. */
+  /** A fresh entity manager, never shared between requests; in a transaction that of its unit. */
   em(): Promise<EntityManager>;
   /**
    * Runs `work` with a MikroORM for migrations, on a connection of its own that waits at most 1.5 s
    * for a lock. The embedded database has one connection, so `work` gets the MikroORM of `orm`.
    */
   migrating<Result>(work: (orm: MikroORM) => Promise<Result>): Promise<Result>;
-  /** Runs one statement with bind parameters in one round trip; its result is committed. */
-  query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]>;
+  readonly query: Query;
   /**
-   * Runs statements in one transaction, on one connection; `work` must wait for nothing else. It
-   * commits when `work` resolves, and rolls back when it rejects.
+   * Runs `work` in one transaction, on one connection, which `work` has to itself: it must wait for
+   * nothing else. Its argument is this database in the transaction: statements, batched or not, and
+   * entities are the same there, and share one commit. It commits when `work` resolves, and rolls
+   * back when it rejects. A transaction within it is a part of it.
    */
-  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (transaction: Database) => Promise<Result>): Promise<Result>;
+  /** Whether this is a transaction: what is read and written here may be rolled back. */
+  readonly isTransaction: boolean;
   /** The connections at this moment; `waiting` are statements without a connection. */
   connections(): { readonly busy: number; readonly idle: number; readonly waiting: number };
   /**
@@ -106,15 +108,15 @@ async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Database>
 }
 
 function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
-  const query: Query = async (statement, parameters) => {
+  const runYielding: Run = async (statement, values) => {
     await nextTurn();
-    return base.query(statement, parameters);
+    return base.run(statement, values);
   };
-  return {
+  return withTransactions(base.units, {
     ...base,
     kind: 'embedded',
     migrating: async (work) => work(await base.orm()),
-    query: batched(query, { batched: query, single: query }),
+    query: batched(runYielding, { batched: runYielding, single: runYielding }),
     // LISTEN runs through the pool: a statement that bypasses it during a transaction makes the
     // session mix up the results.
     async listen(channel, listener) {
@@ -137,7 +139,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
       await base.close();
       await embedded.close();
     },
-  };
+  });
 }
 
 /** How long closing waits, in ms: longer than any statement that is still in flight then. */
@@ -155,13 +157,13 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   const runPrepared = preparedRunner(indexed);
   const on = <Row>(
     pool: pg.Pool,
-    statement: Statement,
-    parameters: readonly unknown[],
+    statement: Pick<Statement, 'name' | 'text'>,
+    values: readonly unknown[],
   ): Promise<Row[]> => {
     options.onQuery?.();
-    return run<Row>(pool, statement, parameters);
+    return run<Row>(pool, statement, values);
   };
-  return {
+  return withTransactions(base.units, {
     ...base,
     kind: 'postgresql',
     async migrating(work) {
@@ -173,7 +175,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       }
     },
     query: batched(
-      (statement, parameters) => on(statement.indexed ? indexed : base.pool, statement, parameters),
+      (statement, values) => on(statement.indexed ? indexed : base.pool, statement, values),
       {
         batched(statement, columns) {
           options.onQuery?.();
@@ -186,7 +188,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
         single: (statement, columns) => on(base.pool, statement, columns),
       },
     ),
-    connections: () => sumConnections([base.pool, base.units, indexed]),
+    connections: () => sumConnections([base.pool, base.units.pool, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
     vacuum: () => Promise.resolve(),
@@ -198,6 +200,26 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       const late = pause(clock, maxCloseMs, isClosed.signal);
       await Promise.race([closed, late]).finally(() => isClosed.abort());
     },
+  });
+}
+
+/** Runs a statement with the values of `$1`, `$2`, …. */
+export type Run = <Row>(
+  statement: Pick<Statement, 'name' | 'text' | 'names' | 'indexed'>,
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
+/** Binds the parameters of statements, and batches the calls of those that take arrays. */
+export function batched(runSingle: Run, runners: BatchRunners): Query {
+  const batcher = new QueryBatcher(runners);
+  return <Row, Parameters>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<Row[]> => {
+    const { name, text, names = [], batching } = statement;
+    if (!batching) return runSingle<Row>(statement, bind(statement, parameters));
+    const call = parameters as CallParameters;
+    return batcher.query({ name, text, names, batching }, call) as unknown as Promise<Row[]>;
   };
 }
 
@@ -211,17 +233,17 @@ function batchFacts({ name }: Pick<Statement, 'name'>, [first = []]: readonly un
   return { name, kind: 'client', attributes } as const;
 }
 
-/** Runs one statement. */
-export type Query = <Row>(statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
-
-/** Batches the calls of statements that take arrays. */
-export function batched(query: Query, runners: BatchRunners): Query {
-  const batcher = new QueryBatcher(runners);
-  return <Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> => {
-    const { name, text, batching } = statement;
-    if (!batching) return query<Row>(statement, parameters);
-    return batcher.query({ name, text, batching }, parameters) as Promise<Row[]>;
+/** Adds what is the same for both kinds of database. */
+function withTransactions(
+  units: Units,
+  own: Omit<Database, 'transaction' | 'isTransaction'>,
+): Database {
+  const database: Database = {
+    ...own,
+    isTransaction: false,
+    transaction: (work) => transactionOn(units, database, work),
   };
+  return database;
 }
 
 function sumConnections(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {
@@ -234,9 +256,10 @@ function sumConnections(pools: readonly pg.Pool[]): ReturnType<Database['connect
   };
 }
 
-type Base = Pick<Database, 'orm' | 'em' | 'query' | 'transaction' | 'connections' | 'close'> & {
+type Base = Pick<Database, 'orm' | 'em' | 'query' | 'connections' | 'close'> & {
   readonly pool: pg.Pool;
-  readonly units: pg.Pool;
+  readonly units: Units;
+  readonly run: Run;
 };
 
 /**
@@ -250,45 +273,35 @@ function openBase(
 ): Base {
   const onQuery = options.onQuery ?? (() => undefined);
   const pool = openPool(config);
-  const units = ownUnits ?? pool;
+  const unitsPool = ownUnits ?? pool;
   let opened: Promise<MikroORM> | null = null;
   const orm = (): Promise<MikroORM> => {
-    opened ??= openOrm({ pool: units, onReserve, onQuery }).catch((error: unknown) => {
+    opened ??= openOrm({ pool: unitsPool, onReserve, onQuery }).catch((error: unknown) => {
       // For example, too many open files: the next call may succeed.
       opened = null;
       throw error;
     });
     return opened;
   };
+  const runHere: Run = (statement, values) => {
+    onQuery();
+    return run(pool, statement, values);
+  };
   return {
     pool,
-    units,
+    units: { pool: unitsPool, onQuery, ...(onReserve && { onReserve }) },
     orm,
     em: async () => (await orm()).em.fork(),
     connections: () => sumConnections([pool]),
-    query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
-      onQuery();
-      return run<Row>(pool, statement, parameters);
-    },
-    transaction: (work) =>
-      runTransaction(units, (client) =>
-        work((statement, parameters) => {
-          onQuery();
-          return run(client, statement, asColumns(statement, parameters));
-        }),
-      ),
+    run: runHere,
+    query: (statement, parameters) => runHere(statement, bind(statement, parameters)),
     async close() {
       const loaded = await opened?.catch(() => null);
       await loaded?.close(true);
       // MikroORM ends the pool that it has used; the remaining ones are ended here.
-      for (const one of new Set([units, pool])) if (!one.ending) await one.end();
+      for (const one of new Set([unitsPool, pool])) if (!one.ending) await one.end();
     },
   };
-}
-
-/** A batched statement gets each parameter of a single call as an array of one. */
-function asColumns({ batching }: Statement, parameters: readonly unknown[]): readonly unknown[] {
-  return batching ? parameters.map((value) => [value]) : parameters;
 }
 
 async function openOrm(options: OrmOptions): Promise<MikroORM> {

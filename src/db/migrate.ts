@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { pause, systemClock, type Clock } from '../clock.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database } from './database.ts';
+import { sql, statement } from './statement.ts';
 import { migrationsFolder } from './migrations-folder.ts';
 
 /** The project's number for `pg_try_advisory_xact_lock`: "ponte" in ASCII, cut to 31 bits. */
@@ -145,17 +146,17 @@ function isLockRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?:55P03|40P01)$/.test(String(error.code));
 }
 
-const currentDatabase: Statement = {
+const currentDatabase = statement({
   name: 'current-database',
-  text: 'select current_database() as name',
-};
+  text: () => sql<Named>`select current_database() as name`,
+});
 
 /**
  * The migrator checks whether the database of its name exists, and would end our connections to
  * create it. Only the server knows which database an address means.
  */
 async function prepare(db: Database, { config }: MikroORM, folder: string): Promise<void> {
-  const [row] = await db.query<Named>(currentDatabase, []);
+  const [row] = await db.query(currentDatabase, {});
   if (row) config.set('dbName', row.name);
   config.set('migrations', { ...config.get('migrations'), path: folder, pathTs: folder });
 }
@@ -163,7 +164,10 @@ async function prepare(db: Database, { config }: MikroORM, folder: string): Prom
 /** Databases without pending migrations; the code gets no new ones while it runs. */
 const migrated = new WeakSet<Database>();
 
-const ping: Statement = { name: 'is-there', text: 'select 1' };
+const ping = statement({
+  name: 'is-there',
+  text: () => sql`select 1`,
+});
 
 /**
  * @param folder where the migrations are.
@@ -176,7 +180,7 @@ export async function pendingMigrations(
 ): Promise<string[]> {
   const isOwn = folder === migrationsFolder;
   if (isOwn && migrated.has(db)) {
-    await db.query(ping, []);
+    await db.query(ping, {});
     return [];
   }
   const pending = (await listMigrations(db, folder)).filter(({ state }) => state === 'pending');
@@ -218,14 +222,14 @@ interface AppliedRow extends Named {
 }
 
 /** As MikroORM has stored them. */
-const readApplied: Statement = {
+const readApplied = statement({
   name: 'migrations-applied',
-  text: 'select name, executed_at from schema_migrations order by id',
-};
+  text: () => sql<AppliedRow>`select name, executed_at from schema_migrations order by id`,
+});
 
 async function appliedMigrations(db: Database): Promise<AppliedRow[]> {
   try {
-    return await db.query<AppliedRow>(readApplied, []);
+    return await db.query(readApplied, {});
   } catch (error) {
     if (isMissingTable(error)) return [];
     throw error;

@@ -2,14 +2,15 @@
  * MikroORM: for units of work that read, decide and write, and for migrations. Its options are the
  * same for the service and for its command line.
  */
-import { defineConfig, MikroORM, type Options } from '@mikro-orm/postgresql';
+import { defineConfig, MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 // The version that MikroORM itself requires: its connections are passed as a part of it.
-import { PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { BoundDriver } from './bound-driver.ts';
 import { entities } from './entities/index.ts';
 import { migrationsFolder } from './migrations-folder.ts';
+import type { TransactionConnection } from './transaction.ts';
 
 /**
  * @param connection how the database is reached: driver options, pool, name.
@@ -61,4 +62,17 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
   });
   await orm.connect();
   return orm;
+}
+
+/**
+ * @param connection has begun the transaction, and ends it.
+ * @returns an entity manager whose reads and writes are a part of the transaction.
+ */
+export function unitOfTransaction(orm: MikroORM, connection: TransactionConnection): EntityManager {
+  const client = { query: connection.query, release: () => undefined };
+  const pool = { connect: async () => client, end: async () => undefined, options: {} };
+  const dialect = new PostgresDialect({ pool: pool as unknown as pg.Pool });
+  const em = orm.em.fork();
+  em.setTransactionContext(new Kysely({ dialect }));
+  return em;
 }

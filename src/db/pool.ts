@@ -146,7 +146,9 @@ export async function runTransaction<Result>(
   try {
     await client.query('begin');
     const result = await work(client);
-    await client.query('commit');
+    const { command } = await client.query('commit');
+    // The server rolls back a transaction with a failed statement, and reports no error.
+    if (command !== 'COMMIT') throw new Error('a transaction with a failed statement was undone');
     client.release();
     return result;
   } catch (error) {

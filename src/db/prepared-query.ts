@@ -8,7 +8,7 @@
  * reads the messages of the server.
  */
 import type pg from 'pg';
-import type { OrdinalRow, RunBatch } from './batcher.ts';
+import type { BatchedStatement, OrdinalRow } from './batcher.ts';
 import { columnParser } from './pool.ts';
 
 interface Column {
@@ -26,7 +26,12 @@ interface Wire {
 }
 
 /** Runs the batches of a pool. */
-export function preparedRunner(pool: pg.Pool): RunBatch {
+export function preparedRunner(
+  pool: pg.Pool,
+): (
+  statement: Pick<BatchedStatement, 'name' | 'text'>,
+  columns: readonly unknown[][],
+) => Promise<OrdinalRow[]> {
   const described = new WeakMap<Wire, ColumnsByStatement>();
   return (statement, columns) =>
     new Promise((resolve, reject) => {

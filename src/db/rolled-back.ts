@@ -1,6 +1,5 @@
 /** A transaction that changes nothing: what a statement reports in it, it would report for good. */
-import type { OrdinalRow } from './batcher.ts';
-import { batched, type Database, type Query, type Statement } from './database.ts';
+import { batched, type Database, type Query, type Run } from './database.ts';
 
 /**
  * Runs `work` in a transaction that is rolled back. Its statements share round trips as outside
@@ -14,12 +13,11 @@ export async function rolledBack<Result>(
 ): Promise<Result> {
   const end = new RollbackOf<Result>();
   try {
-    return await db.transaction(async (query) => {
-      const one = inSavepoints(query);
-      const batch = ({ name, text }: Statement, columns: readonly unknown[]) =>
-        one<OrdinalRow>({ name, text }, columns);
-      const inBatches = batched(one, { batched: batch, single: batch });
-      end.result = { value: await work({ ...db, query: inBatches }) };
+    return await db.transaction(async (transaction) => {
+      const one = inSavepoints(transaction.query);
+      const query = batched(one, { batched: one, single: one });
+      const inside: Database = { ...transaction, query, transaction: (inner) => inner(inside) };
+      end.result = { value: await work(inside) };
       throw end;
     });
   } catch (error) {
@@ -33,13 +31,13 @@ class RollbackOf<Result> extends Error {
   result: { readonly value: Result } | null = null;
 }
 
-function inSavepoints(query: Query): Query {
+function inSavepoints(query: Query): Run {
   let last: Promise<unknown> = Promise.resolve();
-  return <Row>(...call: Parameters<Query>): Promise<Row[]> => {
+  return <Row>(...[{ name, text, names = [] }, values]: Parameters<Run>): Promise<Row[]> => {
     const result = last.then(async () => {
       await query(savepoint, []);
       try {
-        return await query<Row>(...call);
+        return await query<Row>({ name, text, names }, values);
       } catch (error) {
         await query(undo, []);
         throw error;

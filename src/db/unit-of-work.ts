@@ -1,6 +1,5 @@
-/** MikroORM's unit of work: reads and writes of entities, and statements that belong to it. */
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database, Statement } from './database.ts';
+/** Units of work: reads and writes of entities, and transactions. */
+import type { Database } from './database.ts';
 import type * as Entities from './entities/index.ts';
 
 /** @returns all entities. They load MikroORM, so they are imported when a caller needs one. */
@@ -8,7 +7,7 @@ export function loadEntities(): Promise<typeof Entities> {
   return import('./entities/index.ts');
 }
 
-/** @returns a fresh entity manager, and the entities. */
+/** @returns the entity manager of the transaction, or a fresh one, and the entities. */
 export async function openUnit(db: Database) {
   const [em, entities] = await Promise.all([db.em(), loadEntities()]);
   return { em, ...entities };
@@ -20,29 +19,12 @@ export function containing(part: string): string {
 }
 
 /**
- * Runs a statement as a part of a unit of work, in its commit. Dates of the rows are text.
- * @param em the entity manager of `transactional`.
+ * Runs `work` in a transaction (see {@link Database.transaction}).
+ * @param work gets the context in the transaction: its statements and entities share the commit.
  */
-export function queryIn<Row extends object>(
-  em: EntityManager,
-  { text }: Statement,
-  parameters: readonly unknown[],
-): Promise<Row[]> {
-  return em.execute<Row[]>(text, [...parameters]);
-}
-
-/**
- * @param em the entity manager of `transactional`.
- * @returns a context whose statements and entities belong to the unit of work.
- */
-export function inUnit<Context extends { readonly db: Database }>(
+export function inTransaction<Context extends { readonly db: Database }, Result>(
   context: Context,
-  em: EntityManager,
-): Context {
-  const query = (statement: Statement, parameters: readonly unknown[]) =>
-    queryIn(em, statement, parameters);
-  return {
-    ...context,
-    db: { ...context.db, query: query as Database['query'], em: () => Promise.resolve(em) },
-  };
+  work: (transaction: Context) => Promise<Result>,
+): Promise<Result> {
+  return context.db.transaction((db) => work({ ...context, db }));
 }

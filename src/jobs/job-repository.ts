@@ -2,11 +2,8 @@
  * The jobs in the database. They are SQL: a job is queued, claimed and ended in one statement each,
  * and the statements of other capabilities queue and end jobs in their own commit.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Clock } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
-import { queryIn } from '../db/unit-of-work.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import type { LeasedJob } from '../process/job-dispatch.ts';
 
 /** The channel that is notified when a job is queued or requested again; every loop listens. */
@@ -25,14 +22,20 @@ export const orRequestAgain = `
                       wanted = jobs.status = 'running'
     returning pg_notify('${jobsChannel}', '')::text as notified`;
 
-/** Parameters: kind, payload as JSON, unique key, run at, now. */
-const enqueue: Statement = {
+const enqueue = statement({
   name: 'jobs-enqueue',
-  text: `
+  parameters: {
+    kind: 'text',
+    payload: 'jsonb',
+    uniqueKey: 'text',
+    runAt: 'timestamptz',
+    now: 'timestamptz',
+  },
+  text: ({ kind, payload, uniqueKey, runAt, now }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-    values ($1, $2::jsonb, $3, 'queued', $4::timestamptz, $5::timestamptz)
+    values (${kind}, ${payload}, ${uniqueKey}, 'queued', ${runAt}, ${now})
     ${orRequestAgain}`,
-};
+});
 
 /** A job to be done, at least once. */
 export interface JobRequest {
@@ -53,16 +56,14 @@ export interface JobRequest {
  * Queues a job in the same commit as the fact that it follows from; the commit wakes the loops. An
  * open job with the same key is not doubled: if it is queued, it is due at the earlier of the two
  * times; if it runs, it is run once more.
- * @param em the entity manager of `transactional`.
+ * @param transaction the context of the transaction that stores the fact.
  */
-export async function enqueueJobIn(
-  em: EntityManager,
-  clock: Clock,
-  job: JobRequest,
+export async function enqueueJob(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { kind, payload, uniqueKey, runAt = clock.now() }: JobRequest,
 ): Promise<void> {
-  const { kind, payload, uniqueKey, runAt } = job;
-  const now = clock.now();
-  await queryIn(em, enqueue, [kind, JSON.stringify(payload), uniqueKey, runAt ?? now, now]);
+  const job = { kind, payload: JSON.stringify(payload), uniqueKey, runAt, now: clock.now() };
+  await db.query(enqueue, job);
 }
 
 /**
@@ -71,28 +72,35 @@ export async function enqueueJobIn(
  * process has queued them. The run that begins now does all that the job was requested for before.
  * A row is returned for each job, or one without a job; every row has the time of the next job that
  * is not due yet.
- * Parameters: worker, leased until, now, kinds, how many of each at most.
  */
-const claim: Statement = {
+const claim = statement({
   name: 'jobs-claim',
+  parameters: {
+    worker: 'text',
+    leasedUntil: 'timestamptz',
+    now: 'timestamptz',
+    kinds: 'text[]',
+    rooms: 'int[]',
+  },
   indexed: true,
-  text: `
+  text: ({ worker, leasedUntil, now, kinds, rooms }) => sql<ClaimedRow>`
     with claimed as (
-      update jobs set status = 'running', leased_by = $1, leased_until = $2, wanted = false,
+      update jobs set status = 'running', leased_by = ${worker}, leased_until = ${leasedUntil},
+        wanted = false,
                       attempts = attempts + 1
        where id = any(array(
          select due.id
-           from unnest($4::text[], $5::int[]) as lane (kind, room),
+           from unnest(${kinds}, ${rooms}) as lane (kind, room),
                 lateral (select id from jobs
-                          where status = 'queued' and run_at <= $3 and kind = lane.kind
+                          where status = 'queued' and run_at <= ${now} and kind = lane.kind
                           order by run_at, id limit room for update skip locked) as due))
       returning id, kind, payload, attempts
     )
     select claimed.*, next_run_at
       from (select min(run_at) as next_run_at from jobs
-             where status = 'queued' and run_at > $3 and kind = any($4::text[])) as next
+             where status = 'queued' and run_at > ${now} and kind = any(${kinds})) as next
       left join claimed on true`,
-};
+});
 
 interface ClaimedRow {
   /** Null where no job was claimed. */
@@ -119,8 +127,13 @@ export async function claimJobs(
   { worker, leasedUntil }: Lease,
   rooms: ReadonlyMap<string, number>,
 ): Promise<{ readonly jobs: readonly LeasedJob[]; readonly nextRunAt: Date | null }> {
-  const limits = [[...rooms.keys()], [...rooms.values()]];
-  const rows = await db.query<ClaimedRow>(claim, [worker, leasedUntil, clock.now(), ...limits]);
+  const rows = await db.query(claim, {
+    worker,
+    leasedUntil,
+    now: clock.now(),
+    kinds: [...rooms.keys()],
+    rooms: [...rooms.values()],
+  });
   const jobs = rows.flatMap(({ id, kind, payload, attempts: attempt }) =>
     id === null ? [] : { id, kind, payload, attempt, worker },
   );
@@ -133,26 +146,33 @@ export async function claimJobs(
  * periodic job is never dead, because nothing would queue it again, and neither is a job that was
  * requested again since. A job that the caller still runs is not put back, however late its
  * heartbeat is: on a machine that slept every lease has lapsed.
- * Parameters: now, attempts at most, worker, the jobs that it runs, the periodic kinds.
  */
-const releaseLapsed: Statement = {
+const releaseLapsed = statement({
   name: 'jobs-release-lapsed',
+  parameters: {
+    now: 'timestamptz',
+    maxAttempts: 'int',
+    worker: 'text',
+    running: 'bigint[]',
+    periodicKinds: 'text[]',
+  },
   indexed: true,
-  text: `
+  text: ({ now, maxAttempts, worker, running, periodicKinds }) => sql`
     update jobs set status = case when is_over then 'dead' else 'queued' end,
-                    finished_at = case when is_over then $1::timestamptz end,
+                    finished_at = case when is_over then ${now} end,
                     last_error = 'lease_lapsed',
                     attempts = case when wanted then 0 else attempts end,
                     leased_by = null, leased_until = null
       from (select id as lapsed_id,
-                   attempts >= $2 and last_error = 'lease_lapsed' and kind <> all($5::text[])
+                   attempts >= ${maxAttempts} and last_error = 'lease_lapsed'
+                     and kind <> all(${periodicKinds})
                      and not wanted as is_over
-              from jobs where status = 'running' and leased_until < $1
-                          and not (leased_by = $3 and id = any($4::bigint[]))
+              from jobs where status = 'running' and leased_until < ${now}
+                          and not (leased_by = ${worker} and id = any(${running}))
              order by id for update skip locked) lapsed
      where id = lapsed_id
     returning id`,
-};
+});
 
 /** Which lapsed jobs are put back, and by whom. */
 export interface LapsedJobs {
@@ -168,37 +188,37 @@ export async function releaseLapsedJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { maxAttempts, worker, running, periodicKinds }: LapsedJobs,
 ): Promise<void> {
-  await db.query(releaseLapsed, [clock.now(), maxAttempts, worker, running, periodicKinds]);
+  await db.query(releaseLapsed, { now: clock.now(), maxAttempts, worker, running, periodicKinds });
 }
 
-const releaseAll: Statement = {
+const releaseAll = statement({
   name: 'after-crash-jobs',
-  text: `
+  text: () => sql`
     update jobs set status = 'queued', leased_by = null, leased_until = null
      where status = 'running'`,
-};
+});
 
 /** Puts every running job back. Only for a database on which no process runs jobs. */
 export async function releaseAllLeases({ db }: Pick<LocalContext, 'db'>): Promise<void> {
-  await db.query(releaseAll, []);
+  await db.query(releaseAll, {});
 }
 
 /**
  * Renews the leases of a living process. A job that is requested again at this very moment is
  * skipped until the next heartbeat: to wait for several rows at once could end in a deadlock.
- * Parameters: worker, leased until, job ids.
  */
-const renew: Statement = {
+const renew = statement({
   name: 'jobs-renew',
+  parameters: { worker: 'text', leasedUntil: 'timestamptz', ids: 'bigint[]' },
   indexed: true,
-  text: `
-    update jobs set leased_until = $2
+  text: ({ worker, leasedUntil, ids }) => sql`
+    update jobs set leased_until = ${leasedUntil}
      where id = any(array(
        select id from jobs
-        where leased_by = $1 and status = 'running'
-          and id = any($3::bigint[])
+        where leased_by = ${worker} and status = 'running'
+          and id = any(${ids})
         for update skip locked))`,
-};
+});
 
 /** Renews the leases of the jobs that a worker runs. */
 export async function renewLeases(
@@ -206,7 +226,7 @@ export async function renewLeases(
   { worker, leasedUntil }: Lease,
   ids: readonly string[],
 ): Promise<void> {
-  await db.query(renew, [worker, leasedUntil, ids]);
+  await db.query(renew, { worker, leasedUntil, ids });
 }
 
 /**
@@ -214,22 +234,27 @@ export async function renewLeases(
  * (`jobs_lease_while_running`); with this condition it is found by its id and not among all that
  * have run since the last vacuum. A job that was requested again while it ran is queued instead, as
  * if requested a moment later.
- * Parameters, batched: id, worker, status, error, now.
  */
-const finish: Statement = {
+const finish = batchedStatement({
   name: 'jobs-finish',
-  batching: { conflictKey: 1 },
-  text: `
+  parameters: {
+    id: 'bigint',
+    worker: 'text',
+    status: 'text',
+    error: 'text null',
+    now: 'timestamptz',
+  },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql<{ status: EndedStatus }>`
     update jobs set status = case when wanted then 'queued' else requested.status end,
                     run_at = case when wanted then requested.now else run_at end,
                     attempts = case when wanted then 0 else attempts end,
                     finished_at = case when wanted then null else requested.now end,
                     last_error = requested.error, leased_by = null, leased_until = null
-      from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           with ordinality as requested (id, worker, status, error, now, ordinal)
+      from ${requested}
      where jobs.id = any(array[requested.id]) and leased_by = worker
     returning ordinal, jobs.status`,
-};
+});
 
 type EndedStatus = 'done' | 'dead' | 'queued';
 
@@ -245,31 +270,35 @@ export async function finishJob(
   { id, worker }: LeasedJob,
   { status, error }: { readonly status: 'done' | 'dead'; readonly error: string | null },
 ): Promise<EndedStatus | null> {
-  const parameters = [id, worker, status, error, clock.now()];
-  const [ended] = await db.query<{ status: EndedStatus }>(finish, parameters);
+  const [ended] = await db.query(finish, { id, worker, status, error, now: clock.now() });
   return ended?.status ?? null;
 }
 
 /**
  * Puts a job back for later, if the worker still has its lease; a job that was requested again
  * while it ran is due at once. It is found as in `finish`.
- * Parameters, batched: id, worker, run at, attempts so far, error, now.
  */
-const requeue: Statement = {
+const requeue = batchedStatement({
   name: 'jobs-requeue',
-  batching: { conflictKey: 1 },
-  text: `
+  parameters: {
+    id: 'bigint',
+    worker: 'text',
+    runAt: 'timestamptz',
+    attempts: 'int',
+    error: 'text null',
+    now: 'timestamptz',
+  },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql`
     update jobs set status = 'queued', attempts = requested.attempts,
                     last_error = requested.error,
                     run_at = case when wanted then least(requested.run_at, requested.now)
                                   else requested.run_at end,
                     leased_by = null, leased_until = null
-      from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[], $5::text[],
-                  $6::timestamptz[])
-           with ordinality as requested (id, worker, run_at, attempts, error, now, ordinal)
+      from ${requested}
      where jobs.id = any(array[requested.id]) and leased_by = worker
     returning ordinal`,
-};
+});
 
 /** How a job goes back to the queue. */
 export interface Requeued {
@@ -286,42 +315,46 @@ export async function requeueJob(
   { id, worker }: LeasedJob,
   { runAt, attempts, error }: Requeued,
 ): Promise<void> {
-  await db.query(requeue, [id, worker, runAt, attempts, error, clock.now()]);
+  await db.query(requeue, { id, worker, runAt, attempts, error, now: clock.now() });
 }
 
 /**
  * Brings periodic jobs back that are due later than a period from now: a wall clock that was ahead
- * for some seconds has queued them. Parameters: unique keys, when each is due at the latest.
+ * for some seconds has queued them.
  */
-const bringForward: Statement = {
+const bringForward = statement({
   name: 'jobs-bring-forward',
-  text: `
+  parameters: { uniqueKeys: 'text[]', latest: 'timestamptz[]' },
+  text: ({ uniqueKeys, latest }) => sql`
     update jobs set run_at = latest.run_at
-      from unnest($1::text[], $2::timestamptz[]) as latest (unique_key, run_at)
+      from unnest(${uniqueKeys}, ${latest}) as latest (unique_key, run_at)
      where jobs.unique_key = latest.unique_key and jobs.status = 'queued'
        and jobs.run_at > latest.run_at`,
-};
+});
 
 /** @param latest when the job of each periodic kind is due at the latest. */
 export async function bringPeriodicJobsForward(
   { db }: Pick<LocalContext, 'db'>,
   latest: ReadonlyMap<string, Date>,
 ): Promise<void> {
-  await db.query(bringForward, [[...latest.keys()].map(periodicKey), [...latest.values()]]);
+  await db.query(bringForward, {
+    uniqueKeys: [...latest.keys()].map(periodicKey),
+    latest: [...latest.values()],
+  });
 }
 
 /**
  * Makes sure that a periodic kind has its one open job, due by then at the latest.
- * Parameters: kind, unique key, run at, now.
  */
-const ensurePeriodic: Statement = {
+const ensurePeriodic = statement({
   name: 'jobs-ensure-periodic',
-  text: `
+  parameters: { kind: 'text', uniqueKey: 'text', runAt: 'timestamptz', now: 'timestamptz' },
+  text: ({ kind, uniqueKey, runAt, now }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-    values ($1, '{}', $2, 'queued', $3, $4)
+    values (${kind}, '{}', ${uniqueKey}, 'queued', ${runAt}, ${now})
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
         do update set run_at = least(jobs.run_at, excluded.run_at)`,
-};
+});
 
 /** Makes sure that a periodic kind has its one open job, due at `runAt` at the latest. */
 export async function ensurePeriodicJob(
@@ -329,7 +362,7 @@ export async function ensurePeriodicJob(
   kind: string,
   runAt: Date,
 ): Promise<void> {
-  await db.query(ensurePeriodic, [kind, periodicKey(kind), runAt, clock.now()]);
+  await db.query(ensurePeriodic, { kind, uniqueKey: periodicKey(kind), runAt, now: clock.now() });
 }
 
 function periodicKey(kind: string): string {

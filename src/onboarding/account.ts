@@ -2,7 +2,6 @@
  * The account of an applicant: opened once at the end of an onboarding, in the transaction of the
  * change, and updated at every login from what the provider reports.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   type AccountOfApplication,
   insertLocalAccount,
@@ -11,7 +10,6 @@ import {
 } from '../accounts/account-repository.ts';
 import type { LoginUser } from '../auth/user-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { inUnit } from '../db/unit-of-work.ts';
 import { localAgency, newAccountNumber } from '../domain/account.ts';
 import { accountOpened } from '../domain/onboarding.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
@@ -24,14 +22,13 @@ const maxDraws = 20;
 /** Opens a local account for an application that has just been approved. */
 export async function openLocalAccount(
   context: LocalContext,
-  em: EntityManager,
   application: Application,
 ): Promise<Application> {
   const { applicant } = application;
   for (let draw = 0; draw < maxDraws; draw += 1) {
     const accountNumber = newAccountNumber();
     const account = { agency: localAgency, accountNumber, document: applicant.document };
-    if (await insertLocalAccount(inUnit(context, em), { userId: applicant.id, ...account })) {
+    if (await insertLocalAccount(context, { userId: applicant.id, ...account })) {
       return {
         ...accountOpened(application, context.clock.now()),
         agency: localAgency,
@@ -50,14 +47,13 @@ interface ProviderAccountNumber {
 /** Stores the account that the provider has opened for an approved application. */
 export async function openProviderAccount(
   context: LocalContext,
-  em: EntityManager,
   {
     application,
     account,
   }: { readonly application: Application; readonly account: ProviderAccountNumber },
 ): Promise<Application> {
   const { applicant, clientToken } = application;
-  await storeProviderAccount(inUnit(context, em), {
+  await storeProviderAccount(context, {
     userId: applicant.id,
     document: applicant.document,
     clientToken,

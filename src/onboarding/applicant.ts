@@ -2,7 +2,8 @@
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
-import { readApplication, type Application } from './application.ts';
+import { findRecentApplication } from './application-repository.ts';
+import type { Application } from './application-row.ts';
 import { addressThrottles, countAttempt, minuteMs, refuseWhenUsedUp } from '../auth/throttle.ts';
 
 /** The application that a request names, and the address that it comes from. */
@@ -32,13 +33,8 @@ export async function findApplication(
 ): Promise<Application> {
   const { clock, config } = context;
   const expiresAfterMs = config.retention.onboarding * dayMs;
-  const application = await readApplication(context, {
-    id: applicationId,
-    $or: [
-      { status: { $nin: ['APPROVED', 'REJECTED'] } },
-      { updatedAt: { $gt: new Date(clock.now().getTime() - expiresAfterMs) } },
-    ],
-  });
+  const decidedSince = new Date(clock.now().getTime() - expiresAfterMs);
+  const application = await findRecentApplication(context, applicationId, decidedSince);
   if (application) return application;
   const isLifted = config.throttle.addressPerMinute === 0;
   const limit = isLifted ? 0 : missesPerMinute;

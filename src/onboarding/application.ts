@@ -1,13 +1,9 @@
 /**
- * Finds and changes stored onboarding applications. A change locks the application's row, so that
- * changes are serialised, and commits together with the jobs that it queues. It never waits for the
- * provider.
+ * Changes stored onboarding applications. A change locks the application's row, so that changes are
+ * serialised, and commits together with the jobs that it queues. It never waits for the provider.
  */
-import type { FilterQuery, InferEntity } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
-import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
-import { loadEntities } from '../db/unit-of-work.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import {
   beginStep,
   endStep,
@@ -22,98 +18,61 @@ import {
   type StepName,
 } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
-import { enqueueJobIn } from '../jobs/job-repository.ts';
-import { toApplication, toColumns, type Application } from './application-row.ts';
+import { enqueueJob } from '../jobs/job-repository.ts';
+import { insertApplication, lockApplication, updateApplication } from './application-repository.ts';
+import type { Application } from './application-row.ts';
 import { documentsStatus, completeSubmittedSteps } from './submitted-content.ts';
 
 export type { Application };
 
-async function applications() {
-  return (await loadEntities()).OnboardingApplication;
-}
-
-/** @returns the application of a user, or null. */
-export function findApplicationByUser(
-  context: LocalContext,
-  userId: number,
-): Promise<Application | null> {
-  return readApplication(context, { user: userId });
-}
-
-/** @returns the application that matches a condition, or null. */
-export async function readApplication(
-  { db }: LocalContext,
-  where: FilterQuery<InferEntity<typeof OnboardingApplication>>,
-): Promise<Application | null> {
-  const em = await db.em();
-  const row = await em.findOne(await applications(), where, { populate: ['user'] });
-  return row && toApplication(row);
-}
-
 /** Returns the changed application; it must not wait for the network. */
 export type Change = (
   application: Application,
-  em: EntityManager,
+  transaction: LocalContext,
 ) => Application | Promise<Application>;
 
 /**
  * Changes an application while its row is locked. The change that completes the last step starts
  * the analysis, and the jobs of steps that have become ready are queued in the same commit. With
  * local onboarding, steps that were submitted without it are completed first.
- * @param change receives the stored application, and the transaction for further statements.
+ * @param change receives the stored application, and the context of the transaction.
  * @returns the application as stored.
  * @throws AppError NOT_FOUND; an error of `change` rolls everything back.
  */
-export async function changeApplication(
+export function changeApplication(
   context: LocalContext,
   applicationId: string,
   change: Change,
 ): Promise<Application> {
-  const unit = await context.db.em();
-  const { LockMode } = await import('@mikro-orm/core');
-  return unit.transactional(async (em) => {
-    const row = await em.findOne(
-      await applications(),
-      { id: applicationId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    if (!row) throw new AppError('NOT_FOUND');
-    await em.populate(row, ['user']);
-    const before = toApplication(row);
+  return inTransaction(context, async (transaction) => {
+    const before = await lockApplication(transaction, applicationId);
+    if (!before) throw new AppError('NOT_FOUND');
     const now = context.clock.now();
     const isLocal = context.config.onboardingLocalOnly && before.status === 'IN_PROGRESS';
-    const current = isLocal ? await completeSubmittedSteps(context, em, before) : before;
-    const after = enterAnalysis(await change(current, em), now);
+    const current = isLocal ? await completeSubmittedSteps(transaction, before) : before;
+    const after = enterAnalysis(await change(current, transaction), now);
     if (after === before) return before;
-    Object.assign(row, toColumns(after), { updatedAt: now });
-    await queueReadySteps(context, em, { before, after });
+    await updateApplication(transaction, after);
+    await queueReadySteps(transaction, { before, after });
     return after;
   });
 }
 
-/** Stores a new application, with the jobs of the steps that are already submitted. */
-export async function insertApplication(
-  context: LocalContext,
-  em: EntityManager,
+/**
+ * Stores a new application, with the jobs of the steps that are already submitted.
+ * @param transaction the context of the transaction that registers the applicant.
+ */
+export async function startApplication(
+  transaction: LocalContext,
   application: Application,
 ): Promise<void> {
-  const { id, applicant, personType } = application;
-  const now = context.clock.now();
-  await em.insert(await applications(), {
-    id,
-    user: applicant.id,
-    personType,
-    createdAt: now,
-    updatedAt: now,
-    ...toColumns(application),
-  });
-  await queueReadySteps(context, em, { before: newProgress(), after: application });
+  await insertApplication(transaction, application);
+  await queueReadySteps(transaction, { before: newProgress(), after: application });
 }
 
 /** Queues the jobs of steps that were submitted, or whose prerequisites have been completed. */
 async function queueReadySteps(
   context: LocalContext,
-  em: EntityManager,
   { before, after }: { readonly before: Progress; readonly after: Application },
 ): Promise<void> {
   if (context.config.onboardingLocalOnly) return;
@@ -122,7 +81,7 @@ async function queueReadySteps(
     const isSubmitted = was.revision !== getStep(after, name).revision;
     const hasWaited = was.status === 'queued' && !isReady(before, name);
     if (isReady(after, name) && (isSubmitted || hasWaited)) {
-      await queueStepJob(context, em, { application: after, name });
+      await queueStepJob(context, { application: after, name });
     }
   }
 }
@@ -133,11 +92,10 @@ async function queueReadySteps(
  */
 export function queueStepJob(
   context: LocalContext,
-  em: EntityManager,
   { application, name, runAt }: { application: Application; name: StepName; runAt?: Date },
 ): Promise<void> {
   const userId = application.applicant.id;
-  return enqueueJobIn(em, context.clock, {
+  return enqueueJob(context, {
     kind: 'onboarding-step',
     uniqueKey: `onboarding:${userId}:${name}`,
     payload: { userId, step: name },
@@ -197,11 +155,10 @@ export function markSubmitted(
  */
 export async function markDocumentSubmitted(
   context: LocalContext,
-  em: EntityManager,
   application: Application,
 ): Promise<Application> {
   const submitted = markSubmitted(context, application, 'documents');
   if (!context.config.onboardingLocalOnly) return submitted;
-  const status = await documentsStatus(em, application);
+  const status = await documentsStatus(context, application);
   return endStep(submitted, 'documents', { status, now: context.clock.now() });
 }

@@ -9,6 +9,7 @@ import {
   admitStep,
   type Application,
   changeApplication,
+  type Change,
   markSubmitted,
   refuseWhenFinal,
 } from './application.ts';
@@ -61,18 +62,19 @@ async function submitCode(
   typed: TypedCode,
 ): Promise<Application> {
   let isWrong = false;
-  const application = await changeApplication(context, applicationId, async (stored, em) => {
+  const change: Change = async (stored, transaction) => {
     refuseWhenFinal(stored);
     refuseWhenLocked(context, stored);
     if (!context.config.onboardingLocalOnly) {
       const after = saveCode(context, stored, typed);
       // Submitting a code may queue a failed request for the code again.
-      await countCodeRequest(context, em, { before: stored, after, clientAddress });
+      await countCodeRequest(transaction, { before: stored, after, clientAddress });
       return after;
     }
     isWrong = !matchesTestCode(typed);
     return isWrong ? countWrongCode(context, stored) : confirm(context, stored);
-  });
+  };
+  const application = await changeApplication(context, applicationId, change);
   // The wrong attempt is already committed.
   if (isWrong) refuseWhenLocked(context, application);
   if (isWrong) throw invalidField('codigo', wrongCode);

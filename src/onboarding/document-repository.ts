@@ -1,11 +1,10 @@
 /**
  * Documents of applications in the database. Their content is read and written by SQL, outside of
- * units of work: each chunk is one round trip on a connection that no application holds.
+ * transactions: each chunk is one round trip on a connection that no application holds.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
-import { loadEntities, openUnit } from '../db/unit-of-work.ts';
+import { sql, statement } from '../db/statement.ts';
+import { inTransaction, openUnit } from '../db/unit-of-work.ts';
 import type { DocumentContentType } from './document-types.ts';
 
 type Store = Pick<LocalContext, 'db'>;
@@ -44,11 +43,11 @@ export async function isStored({ db }: Store, id: string): Promise<boolean> {
 
 /** Marks a stored document as forwarded and deletes its content, in one commit. */
 export async function markForwarded(
-  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  context: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
 ): Promise<void> {
-  const { em: unit, OnboardingDocument, OnboardingDocumentChunk } = await openUnit(db);
-  await unit.transactional(async (em) => {
+  await inTransaction(context, async ({ db, clock }) => {
+    const { em, OnboardingDocument, OnboardingDocumentChunk } = await openUnit(db);
     const change = { status: 'forwarded', forwardedAt: clock.now() };
     const forwarded = await em.nativeUpdate(OnboardingDocument, { id, status: 'stored' }, change);
     if (forwarded === 1) await em.nativeDelete(OnboardingDocumentChunk, { document: id });
@@ -61,15 +60,9 @@ export async function dropStored({ db }: Store, id: string): Promise<void> {
   await em.nativeDelete(OnboardingDocument, { id, status: 'stored' });
 }
 
-/**
- * @param em the unit of work to read in.
- * @returns the types of the documents of an application that have come as a whole.
- */
-export async function findDocumentTypes(
-  em: EntityManager,
-  applicationId: string,
-): Promise<number[]> {
-  const { OnboardingDocument } = await loadEntities();
+/** @returns the types of the documents of an application that have come as a whole. */
+export async function findDocumentTypes({ db }: Store, applicationId: string): Promise<number[]> {
+  const { em, OnboardingDocument } = await openUnit(db);
   const documents = await em.find(
     OnboardingDocument,
     { application: applicationId, status: ['stored', 'forwarded'] },
@@ -78,14 +71,92 @@ export async function findDocumentTypes(
   return documents.flatMap(({ tipoDocumento }) => tipoDocumento ?? []);
 }
 
-const dropBegun: Statement = {
+/** @returns when the uploads of an application began that are in progress, the oldest first. */
+export async function findUploads(
+  { db }: Store,
+  applicationId: string,
+  since: Date,
+): Promise<Date[]> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const uploads = await em.find(
+    OnboardingDocument,
+    { application: applicationId, status: 'receiving', createdAt: { $gt: since } },
+    { fields: ['createdAt'], orderBy: { createdAt: 'asc' } },
+  );
+  return uploads.map(({ createdAt }) => createdAt);
+}
+
+/** Stores that the upload of a document begins. */
+export async function insertReceiving(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { id, applicationId }: { readonly id: string; readonly applicationId: string },
+): Promise<void> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const status = 'receiving';
+  await em.insert(OnboardingDocument, {
+    id,
+    application: applicationId,
+    status,
+    createdAt: clock.now(),
+  });
+}
+
+/** A document by its content. */
+export interface ReceivedDocument {
+  readonly tipoDocumento: number | null;
+  /** SHA-256. */
+  readonly contentHash: Uint8Array | null;
+}
+
+/** @returns the documents of an application that have come as a whole. */
+export async function findReceived(
+  { db }: Store,
+  applicationId: string,
+): Promise<ReceivedDocument[]> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const documents = await em.find(
+    OnboardingDocument,
+    { application: applicationId, status: { $ne: 'receiving' } },
+    { fields: ['tipoDocumento', 'contentHash'] },
+  );
+  return documents.map(({ tipoDocumento, contentHash }) => {
+    return { tipoDocumento: tipoDocumento ?? null, contentHash: contentHash ?? null };
+  });
+}
+
+/** Marks a document as stored. @returns false when it is no longer being received. */
+export async function markStored(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { id, ...content }: StoredDocument,
+): Promise<boolean> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const stored = await em.nativeUpdate(
+    OnboardingDocument,
+    { id, status: 'receiving' },
+    { ...content, status: 'stored', storedAt: clock.now() },
+  );
+  return stored === 1;
+}
+
+/** Deletes the stored documents of an application that have a type. */
+export async function dropStoredOfType(
+  { db }: Store,
+  { applicationId, tipoDocumento }: { applicationId: string; tipoDocumento: number },
+): Promise<void> {
+  const { em, OnboardingDocument } = await openUnit(db);
+  const stored = { application: applicationId, status: 'stored', tipoDocumento } as const;
+  await em.nativeDelete(OnboardingDocument, stored);
+}
+
+const dropBegun = statement({
   name: 'document-drop',
-  text: `delete from onboarding_documents where id = $1 and status = 'receiving'`,
-};
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`delete from onboarding_documents where id = ${id} and status = 'receiving'`,
+});
 
 /** Deletes a document that has not come as a whole, with its content. */
 export async function dropReceiving({ db }: Store, id: string): Promise<void> {
-  await db.query(dropBegun, [id]);
+  await db.query(dropBegun, { id });
 }
 
 /** A chunk of a document's content: its place counts from 0. */
@@ -94,12 +165,13 @@ export interface ChunkKey {
   readonly place: number;
 }
 
-const storeChunk: Statement = {
+const storeChunk = statement({
   name: 'document-chunk-store',
-  text: `
+  parameters: { documentId: 'uuid', place: 'int', sealedContent: 'bytea' },
+  text: ({ documentId, place, sealedContent }) => sql`
     insert into onboarding_document_chunks (document_id, place, sealed_content)
-    values ($1, $2, $3)`,
-};
+    values (${documentId}, ${place}, ${sealedContent})`,
+});
 
 /** Stores a sealed chunk. */
 export async function insertChunk(
@@ -107,20 +179,22 @@ export async function insertChunk(
   { documentId, place }: ChunkKey,
   sealedContent: Buffer,
 ): Promise<void> {
-  await db.query(storeChunk, [documentId, place, sealedContent]);
+  await db.query(storeChunk, { documentId, place, sealedContent });
 }
 
-const readChunk: Statement = {
+const readChunk = statement({
   name: 'document-chunk-read',
-  text: `
-    select sealed_content from onboarding_document_chunks where document_id = $1 and place = $2`,
-};
+  parameters: { documentId: 'uuid', place: 'int' },
+  text: ({ documentId, place }) => sql<{ sealed_content: Buffer }>`
+    select sealed_content from onboarding_document_chunks where document_id = ${documentId}
+      and place = ${place}`,
+});
 
 /** @returns a sealed chunk, or null when there is none. */
 export async function findChunk(
   { db }: Store,
   { documentId, place }: ChunkKey,
 ): Promise<Buffer | null> {
-  const [row] = await db.query<{ sealed_content: Buffer }>(readChunk, [documentId, place]);
+  const [row] = await db.query(readChunk, { documentId, place });
   return row?.sealed_content ?? null;
 }

@@ -1,8 +1,6 @@
 /** The decision on an application, and the resulting account. */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCpfTaken } from '../accounts/account-repository.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { inUnit } from '../db/unit-of-work.ts';
 import {
   beginStep,
   decide,
@@ -57,12 +55,12 @@ async function decideLocally(
   application: Application,
 ): Promise<Application> {
   if (application.status !== 'UNDER_ANALYSIS') return application;
-  return changeApplication(context, application.id, async (stored, em) => {
+  return changeApplication(context, application.id, async (stored, transaction) => {
     if (stored.status !== 'UNDER_ANALYSIS') return stored;
     const begun = beginStep(stored, 'kyc', context.clock.now());
     const decision = decisionWithoutProvider(stored.applicant.phone);
-    const decided = await decideOnce(context, em, { application: begun, decision });
-    return decided.status === 'APPROVED' ? openLocalAccount(context, em, decided) : decided;
+    const decided = await decideOnce(transaction, { application: begun, decision });
+    return decided.status === 'APPROVED' ? openLocalAccount(transaction, decided) : decided;
   });
 }
 
@@ -74,13 +72,12 @@ interface Decided {
 /** The first application of a CPF to be approved has it; the others are rejected. */
 async function decideOnce(
   context: LocalContext,
-  em: EntityManager,
   { application, decision }: Decided,
 ): Promise<Application> {
   const now = context.clock.now();
   const { id: userId, document } = application.applicant;
   const isDue = application.status === 'UNDER_ANALYSIS' && decision === 'APPROVED';
-  const isTaken = isDue && (await isCpfTaken(inUnit(context, em), { userId, document }));
+  const isTaken = isDue && (await isCpfTaken(context, { userId, document }));
   return isTaken ? rejectForDocument(application, now) : decide(application, decision, now);
 }
 
@@ -97,8 +94,8 @@ async function askProvider(
   if (end === null || pessoaFisicaId === null) return application;
   try {
     const decision = await context.provider.kyc({ personId: pessoaFisicaId, ...options });
-    return await changeApplication(context, id, (stored, em) =>
-      applyDecision(context, em, { stored, decision }),
+    return await changeApplication(context, id, (stored, transaction) =>
+      applyDecision(transaction, { stored, decision }),
     );
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -120,14 +117,13 @@ function reportGap(context: LocalContext, stored: Application): Application {
 
 async function applyDecision(
   context: LocalContext,
-  em: EntityManager,
   { stored, decision }: { readonly stored: Application; readonly decision: KycDecision },
 ): Promise<Application> {
   const end = openEnd(stored);
   if (end === null) return stored;
   const counted = countKycAttempt(context, stored, end);
   if (decision.status === 'PENDING') return counted;
-  const decided = await decideOnce(context, em, {
+  const decided = await decideOnce(context, {
     application: counted,
     decision: decision.status,
   });
@@ -138,7 +134,7 @@ async function applyDecision(
   const accountNumber = decision.accountNumber ?? stored.accountNumber;
   if (agency === null || accountNumber === null) return approved;
   const account = { agency, accountNumber };
-  return openProviderAccount(context, em, { application: approved, account });
+  return openProviderAccount(context, { application: approved, account });
 }
 
 /** Counts a request to the provider; the step keeps waiting. */

@@ -1,7 +1,8 @@
 import { stepNames } from '../domain/onboarding.ts';
 import { refreshKyc } from '../onboarding/kyc.ts';
 import { runStep } from '../onboarding/run-step.ts';
-import { changeApplication, findApplicationByUser } from '../onboarding/application.ts';
+import { findApplicationByUser } from './application-repository.ts';
+import { changeApplication } from './application.ts';
 import { jobCallOptions, type JobHandler } from '../jobs/job.ts';
 
 /**

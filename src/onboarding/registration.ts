@@ -1,12 +1,12 @@
 /** The registration of an individual, the first step of an onboarding. */
 import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import { inUnit } from '../db/unit-of-work.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
-import { markSubmitted, insertApplication, type Application } from './application.ts';
+import { markSubmitted, startApplication, type Application } from './application.ts';
 import { createUser } from '../auth/user-repository.ts';
 
 const taken: Text = {
@@ -27,10 +27,9 @@ export async function registerPerson(
 ): Promise<Application> {
   const { name, email, document, phone } = person;
   const passwordHash = await context.passwords.hash(person.password);
-  const unit = await context.db.em();
-  return unit.transactional(async (em) => {
+  return inTransaction(context, async (transaction) => {
     const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
-    const id = await createUser(inUnit(context, em), user);
+    const id = await createUser(transaction, user);
     if (id === null) {
       throw new AppError('VALIDATION_FAILED', { fields: { email: [taken] } });
     }
@@ -44,7 +43,7 @@ export async function registerPerson(
     };
     const registered = markSubmitted(context, application, 'registration');
     const started = address ? markSubmitted(context, registered, 'address') : registered;
-    await insertApplication(context, em, started);
+    await startApplication(transaction, started);
     return started;
   });
 }

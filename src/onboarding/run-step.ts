@@ -19,7 +19,8 @@ import { forwardDocuments } from './document-submission.ts';
 import { isRefusal, toStepError } from './step-failure.ts';
 import { documentsStatus } from './submitted-content.ts';
 import { codeConfirmed, countWrongCode, isLocked, openCode } from './validation-code.ts';
-import { changeApplication, findApplicationByUser, type Application } from './application.ts';
+import { findApplicationByUser } from './application-repository.ts';
+import { changeApplication, type Application } from './application.ts';
 
 /** The steps that an applicant submits. */
 export type ApplicantStep = Exclude<StepName, 'kyc' | 'account'>;
@@ -169,9 +170,9 @@ function isCurrent(stored: Application, { application, name }: Sent): boolean {
 
 async function succeeded(context: LocalContext, sent: Sent, facts: ProviderFacts): Promise<void> {
   const { application, name } = sent;
-  await changeApplication(context, application.id, async (stored, em) => {
+  await changeApplication(context, application.id, async (stored, transaction) => {
     if (!isCurrent(stored, sent)) return stored;
-    const status = name === 'documents' ? await documentsStatus(em, stored) : 'done';
+    const status = name === 'documents' ? await documentsStatus(transaction, stored) : 'done';
     const code = name === 'electronic_validation_confirm' ? codeConfirmed : {};
     const end = { status, now: context.clock.now() };
     return endStep({ ...stored, ...facts, ...code }, name, end);

@@ -53,7 +53,7 @@ export async function openProvaVida(
   options: CallOptions = {},
 ): Promise<ProvaVida> {
   const { id } = await findApplicant(context, caller);
-  const requested = await changeApplication(context, id, async (application, em) => {
+  const requested = await changeApplication(context, id, async (application, transaction) => {
     const isRepeat = application.provaVidaUrl !== null;
     admitStep(application, { name: 'prova_vida', isRepeat });
     if (isRepeat) return application;
@@ -63,7 +63,7 @@ export async function openProvaVida(
       return status === 'queued' ? application : markSubmitted(context, application, 'prova_vida');
     }
     const runAt = new Date(context.clock.now().getTime() + takenUpAfterMs);
-    await queueStepJob(context, em, { application, name: 'prova_vida', runAt });
+    await queueStepJob(transaction, { application, name: 'prova_vida', runAt });
     return endStep(application, 'prova_vida', { status: 'queued', now: context.clock.now() });
   });
   if (!isReady(requested, 'prova_vida')) return shown(requested);

@@ -25,7 +25,7 @@ export async function submitStep(
   { applicationId, clientAddress }: ApplicationCaller,
   { name, content }: Submission,
 ): Promise<Application> {
-  return changeApplication(context, applicationId, async (application, em) => {
+  return changeApplication(context, applicationId, async (application, transaction) => {
     const updated = { ...application, ...content };
     const { status } = getStep(application, name);
     const isRepeat = status !== 'pending' && isDeepStrictEqual(updated, application);
@@ -33,7 +33,7 @@ export async function submitStep(
     const isNewRequest = status === 'failed' || isResendDue(context, application, name);
     if (isRepeat && !isNewRequest) return application;
     const after = markSubmitted(context, updated, name);
-    await countCodeRequest(context, em, { before: application, after, clientAddress });
+    await countCodeRequest(transaction, { before: application, after, clientAddress });
     return after;
   });
 }

@@ -3,7 +3,6 @@
  * separate commit after the last byte. An interrupted upload is deleted, after a crash by a job.
  */
 import { randomUUIDv7 } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   countWithinLimits,
   refuseOverLimits,
@@ -12,7 +11,6 @@ import {
 import { addressThrottles } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { loadEntities } from '../db/unit-of-work.ts';
 import { getStep } from '../domain/onboarding.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import type { PublicOperation } from '../context/operation.ts';
@@ -27,7 +25,14 @@ import {
   refuseWhenFinal,
 } from './application.ts';
 import { type DocumentContent, type DocumentKey, storeContent } from './document-content.ts';
-import { dropReceiving } from './document-repository.ts';
+import {
+  dropReceiving,
+  dropStoredOfType,
+  findReceived,
+  findUploads,
+  insertReceiving,
+  markStored,
+} from './document-repository.ts';
 
 /**
  * Stores one document, streamed into the database. The application is checked before the document
@@ -46,10 +51,6 @@ export const submitDocument: PublicOperation<'submitDocument'> = {
     return { status: 201, body: applicationReply(application) };
   },
 };
-
-async function documents() {
-  return (await loadEntities()).OnboardingDocument;
-}
 
 const documentsPerApplication = 20;
 
@@ -144,7 +145,7 @@ async function receiveContent(
     );
     await countWithinLimits(context, uploadQuota(context, clientAddress, file.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...file };
-    return await changeApplication(context, application.id, completeDocument(context, document));
+    return await changeApplication(context, application.id, completeDocument(document));
   } catch (error) {
     if (hasBegun) await dropDocument(context, key);
     throw error;
@@ -152,22 +153,14 @@ async function receiveContent(
 }
 
 async function beginDocument(context: LocalContext, key: DocumentKey): Promise<void> {
-  const { id, applicationId } = key;
-  const createdAt = context.clock.now();
-  const since = new Date(createdAt.getTime() - uploadMs);
-  await changeApplication(context, applicationId, async (application, em) => {
-    const receiving = { application: applicationId, status: 'receiving' } as const;
-    const [oldest, ...others] = await em.find(
-      await documents(),
-      { ...receiving, createdAt: { $gt: since } },
-      { fields: ['createdAt'], orderBy: { createdAt: 'asc' } },
-    );
+  const now = context.clock.now();
+  const since = new Date(now.getTime() - uploadMs);
+  await changeApplication(context, key.applicationId, async (application, transaction) => {
+    const [oldest, ...others] = await findUploads(transaction, key.applicationId, since);
     if (oldest && 1 + others.length >= uploadsAtOnce) {
-      throw new AppError('THROTTLED', {
-        headers: { 'Retry-After': retryAfter(oldest, createdAt) },
-      });
+      throw new AppError('THROTTLED', { headers: { 'Retry-After': retryAfter(oldest, now) } });
     }
-    await em.insert(await documents(), { id, ...receiving, createdAt });
+    await insertReceiving(transaction, key);
     return application;
   });
 }
@@ -176,58 +169,37 @@ async function beginDocument(context: LocalContext, key: DocumentKey): Promise<v
  * Returns `Retry-After` in seconds. The oldest upload may still be in progress: the longer it has
  * taken, the longer it may still take, up to its time-out.
  */
-function retryAfter(oldest: { readonly createdAt: Date }, now: Date): string {
-  const ageMs = now.getTime() - oldest.createdAt.getTime();
+function retryAfter(oldest: Date, now: Date): string {
+  const ageMs = now.getTime() - oldest.getTime();
   const waitMs = Math.min(Math.max(retryMs, ageMs), uploadMs - ageMs);
   return String(Math.ceil(waitMs / 1_000));
 }
 
 /** Marks a document as stored, or deletes it as a repeat. */
-function completeDocument(context: LocalContext, document: NewDocument): Change {
-  const { id, tipoDocumento, contentType, sizeBytes, chunkCount, contentHash } = document;
-  return async (application, em) => {
+function completeDocument({ id, ...content }: NewDocument): Change {
+  const { tipoDocumento, contentHash } = content;
+  return async (application, transaction) => {
     const { status, error } = getStep(application, 'documents');
-    if (error === 'CONTENT_MISSING') await dropUnread(em, application, tipoDocumento);
-    const others = await em.find(
-      await documents(),
-      { application: application.id, status: { $ne: 'receiving' } },
-      { fields: ['tipoDocumento', 'contentHash'] },
-    );
+    // The cause of an unreadable document may be a wrong key: it is kept until it is submitted again.
+    if (error === 'CONTENT_MISSING') {
+      await dropStoredOfType(transaction, { applicationId: application.id, tipoDocumento });
+    }
+    const others = await findReceived(transaction, application.id);
     const isRepeat = others.some(
       (other) =>
         other.tipoDocumento === tipoDocumento && contentHash.equals(other.contentHash ?? noBytes),
     );
     admitStep(application, { name: 'documents', isRepeat });
     if (isRepeat) {
-      await em.nativeDelete(await documents(), { id });
-      return status === 'failed' ? markDocumentSubmitted(context, em, application) : application;
+      await dropReceiving(transaction, id);
+      return status === 'failed' ? markDocumentSubmitted(transaction, application) : application;
     }
     if (others.length >= documentsPerApplication) throw invalidField('arquivo', tooMany);
-    const stored = await em.nativeUpdate(
-      await documents(),
-      { id, status: 'receiving' },
-      {
-        tipoDocumento,
-        contentType,
-        sizeBytes,
-        chunkCount,
-        contentHash,
-        status: 'stored',
-        storedAt: context.clock.now(),
-      },
-    );
-    if (stored !== 1) throw new Error('a document was removed during its upload');
-    return markDocumentSubmitted(context, em, application);
+    if (!(await markStored(transaction, { id, ...content }))) {
+      throw new Error('a document was removed during its upload');
+    }
+    return markDocumentSubmitted(transaction, application);
   };
-}
-
-/**
- * Deletes unreadable documents once they are submitted again. They are kept until then because the
- * cause may be a wrong encryption key.
- */
-async function dropUnread(em: EntityManager, { id }: Application, type: number): Promise<void> {
-  const unread = { application: id, status: 'stored', tipoDocumento: type } as const;
-  await em.nativeDelete(await documents(), unread);
 }
 
 /** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */

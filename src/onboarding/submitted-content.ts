@@ -1,5 +1,4 @@
 /** The submitted content of an application, and its completion with local onboarding. */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LocalContext } from '../context/context.ts';
 import {
   areEnoughDocuments,
@@ -39,10 +38,10 @@ export function hasContent(application: Application, name: StepName): boolean {
 
 /** @returns the status of the step when every document so far has been processed. */
 export async function documentsStatus(
-  em: EntityManager,
+  context: Pick<LocalContext, 'db'>,
   { id }: Application,
 ): Promise<'done' | 'pending'> {
-  return areEnoughDocuments(await findDocumentTypes(em, id)) ? 'done' : 'pending';
+  return areEnoughDocuments(await findDocumentTypes(context, id)) ? 'done' : 'pending';
 }
 
 /**
@@ -52,7 +51,6 @@ export async function documentsStatus(
  */
 export async function completeSubmittedSteps(
   context: LocalContext,
-  em: EntityManager,
   application: Application,
 ): Promise<Application> {
   let ended = application;
@@ -60,7 +58,7 @@ export async function completeSubmittedSteps(
     const { status } = getStep(application, name);
     const isOpen = status === 'queued' || status === 'failed';
     if (isOpen && name !== 'prova_vida' && hasContent(application, name)) {
-      ended = await endHere(context, em, { application: ended, name });
+      ended = await endHere(context, { application: ended, name });
     }
   }
   return ended;
@@ -68,12 +66,11 @@ export async function completeSubmittedSteps(
 
 async function endHere(
   context: LocalContext,
-  em: EntityManager,
   { application, name }: { readonly application: Application; readonly name: StepName },
 ): Promise<Application> {
   if (name === 'electronic_validation_confirm') return compareCode(context, application);
   const now = context.clock.now();
-  const status = name === 'documents' ? await documentsStatus(em, application) : 'done';
+  const status = name === 'documents' ? await documentsStatus(context, application) : 'done';
   return endStep(beginStep(application, name, now), name, { status, now });
 }
 

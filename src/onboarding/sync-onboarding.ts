@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context, LocalContext } from '../context/context.ts';
 import {
   endStep,
@@ -49,17 +48,17 @@ export const syncOnboarding: PublicOperation<'syncOnboarding'> = {
  */
 async function syncApplication(context: Context, caller: ApplicationCaller): Promise<Application> {
   const { id } = await findApplicant(context, caller);
-  return changeApplication(context, id, async (application, em) => {
+  return changeApplication(context, id, async (application, transaction) => {
     const end = openEnd(application);
     if (end === null) refuseWhenFinal(application);
     if (context.config.onboardingLocalOnly) return openRequestedPage(context, application);
     if (end !== null && (end === 'account' || isDueForDecision(application))) {
-      await queueStepJob(context, em, { application, name: end });
+      await queueStepJob(transaction, { application, name: end });
       return application;
     }
     const { clientAddress } = caller;
-    const synced = await queueSubmittedSteps(context, em, { application, clientAddress });
-    await countCodeRequest(context, em, { before: application, after: synced, clientAddress });
+    const synced = await queueSubmittedSteps(transaction, { application, clientAddress });
+    await countCodeRequest(transaction, { before: application, after: synced, clientAddress });
     return synced;
   });
 }
@@ -75,7 +74,6 @@ function openRequestedPage(context: Context, application: Application): Applicat
 
 async function queueSubmittedSteps(
   context: LocalContext,
-  em: EntityManager,
   { application, clientAddress }: { application: Application; clientAddress: string },
 ): Promise<Application> {
   const now = context.clock.now();
@@ -84,12 +82,12 @@ async function queueSubmittedSteps(
     // The throttle of codes must not prevent the retry of other steps.
     const isCode =
       name === 'electronic_validation' && getStep(application, name).status === 'failed';
-    if (isCode && !(await mayRequestCode(context, em, { application, clientAddress }))) continue;
+    if (isCode && !(await mayRequestCode(context, { application, clientAddress }))) continue;
     if (needsRetry(application, name)) {
       synced = retryStep(synced, name, now);
     } else if (isReady(application, name)) {
       // Its job may be dead; an open job is not duplicated.
-      await queueStepJob(context, em, { application, name });
+      await queueStepJob(context, { application, name });
     }
   }
   const hasFailed = stepsBeforeKyc.some((name) => getStep(synced, name).status === 'failed');

@@ -3,7 +3,6 @@
  * throttles requests. For each request the provider sends a message, which costs money and may
  * reach another person's phone.
  */
-import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   countWithinLimits,
   refuseOverLimits,
@@ -126,31 +125,28 @@ interface CodeRequest {
 /**
  * Counts a request for a code by application, phone, address and service, if a change has made one.
  * With local onboarding no code is sent and nothing is counted.
- * @param em the transaction of the change.
  * @throws AppError THROTTLED, or VALIDATION_FAILED naming `phone` for a foreign number.
  */
 export async function countCodeRequest(
   context: LocalContext,
-  em: EntityManager,
   { before, after, clientAddress }: CodeRequest,
 ): Promise<void> {
   const [was, is] = [before, after].map((one) => getStep(one, 'electronic_validation').revision);
   if (context.config.onboardingLocalOnly || was === is) return;
   if (!after.applicant.phone.startsWith('+55')) throw invalidField('phone', brazilOnly);
   const attempt = codeLimits(context, after, clientAddress);
-  await refuseOverLimits(context, attempt, em);
-  await countWithinLimits(context, attempt, em);
+  await refuseOverLimits(context, attempt);
+  await countWithinLimits(context, attempt);
 }
 
 /** Whether a request for a code would be accepted now. */
 export async function mayRequestCode(
   context: LocalContext,
-  em: EntityManager,
   { application, clientAddress }: { application: Application; clientAddress: string },
 ): Promise<boolean> {
   if (!application.applicant.phone.startsWith('+55')) return false;
   try {
-    await refuseOverLimits(context, codeLimits(context, application, clientAddress), em);
+    await refuseOverLimits(context, codeLimits(context, application, clientAddress));
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'THROTTLED') return false;

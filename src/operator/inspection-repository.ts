@@ -1,7 +1,7 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
@@ -61,11 +61,12 @@ const isFailing =
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
-export const backlogStatement: Statement = {
+export const backlogStatement = statement({
   name: 'backlog-read',
-  text: `
+  parameters: { now: 'timestamptz', overdueSince: 'timestamptz', oldSince: 'timestamptz' },
+  text: ({ now, overdueSince, oldSince }) => sql<Backlog>`
     with queue as (
-      select kind, case when run_at <= $1 then 'due' else 'later' end as state,
+      select kind, case when run_at <= ${now} then 'due' else 'later' end as state,
              count(*)::int as jobs, min(run_at) as oldest_at,
              count(*) filter (where ${isFailing})::int as failing
         from jobs where status = 'queued' group by 1, 2
@@ -99,13 +100,14 @@ export const backlogStatement: Statement = {
                    count(*) filter (where phase = 'ACCEPTED' and operation = 'SEND')::int
                      as accepted,
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
-                   count(*) filter (where phase = 'PAYING' and updated_at <= $2
-                       and (claimed_until is null or claimed_until <= $1))::int as overdue,
-                   count(*) filter (where ${isHeldAfterLoss('t', '$2', '$1')})::int as held
+                   count(*) filter (where phase = 'PAYING' and updated_at <= ${overdueSince}
+                       and (claimed_until is null or claimed_until <= ${now}))::int as overdue,
+                   count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
               from pix_transactions t where ${isUnsettled('t')}) unended,
-           (select count(*)::int as differences, count(*) filter (where found_at < $3)::int as old
+           (select count(*)::int as differences,
+             count(*) filter (where found_at < ${oldSince})::int as old
               from reconciliation_differences where closed_at is null) differing`,
-};
+});
 
 /** Reads the backlog. */
 export async function readBacklog({
@@ -115,8 +117,11 @@ export async function readBacklog({
 }: Pick<LocalContext, 'config' | 'db' | 'clock'>): Promise<Backlog> {
   const now = clock.now();
   const overdueSince = new Date(now.getTime() - staleAfterMs(config.provider));
-  const parameters = [now, overdueSince, new Date(now.getTime() - dayMs)];
-  const [backlog] = await db.query<Backlog>(backlogStatement, parameters);
+  const [backlog] = await db.query(backlogStatement, {
+    now,
+    overdueSince,
+    oldSince: new Date(now.getTime() - dayMs),
+  });
   if (!backlog) throw new Error('the backlog has no row');
   return backlog;
 }
@@ -140,9 +145,9 @@ export interface ServerState {
   readonly ownsTables: boolean | null;
 }
 
-const server: Statement = {
+const server = statement({
   name: 'ops-inspect-database',
-  text: `
+  text: () => sql<ServerState>`
     select clock_timestamp() as now, current_setting('server_version') as version,
            current_setting('fsync') as fsync,
            current_setting('full_page_writes') as "fullPageWrites",
@@ -154,11 +159,11 @@ const server: Statement = {
               from pg_class, pg_database
              where pg_class.oid = to_regclass('pix_timeline')
                and datname = current_database()) as "ownsTables"`,
-};
+});
 
 /** Needs no table. */
 export async function readServerState({ db }: Pick<LocalContext, 'db'>): Promise<ServerState> {
-  const [state] = await db.query<ServerState>(server, []);
+  const [state] = await db.query(server, {});
   if (!state) throw new Error('the state of the server has no row');
   return state;
 }
@@ -177,30 +182,29 @@ export interface WebhookState {
   }[];
 }
 
-/** Parameters: refused since, unread since, the reasons of what no dialect reads. */
-const webhookState: Statement = {
+const webhookState = statement({
   name: 'ops-inspect-webhooks',
-  text: `
+  parameters: { refusedSince: 'timestamptz', unreadSince: 'timestamptz', unreadReasons: 'text[]' },
+  text: ({ refusedSince, unreadSince, unreadReasons }) => sql<WebhookState>`
     select (select max(received_at) from webhook_events) as "newestAt",
            (select count(*)::int from webhook_events
-             where received_at >= $2
+             where received_at >= ${unreadSince}
                and (status = 'ignored' and results @? '$[*].transactionId'
                     or exists (select from jsonb_array_elements(results) as item
-                                where item->>'reason' = any($3::text[])))) as unread,
+                                where item->>'reason' = any(${unreadReasons})))) as unread,
            (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'refusals', refusals,
                                                          'lastAt', last_at)), '[]'::jsonb)
               from (select reason, sum(refusals)::int as refusals, max(last_at) as last_at
-                      from webhook_refusals where minute >= $1
+                      from webhook_refusals where minute >= ${refusedSince}
                      group by reason order by refusals desc, reason) counted) as refusals`,
-};
+});
 
 /** For `doctor` only: it reads the events of a day. */
 export async function readWebhookState(
   { db }: Pick<LocalContext, 'db'>,
   { refusedSince, unreadSince }: { readonly refusedSince: Date; readonly unreadSince: Date },
 ): Promise<WebhookState> {
-  const parameters = [refusedSince, unreadSince, unreadReasons];
-  const [state] = await db.query<WebhookState>(webhookState, parameters);
+  const [state] = await db.query(webhookState, { refusedSince, unreadSince, unreadReasons });
   if (!state) throw new Error('the state of the webhooks has no row');
   return state;
 }

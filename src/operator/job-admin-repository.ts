@@ -5,7 +5,7 @@
  */
 import type { InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { Job } from '../db/entities/job.ts';
 import { jobsChannel } from '../jobs/job-repository.ts';
 import { openUnit } from '../db/unit-of-work.ts';
@@ -71,53 +71,58 @@ const settleWebhook = 'settle-webhook';
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const jobStatements = {
-  statuses: {
+  statuses: statement({
     name: 'inspect-job-statuses',
-    text: `select id, status from jobs where id = any($1::bigint[])`,
-  },
-  dead: {
+    parameters: { ids: 'bigint[]' },
+    text: ({ ids }) => sql<{ id: string; status: JobStatus }>`
+    select id, status from jobs where id = any(${ids})`,
+  }),
+  dead: statement({
     name: 'inspect-dead-jobs',
-    text: `
+    parameters: { kind: 'text null', after: 'bigint', limit: 'int' },
+    text: ({ kind, after, limit }) => sql<{ id: string }>`
       select id from jobs
-       where status = 'dead' and ($1::text is null or kind = $1) and id > $2::bigint
-       order by id limit $3`,
-  },
+       where status = 'dead' and (${kind} is null or kind = ${kind}) and id > ${after}
+       order by id limit ${limit}`,
+  }),
   /**
    * At most one open job may have a unique key: of several dead ones with one key the newest is
    * taken, and none when one with that key is open already.
    */
-  retry: {
+  retry: statement({
     name: 'jobs-retry',
-    text: `
+    parameters: { ids: 'bigint[]', now: 'timestamptz' },
+    text: ({ ids, now }) => sql<{ id: string }>`
       with chosen as (
         select distinct on (coalesce(unique_key, id::text)) id from jobs as dead
-         where status = 'dead' and id = any($1::bigint[])
+         where status = 'dead' and id = any(${ids})
            and not exists (select from jobs as open
                             where open.unique_key = dead.unique_key
                               and open.status in ('queued', 'running'))
          order by coalesce(unique_key, id::text), id desc
       ), retried as (
-        update jobs set status = 'queued', attempts = 0, run_at = $2, finished_at = null
+        update jobs set status = 'queued', attempts = 0, run_at = ${now}, finished_at = null
          where id in (select id from chosen) and status = 'dead'
         returning id
       )
       select id, pg_notify('${jobsChannel}', '')::text as notified from retried`,
-  },
-  stats: {
+  }),
+  stats: statement({
     name: 'inspect-job-stats',
-    text: `
+    parameters: { now: 'timestamptz' },
+    text: ({ now }) => sql<JobNumbers>`
       select kind, status, count(*)::int as jobs, min(coalesce(finished_at, run_at)) as "oldestAt",
-             (count(*) filter (where status = 'running' and leased_until < $1))::int as lapsed
+             (count(*) filter (where status = 'running' and leased_until < ${now}))::int as lapsed
         from jobs group by kind, status order by kind, status`,
-  },
-} satisfies Record<string, Statement>;
+  }),
+};
 
 /** @returns the status of each of some jobs that exists, by its id. */
 export async function findJobStatuses(
   { db }: Pick<LocalContext, 'db'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JobStatus>> {
-  const rows = await db.query<{ id: string; status: JobStatus }>(jobStatements.statuses, [ids]);
+  const rows = await db.query(jobStatements.statuses, { ids });
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
@@ -129,8 +134,11 @@ export async function findDeadJobs(
   { db }: Pick<LocalContext, 'db'>,
   page: { readonly kind: string | null; readonly after: string; readonly limit: number },
 ): Promise<string[]> {
-  const parameters = [page.kind, page.after, page.limit];
-  const rows = await db.query<{ id: string }>(jobStatements.dead, parameters);
+  const rows = await db.query(jobStatements.dead, {
+    kind: page.kind,
+    after: page.after,
+    limit: page.limit,
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -142,7 +150,7 @@ export async function queueDeadJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(jobStatements.retry, [ids, clock.now()]);
+  const rows = await db.query(jobStatements.retry, { ids, now: clock.now() });
   return rows.map(({ id }) => id);
 }
 
@@ -162,5 +170,5 @@ export function countJobsByStatus({
   db,
   clock,
 }: Pick<LocalContext, 'db' | 'clock'>): Promise<JobNumbers[]> {
-  return db.query<JobNumbers>(jobStatements.stats, [clock.now()]);
+  return db.query(jobStatements.stats, { now: clock.now() });
 }

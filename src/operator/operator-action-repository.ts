@@ -3,8 +3,8 @@
  * sets the time and the role, so that no writer can state another.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
-import { containing, inUnit, openUnit } from '../db/unit-of-work.ts';
+import { sql, statement } from '../db/statement.ts';
+import { containing, inTransaction, openUnit } from '../db/unit-of-work.ts';
 
 export interface OperatorAction {
   readonly operator: string;
@@ -29,29 +29,15 @@ export interface Changed<Result> {
 export type Change<Result> = (transaction: LocalContext) => Promise<Changed<Result>>;
 
 /**
- * Makes a change by statements and records it in the same transaction.
+ * Makes a change and records it in the same transaction.
  * @returns the change's result.
  */
-export async function recordAction<Result>(
+export function recordAction<Result>(
   context: LocalContext,
   action: OperatorAction,
   change: Change<Result>,
 ): Promise<Result> {
-  const { db } = context;
-  return db.transaction((query) => record({ ...context, db: { ...db, query } }, action, change));
-}
-
-/**
- * Makes a change of entities and records it in the same unit of work.
- * @returns the change's result.
- */
-export async function recordUnitOfWork<Result>(
-  context: LocalContext,
-  action: OperatorAction,
-  change: Change<Result>,
-): Promise<Result> {
-  const unit = await context.db.em();
-  return unit.transactional((em) => record(inUnit(context, em), action, change));
+  return inTransaction(context, (transaction) => record(transaction, action, change));
 }
 
 /**
@@ -68,12 +54,21 @@ export async function recordReading(
   );
 }
 
-const insert: Statement = {
+const insert = statement({
   name: 'ops-operator-actions-insert',
-  text: `
+  parameters: {
+    now: 'timestamptz',
+    operator: 'text',
+    command: 'text',
+    targets: 'text[]',
+    reason: 'text null',
+    outcome: 'text',
+  },
+  text: ({ now, operator, command, targets, reason, outcome }) => sql`
     insert into operator_actions (at, operator, command, target, reason, outcome)
-    select $1, $2, $3, target, $5, $6 from unnest($4::text[]) as target`,
-};
+    select ${now}, ${operator}, ${command}, target, ${reason}, ${outcome}
+     from unnest(${targets}) as target`,
+});
 
 async function record<Result>(
   transaction: LocalContext,
@@ -83,8 +78,14 @@ async function record<Result>(
   const { result, targets, outcome } = await change(transaction);
   if (targets.length > 0) {
     const now = transaction.clock.now();
-    const parameters = [now, operator, command, targets, reason ?? null, outcome];
-    await transaction.db.query(insert, parameters);
+    await transaction.db.query(insert, {
+      now,
+      operator,
+      command,
+      targets,
+      reason: reason ?? null,
+      outcome,
+    });
   }
   return result;
 }

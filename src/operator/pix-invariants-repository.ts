@@ -3,7 +3,7 @@
  * The schema enforces a part of them too; the audit does not rely on it, because a constraint can
  * be dropped and an index can be damaged.
  */
-import type { Statement } from '../db/database.ts';
+import { sql, statement, type Statement } from '../db/statement.ts';
 import {
   chargeExpired,
   correctedNote,
@@ -20,15 +20,19 @@ import {
 import type { ProviderStatusClass } from '../provider/errors.ts';
 import { decisionNote } from './pix-resolve.ts';
 
-/** A rule about rows; its statement finds the rows that break it among those with some ids. */
+/** The audited rows of a page. */
+export interface AuditedPage {
+  readonly ids: readonly string[];
+  readonly auditedAt: Date;
+}
+
+/** A rule about rows; its statement finds the rows of a page that break it. */
 export interface Invariant {
   /** Names the rule in the audit's result. */
   readonly name: string;
   /** The rule as a sentence without its full stop. */
   readonly says: string;
-  /** Parameters: ids, and those of `further`. Its rows are {@link BrokenRow}s. */
-  readonly statement: Statement;
-  readonly further?: (auditedAt: Date) => readonly unknown[];
+  readonly statement: Statement<BrokenRow, AuditedPage>;
 }
 
 export interface BrokenRow {
@@ -128,10 +132,17 @@ interface Rule {
 }
 
 function invariant({ name, says, found, join = '', where }: Rule): Invariant {
-  const text = `
+  return {
+    name,
+    says,
+    statement: statement({
+      name: `audit-${name.replaceAll('_', '-')}`,
+      parameters: { ids: 'uuid[]' },
+      text: ({ ids }) => sql<BrokenRow>`
     select t.id, ${found} as found from pix_transactions t ${join}
-     where t.id = any($1::uuid[]) and ${where} order by t.id`;
-  return { name, says, statement: { name: `audit-${name.replaceAll('_', '-')}`, text } };
+     where t.id = any(${ids}) and ${where} order by t.id`,
+    }),
+  };
 }
 
 const joinEnding = `left join ${ending} on true`;

@@ -3,7 +3,7 @@
  * `pix resolve` decides by what they read, and the simulation runs it.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
 import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
@@ -38,88 +38,122 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
   t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt",
   t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
 
-const filter = `
-  ($1::int is null or t.user_id = $1) and ($2::text is null or t.status = $2)
-  and ($3::text is null or t.phase = $3) and ($4::timestamptz is null or t.created_at <= $4)
-  and ($5::timestamptz is null or t.created_at >= $5) and ($6::uuid is null or t.id >= $6)
-  and ($7::numeric is null or t.amount = $7)`;
+const filterParameters = {
+  userId: 'int null',
+  status: 'text null',
+  phase: 'text null',
+  createdUntil: 'timestamptz null',
+  createdSince: 'timestamptz null',
+  firstId: 'uuid null',
+  amount: 'numeric null',
+} as const;
+
+function filter(by: Readonly<Record<keyof typeof filterParameters, string>>): string {
+  return `
+  (${by.userId} is null or t.user_id = ${by.userId})
+  and (${by.status} is null or t.status = ${by.status})
+  and (${by.phase} is null or t.phase = ${by.phase})
+  and (${by.createdUntil} is null or t.created_at <= ${by.createdUntil})
+  and (${by.createdSince} is null or t.created_at >= ${by.createdSince})
+  and (${by.firstId} is null or t.id >= ${by.firstId})
+  and (${by.amount} is null or t.amount = ${by.amount})`;
+}
+
+const listParameters = { ...filterParameters, limit: 'int' } as const;
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const pixStatements = {
   /** Ids are in the order of time. */
-  list: {
+  list: statement({
     name: 'inspect-pix',
-    text: `
+    parameters: listParameters,
+    text: ({ limit, ...by }) => sql<InspectedPix>`
       select ${columns} from pix_transactions t
-       where ${filter}
-       order by t.id desc limit $8`,
-  },
-  listCorrected: {
+       where ${filter(by)}
+       order by t.id desc limit ${limit}`,
+  }),
+  listCorrected: statement({
     name: 'inspect-pix-corrected',
-    text: `
+    parameters: listParameters,
+    text: ({ limit, ...by }) => sql<InspectedPix>`
       select ${columns} from pix_transactions t
-       where t.corrected_at is not null and ${filter}
-       order by t.corrected_at desc limit $8`,
-  },
-  countCorrected: {
+       where t.corrected_at is not null and ${filter(by)}
+       order by t.corrected_at desc limit ${limit}`,
+  }),
+  countCorrected: statement({
     name: 'inspect-pix-corrected-count',
-    text: `select count(*)::int as corrected from pix_transactions where corrected_at >= $1`,
-  },
-  listStuck: {
+    parameters: { since: 'timestamptz' },
+    text: ({ since }) => sql<{ corrected: number }>`
+    select count(*)::int as corrected from pix_transactions where corrected_at >= ${since}`,
+  }),
+  listStuck: statement({
     name: 'inspect-pix-stuck',
-    text: `
+    parameters: {
+      ...listParameters,
+      payingSince: 'timestamptz',
+      now: 'timestamptz',
+      acceptedSince: 'timestamptz',
+    },
+    text: ({ limit, payingSince, now, acceptedSince, ...by }) => sql<InspectedPix>`
       select ${columns} from pix_transactions t
-       where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter}
+       where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter(by)}
          and (t.phase = 'UNKNOWN'
-              or (t.phase = 'PAYING' and t.updated_at <= $9
-                  and (t.claimed_until is null or t.claimed_until <= $10))
-              or (t.phase = 'ACCEPTED' and t.updated_at <= $11)
-              or ${isHeldAfterLoss('t', '$9', '$10')})
-       order by t.id limit $8`,
-  },
-  find: {
+              or (t.phase = 'PAYING' and t.updated_at <= ${payingSince}
+                  and (t.claimed_until is null or t.claimed_until <= ${now}))
+              or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince})
+              or ${isHeldAfterLoss('t', payingSince, now)})
+       order by t.id limit ${limit}`,
+  }),
+  find: statement({
     name: 'inspect-pix-one',
-    text: `
+    parameters: { id: 'uuid', now: 'timestamptz' },
+    text: ({ id, now }) => sql<FoundPix>`
       select ${columns}, t.payee, ${mayBeLost('t')} as "mayBeLost",
              exists (select from banking_sessions s
                       where s.user_id = t.user_id and s.status = 'ACTIVE'
-                        and (s.token_expires_at is null or s.token_expires_at > $2)) as "hasSession"
-        from pix_transactions t where t.id = $1`,
-  },
+                        and (s.token_expires_at is null
+                          or s.token_expires_at > ${now})) as "hasSession"
+        from pix_transactions t where t.id = ${id}`,
+  }),
   /** Each branch uses an index; the provider's id is in the timeline, too, which has one. */
-  references: {
+  references: statement({
     name: 'inspect-pix-references',
-    text: `
+    parameters: { id: 'uuid null', reference: 'text' },
+    text: ({ id, reference }) => sql<Pick<InspectedPix, 'id' | 'operation' | 'userId'>>`
       select t.id, t.operation, t.user_id as "userId" from pix_transactions t
        where t.id = any(array(
-               select $1::uuid where $1::uuid is not null
+               select ${id} where ${id} is not null
                 union
-               select id from pix_transactions where end_to_end = $2
+               select id from pix_transactions where end_to_end = ${reference}
                 union
                select id from pix_transactions
-                where left(transaction_identification, 25) = left($2, 25) and length($2) >= 25
+                where left(transaction_identification, 25) = left(${reference}, 25)
+                  and length(${reference}) >= 25
                   and transaction_identification is not null
-                  and starts_with(transaction_identification, $2)
+                  and starts_with(transaction_identification, ${reference})
                 union
-               select id from pix_transactions where idempotency_key = $2
+               select id from pix_transactions where idempotency_key = ${reference}
                 union
-               select transaction_id from pix_timeline where provider_txid = $2))
+               select transaction_id from pix_timeline where provider_txid = ${reference}))
        order by t.id limit 20`,
-  },
-  refunds: {
+  }),
+  refunds: statement({
     name: 'inspect-pix-refunds',
-    text: `
-      select ${columns} from pix_transactions t where t.original_id = $1 order by t.id limit $2`,
-  },
-  timeline: {
+    parameters: { transactionId: 'uuid', limit: 'int' },
+    text: ({ transactionId, limit }) => sql<InspectedPix>`
+      select ${columns} from pix_transactions t where t.original_id = ${transactionId}
+       order by t.id limit ${limit}`,
+  }),
+  timeline: statement({
     name: 'inspect-pix-timeline',
-    text: `
+    parameters: { transactionId: 'uuid', limit: 'int' },
+    text: ({ transactionId, limit }) => sql<TimelineEntry>`
       select at, phase, attempt, provider_status as "providerStatus",
              http_status as "httpStatus", provider_code as "providerCode", event_id as "eventId",
              note
-        from pix_timeline where transaction_id = $1 order by id limit $2`,
-  },
-} satisfies Record<string, Statement>;
+        from pix_timeline where transaction_id = ${transactionId} order by id limit ${limit}`,
+  }),
+};
 
 /** The transactions to list; an omitted field matches all. */
 export interface PixFilter {
@@ -133,18 +167,18 @@ export interface PixFilter {
   readonly limit: number;
 }
 
-function filterParameters(which: PixFilter): unknown[] {
+function bindFilter(which: PixFilter) {
   const { userId, status, phase, createdUntil, createdSince, amount, limit } = which;
-  return [
-    userId ?? null,
-    status ?? null,
-    phase ?? null,
-    createdUntil ?? null,
-    createdSince ?? null,
-    createdSince === undefined ? null : firstIdAt(createdSince),
-    amount ?? null,
+  return {
+    userId: userId ?? null,
+    status: status ?? null,
+    phase: phase ?? null,
+    createdUntil: createdUntil ?? null,
+    createdSince: createdSince ?? null,
+    firstId: createdSince === undefined ? null : firstIdAt(createdSince),
+    amount: amount ?? null,
     limit,
-  ];
+  };
 }
 
 /** More than the clocks of two instances differ. */
@@ -166,7 +200,7 @@ export function findPixList(
   { db }: Pick<LocalContext, 'db'>,
   which: PixFilter,
 ): Promise<InspectedPix[]> {
-  return db.query<InspectedPix>(pixStatements.list, filterParameters(which));
+  return db.query(pixStatements.list, bindFilter(which));
 }
 
 /** @returns FAILED transactions that were paid and are COMPLETED now, the last corrected first. */
@@ -174,7 +208,7 @@ export function findCorrectedPix(
   { db }: Pick<LocalContext, 'db'>,
   which: PixFilter,
 ): Promise<InspectedPix[]> {
-  return db.query<InspectedPix>(pixStatements.listCorrected, filterParameters(which));
+  return db.query(pixStatements.listCorrected, bindFilter(which));
 }
 
 /** @returns how many transactions were corrected since a time. */
@@ -182,7 +216,7 @@ export async function countCorrectedPix(
   { db }: Pick<LocalContext, 'db'>,
   since: Date,
 ): Promise<number> {
-  const [row] = await db.query<{ corrected: number }>(pixStatements.countCorrected, [since]);
+  const [row] = await db.query(pixStatements.countCorrected, { since });
   return row?.corrected ?? 0;
 }
 
@@ -205,8 +239,12 @@ export function findStuckPix(
   which: PixFilter,
   since: StuckSince,
 ): Promise<InspectedPix[]> {
-  const parameters = [...filterParameters(which), since.paying, clock.now(), since.accepted];
-  return db.query<InspectedPix>(pixStatements.listStuck, parameters);
+  return db.query(pixStatements.listStuck, {
+    ...bindFilter(which),
+    payingSince: since.paying,
+    now: clock.now(),
+    acceptedSince: since.accepted,
+  });
 }
 
 /** A transaction by itself. */
@@ -225,7 +263,7 @@ export async function findPix(
   id: string,
 ): Promise<FoundPix | null> {
   if (!isUuid(id)) return null;
-  const [found] = await db.query<FoundPix>(pixStatements.find, [id, clock.now()]);
+  const [found] = await db.query(pixStatements.find, { id, now: clock.now() });
   return found ?? null;
 }
 
@@ -235,7 +273,7 @@ export function findPixReferences(
   reference: string,
 ): Promise<Pick<InspectedPix, 'id' | 'operation' | 'userId'>[]> {
   const id = isUuid(reference) ? reference : null;
-  return db.query(pixStatements.references, [id, reference]);
+  return db.query(pixStatements.references, { id, reference });
 }
 
 /** @returns the first refunds of a transaction, in the order in which they were recorded. */
@@ -244,7 +282,7 @@ export function findRefunds(
   transactionId: string,
   limit: number,
 ): Promise<InspectedPix[]> {
-  return db.query<InspectedPix>(pixStatements.refunds, [transactionId, limit]);
+  return db.query(pixStatements.refunds, { transactionId, limit });
 }
 
 export interface TimelineEntry {
@@ -266,5 +304,5 @@ export function findTimeline(
   transactionId: string,
   limit: number,
 ): Promise<TimelineEntry[]> {
-  return db.query<TimelineEntry>(pixStatements.timeline, [transactionId, limit]);
+  return db.query(pixStatements.timeline, { transactionId, limit });
 }

@@ -1,19 +1,19 @@
 /** Finds the sends that a list of the bank names. */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { isUuid } from '../domain/text.ts';
 import type { PixStatus } from '../domain/pix.ts';
 
-/** Parameters: ids, end-to-end ids. */
-const findNamed: Statement = {
+const findNamed = statement({
   name: 'pix-resolve-named',
-  text: `
+  parameters: { ids: 'uuid[]', endToEnds: 'text[]' },
+  text: ({ ids, endToEnds }) => sql<NamedPix>`
     select id, end_to_end as "endToEnd", status from pix_transactions
-     where id = any($1::uuid[])
+     where id = any(${ids})
     union
     select id, end_to_end, status from pix_transactions
-     where end_to_end = any($2::text[]) and operation = 'SEND'`,
-};
+     where end_to_end = any(${endToEnds}) and operation = 'SEND'`,
+});
 
 export interface NamedPix {
   readonly id: string;
@@ -26,7 +26,7 @@ export async function findNamedPix(
   { db }: Pick<LocalContext, 'db'>,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, NamedPix>> {
-  const rows = await db.query<NamedPix>(findNamed, [names.filter(isUuid), names]);
+  const rows = await db.query(findNamed, { ids: names.filter(isUuid), endToEnds: names });
   return new Map([
     ...rows.map((row) => [row.endToEnd ?? '', row] as const),
     ...rows.map((row) => [row.id, row] as const),

@@ -1,6 +1,6 @@
 /** Reads and accepts differences. They are accepted by SQL, on the condition that they are open. */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
 
@@ -85,20 +85,20 @@ export async function findUnreadDays(
   });
 }
 
-/** Parameters: ids, now. */
-const accept: Statement = {
+const accept = statement({
   name: 'ops-reconcile-accept',
-  text: `
-    update reconciliation_differences set closed_at = $2, closed_as = 'ACCEPTED'
-     where id = any($1::bigint[]) and closed_at is null
+  parameters: { ids: 'bigint[]', now: 'timestamptz' },
+  text: ({ ids, now }) => sql<{ id: string }>`
+    update reconciliation_differences set closed_at = ${now}, closed_as = 'ACCEPTED'
+     where id = any(${ids}) and closed_at is null
     returning id::text as id`,
-};
+});
 
 /** Closes open differences for good. @returns the ids of those that were open. */
 export async function acceptDifferences(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(accept, [ids, clock.now()]);
+  const rows = await db.query(accept, { ids, now: clock.now() });
   return rows.map(({ id }) => id);
 }

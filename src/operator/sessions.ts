@@ -7,7 +7,7 @@ import {
 } from '../auth/session-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import { type Op, OpError } from './op.ts';
-import { recordUnitOfWork } from './operator-action-repository.ts';
+import { recordAction } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
 
 export interface SessionListInput {
@@ -82,7 +82,7 @@ export const revokeSession: Op<SessionRevokeInput, SessionRevoked> = {
       return { id: active.id, userId: active.userId };
     }
     const action = { operator, reason, command: 'session revoke' };
-    const ended = await recordUnitOfWork(context, action, async (unit) => {
+    const ended = await recordAction(context, action, async (unit) => {
       const session = await endActiveSession(unit, which);
       if (!session) return { result: null, targets: [], outcome: 'nothing' };
       const { id, userId, email } = session;

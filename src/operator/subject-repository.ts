@@ -3,106 +3,111 @@
  * is one snapshot of all tables, and the removal changes them in one commit.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { nilUuid } from '../domain/text.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
 /**
- * What is exported of each table: rows of the user `$1`. Secrets are left out: password hash,
+ * What is exported of each table: rows of a user. Secrets are left out: password hash,
  * tokens, sealed values, digests, and the id of an application, which is the applicant's password.
  */
-const exported = {
-  accounts: `
+const exported = (userId: string) =>
+  ({
+    accounts: `
     select id, provider, agency, account_number, document, status, provider_company_id, pix_keys,
            balance::text, balance_read_at, created_at, updated_at
-      from accounts where user_id = $1`,
-  limits: `
+      from accounts where user_id = ${userId}`,
+    limits: `
     select day::text, day_next::text, day_next_at, night::text, night_next::text, night_next_at,
            night_hour, night_hour_next, night_hour_next_at
-      from pix_limits where user_id = $1`,
-  statementReads: `
-    select read_since, read_at from pix_statement_reads where user_id = $1`,
-  unaccountedLines: `
+      from pix_limits where user_id = ${userId}`,
+    statementReads: `
+    select read_since, read_at from pix_statement_reads where user_id = ${userId}`,
+    unaccountedLines: `
     select end_to_end, amount::text, found_at, accounted_at
-      from pix_unaccounted_lines where user_id = $1 order by found_at`,
-  sessions: `
+      from pix_unaccounted_lines where user_id = ${userId} order by found_at`,
+    sessions: `
     select id, status, token_expires_at, created_at, renewed_at, ended_at
-      from banking_sessions where user_id = $1 order by created_at, id`,
-  logins: `select last_login_at from login_addresses where user_id = $1 order by last_login_at`,
-  securityEvents: `select at, kind from security_events where user_id = $1 order by id`,
-  transactions: `
+      from banking_sessions where user_id = ${userId} order by created_at, id`,
+    logins: `select last_login_at from login_addresses where user_id = ${userId} order by last_login_at`,
+    securityEvents: `select at, kind from security_events where user_id = ${userId} order by id`,
+    transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
            pix_key, payee, description, end_to_end, transaction_identification, provider_txid,
            qr_code, copy_paste, created_at, updated_at, settled_at
-      from pix_transactions where user_id = $1 order by created_at, id`,
-  timeline: `
+      from pix_transactions where user_id = ${userId} order by created_at, id`,
+    timeline: `
     select l.transaction_id, l.phase, l.at, l.attempt, l.provider_status, l.event_id,
            l.provider_txid, l.note
       from pix_timeline l join pix_transactions t on t.id = l.transaction_id
-     where t.user_id = $1 order by l.id`,
-  events: `
+     where t.user_id = ${userId} order by l.id`,
+    events: `
     select id, status, received_at, processed_at, payload is not null as has_payload
       from webhook_events
      where id in (select l.event_id from pix_timeline l
-                    join pix_transactions t on t.id = l.transaction_id where t.user_id = $1)
+                    join pix_transactions t on t.id = l.transaction_id where t.user_id = ${userId})
      order by received_at, id`,
-  reconciliations: `
+    reconciliations: `
     select day::text, state, reason, tried_at, read_at from reconciliations
-     where user_id = $1 order by day`,
-  differences: `
+     where user_id = ${userId} order by day`,
+    differences: `
     select day::text, kind, reason, transaction_id, end_to_end, amount::text, stored_amount::text,
            found_at, closed_at, closed_as
-      from reconciliation_differences where user_id = $1 order by id`,
-  appEvents: `
-    select id, type, status, at, delivered_at from app_events where user_id = $1 order by at, id`,
-  applications: `
+      from reconciliation_differences where user_id = ${userId} order by id`,
+    appEvents: `
+    select id, type, status, at, delivered_at from app_events where user_id = ${userId} order by at, id`,
+    applications: `
     select person_type, status, kyc_status, steps, address, proposal, validation,
            validation_failures, validation_locked_until, pessoa_fisica_id, agency, account_number,
            conta_bancaria_criada, created_at, updated_at
-      from onboarding_applications where user_id = $1`,
-  documents: `
+      from onboarding_applications where user_id = ${userId}`,
+    documents: `
     select d.status, d.tipo_documento, d.content_type, d.size_bytes, d.created_at, d.stored_at,
            d.forwarded_at
       from onboarding_documents d join onboarding_applications a on a.id = d.application_id
-     where a.user_id = $1 order by d.created_at, d.id`,
-  operatorActions: `
+     where a.user_id = ${userId} order by d.created_at, d.id`,
+    operatorActions: `
     select at, command, reason, outcome from operator_actions
-     where target = 'user:' || $1
-        or target in (select 'account:' || id from accounts where user_id = $1)
-        or target in (select 'session:' || id from banking_sessions where user_id = $1)
+     where target = 'user:' || ${userId}
+        or target in (select 'account:' || id from accounts where user_id = ${userId})
+        or target in (select 'session:' || id from banking_sessions where user_id = ${userId})
      order by id`,
-} as const;
+  }) as const;
 
-const exportAll: Statement = {
+const exportAll = statement({
   name: 'ops-subject-export',
-  text: `
-    select to_jsonb(person) as person, ${Object.entries(exported)
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<ExportedSubject>`
+    select to_jsonb(person) as person, ${Object.entries(exported(userId))
       .map(
         ([name, text]) =>
           `(select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (${text}) found) as "${name}"`,
       )
       .join(',\n           ')}
       from (select id, name, email, document, person_type, phone, status, created_at, updated_at
-              from users where id = $1::int) person`,
-};
+              from users where id = ${userId}) person`,
+});
 
 /** A user and, by the name of the table, the rows about them. */
-export type ExportedSubject = Readonly<Record<'person' | keyof typeof exported, unknown>>;
+export type ExportedSubject = Readonly<
+  Record<'person' | keyof ReturnType<typeof exported>, unknown>
+>;
 
 /** @returns all that is stored about a user, in one snapshot; null: there is no such user. */
 export async function findSubject({ db }: Store, userId: number): Promise<ExportedSubject | null> {
-  const [subject] = await db.query<ExportedSubject>(exportAll, [userId]);
+  const [subject] = await db.query(exportAll, { userId });
   return subject ?? null;
 }
 
-const identify: Statement = {
+const identify = statement({
   name: 'ops-subject-identify',
-  text: `
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<SubjectIdentity>`
     select u.email, u.document, u.phone, a.document as account_document,
            coalesce(a.pix_keys, '{}') as pix_keys
-      from users u left join accounts a on a.user_id = u.id where u.id = $1`,
-};
+      from users u left join accounts a on a.user_id = u.id where u.id = ${userId}`,
+});
 
 /** The values by which stored payloads may name a person, as the service has normalised them. */
 export interface SubjectIdentity {
@@ -115,25 +120,30 @@ export interface SubjectIdentity {
 
 /** @returns null when there is no such user. */
 export async function findIdentity({ db }: Store, userId: number): Promise<SubjectIdentity | null> {
-  const [identity] = await db.query<SubjectIdentity>(identify, [userId]);
+  const [identity] = await db.query(identify, { userId });
   return identity ?? null;
 }
 
 const pageOfEvents = 2_000;
 
-const readEvents: Statement = {
+const readEvents = statement({
   name: 'ops-subject-events',
-  text: `
+  parameters: { receivedAfter: 'timestamptz', idAfter: 'uuid', values: 'bytea[]' },
+  text: ({ receivedAfter, idAfter, values }) => sql<{
+    id: string;
+    received_at: Date;
+    is_named: boolean;
+  }>`
     with page as (
       select id, received_at, payload from webhook_events
-       where payload is not null and (received_at, id) > ($1::timestamptz, $2::uuid)
+       where payload is not null and (received_at, id) > (${receivedAfter}, ${idAfter})
        order by received_at, id limit ${pageOfEvents}
     )
     select id, received_at,
-           exists (select from unnest($3::bytea[]) as named where position(named in payload) > 0)
+           exists (select from unnest(${values}) as named where position(named in payload) > 0)
              as is_named
       from page order by received_at, id`,
-};
+});
 
 /**
  * Reads every stored payload, a page at a time.
@@ -146,34 +156,33 @@ export async function findEventsNaming(
 ): Promise<string[]> {
   const named: string[] = [];
   const bytes = values.map((value) => Buffer.from(value));
-  let after: readonly unknown[] = ['-infinity', '00000000-0000-0000-0000-000000000000'];
+  let after = { receivedAfter: new Date(0), idAfter: nilUuid };
   while (!stopping.aborted) {
-    const rows = await db.query<{ id: string; received_at: Date; is_named: boolean }>(readEvents, [
-      ...after,
-      bytes,
-    ]);
+    const rows = await db.query(readEvents, { ...after, values: bytes });
     named.push(...rows.filter((row) => row.is_named).map(({ id }) => id));
     const last = rows.at(-1);
     if (!last || rows.length < pageOfEvents) break;
-    after = [last.received_at, last.id];
+    after = { receivedAfter: last.received_at, idAfter: last.id };
   }
   return named;
 }
 
 const pageOfTransactions = 10_000;
 
-const readTransactions: Statement = {
+const readTransactions = statement({
   name: 'ops-subject-paid-by-others',
-  text: `
+  parameters: { after: 'uuid', values: 'text[]', userId: 'int' },
+  text: ({ after, values, userId }) => sql<TransactionPage>`
     with page as (
       select id, user_id, pix_key from pix_transactions
-       where id > $1::uuid order by id limit ${pageOfTransactions}
+       where id > ${after} order by id limit ${pageOfTransactions}
     )
     select max(id::text) as last, count(*)::int as rows,
-           coalesce(array_agg(id::text) filter (where pix_key = any($2::text[]) and user_id <> $3),
+           coalesce(array_agg(id::text) filter (where pix_key = any(${values})
+             and user_id <> ${userId}),
                     '{}') as named
       from page`,
-};
+});
 
 /**
  * Reads the key of every transaction, a page at a time.
@@ -186,8 +195,7 @@ export async function findPaidByOthers(
   const found: string[] = [];
   let after = nilUuid;
   while (!stopping.aborted) {
-    const parameters = [after, values, userId];
-    const [page] = await db.query<TransactionPage>(readTransactions, parameters);
+    const [page] = await db.query(readTransactions, { after, values, userId });
     found.push(...(page?.named ?? []));
     if (!page?.last || page.rows < pageOfTransactions) break;
     after = page.last;
@@ -202,27 +210,29 @@ interface TransactionPage {
 }
 
 /** Locks the user's row: a login, a registration and a new transaction of the user wait for it. */
-const lock: Statement = {
+const lock = statement({
   name: 'ops-subject-lock',
-  text: `select id from users where id = $1 for update`,
-};
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql`select id from users where id = ${userId} for update`,
+});
 
 /** A charge that is paid later is attributed by its key, which an erasure would remove. */
-const openTransactions: Statement = {
+const openTransactions = statement({
   name: 'ops-subject-open',
-  text: `
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<{ id: string }>`
     select id from pix_transactions
-     where user_id = $1 and operation in ('SEND', 'CHARGE') and status = 'PROCESSING'
+     where user_id = ${userId} and operation in ('SEND', 'CHARGE') and status = 'PROCESSING'
      order by created_at, id`,
-};
+});
 
 /**
  * Locks a user until the end of the transaction.
  * @returns the ids of the sends and charges that are open.
  */
 export async function lockSubject({ db }: Store, userId: number): Promise<string[]> {
-  await db.query(lock, [userId]);
-  const open = await db.query<{ id: string }>(openTransactions, [userId]);
+  await db.query(lock, { userId });
+  const open = await db.query(openTransactions, { userId });
   return open.map(({ id }) => id);
 }
 
@@ -234,68 +244,111 @@ export function erasedEmail(userId: number): string {
   return `erased-${userId}@erased.invalid`;
 }
 
-/** The steps of an erasure, in their order; each takes the user's id, and some the time. */
-const steps = {
-  person: `
+/** The steps of an erasure, in their order. */
+const erasing = {
+  person: statement({
+    name: 'ops-subject-erase-person',
+    parameters: { userId: 'int', email: 'text', now: 'timestamptz' },
+    text: ({ userId, email, now }) => sql`
     update users
-       set name = '${erasedToken}', email = $2, document = null, phone = null,
-           password_hash = '${erasedToken}', status = 'DISABLED', updated_at = $3
-     where id = $1`,
-  account: `
+       set name = '${erasedToken}', email = ${email}, document = null, phone = null,
+           password_hash = '${erasedToken}', status = 'DISABLED', updated_at = ${now}
+     where id = ${userId}`,
+  }),
+  account: statement({
+    name: 'ops-subject-erase-account',
+    parameters: { userId: 'int', now: 'timestamptz' },
+    text: ({ userId, now }) => sql`
     update accounts
        set status = 'BLOCKED', agency = null, account_number = null, document = null,
            pix_keys = null, provider_company_id = null, provider_client_token = null,
-           balance = null, balance_read_at = null, updated_at = $2
-     where user_id = $1`,
-  addresses: `delete from login_addresses where user_id = $1`,
+           balance = null, balance_read_at = null, updated_at = ${now}
+     where user_id = ${userId}`,
+  }),
+  addresses: statement({
+    name: 'ops-subject-erase-addresses',
+    parameters: { userId: 'int' },
+    text: ({ userId }) => sql`delete from login_addresses where user_id = ${userId}`,
+  }),
   /** The amount and the ids stay; the key of a payee does too, unless it is the person's own. */
-  transactions: `
+  transactions: statement({
+    name: 'ops-subject-erase-transactions',
+    parameters: { userId: 'int', values: 'text[]' },
+    text: ({ userId, values }) => sql`
     update pix_transactions
        set description = null,
-           pix_key = case when operation <> 'SEND' or pix_key = any($2::text[])
+           pix_key = case when operation <> 'SEND' or pix_key = any(${values})
                           then case when pix_key is not null then '${erasedToken}' end
                           else pix_key end,
-           payee = case when operation <> 'SEND' or pix_key = any($2::text[])
+           payee = case when operation <> 'SEND' or pix_key = any(${values})
                         then null else payee end,
            qr_code = case when qr_code is not null then '${erasedToken}' end,
            copy_paste = case when copy_paste is not null then '${erasedToken}' end
-     where user_id = $1`,
+     where user_id = ${userId}`,
+  }),
   /**
    * Other customers have paid the person: the key goes, as the end-to-end id is enough to find the
    * payment; the name of the payee stays, as the payer's proof. An open payment needs the key.
    */
-  paidByOthers: `
+  paidByOthers: statement({
+    name: 'ops-subject-erase-paidByOthers',
+    parameters: { ids: 'uuid[]' },
+    text: ({ ids }) => sql`
     update pix_transactions set pix_key = '${erasedToken}'
-     where id = any($1::uuid[]) and status <> 'PROCESSING'`,
-  events: `
+     where id = any(${ids}) and status <> 'PROCESSING'`,
+  }),
+  events: statement({
+    name: 'ops-subject-erase-events',
+    parameters: { userId: 'int', eventIds: 'uuid[]' },
+    text: ({ userId, eventIds }) => sql`
     update webhook_events set payload = null
      where status in ('processed', 'ignored') and payload is not null
-       and (id = any($2::uuid[])
+       and (id = any(${eventIds})
             or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id where t.user_id = $1))
+                        join pix_transactions t on t.id = l.transaction_id where t.user_id = ${userId}))
     returning id`,
+  }),
   /** The event and its time stay; the digests of the e-mail and of the address do not. */
-  security: `
+  security: statement({
+    name: 'ops-subject-erase-security',
+    parameters: { userId: 'int', identities: 'text[]' },
+    text: ({ userId, identities }) => sql`
     update security_events set identity = '${erasedToken}', address = null
-     where user_id = $1 or identity = any($2::text[])`,
-  documents: `
+     where user_id = ${userId} or identity = any(${identities})`,
+  }),
+  documents: statement({
+    name: 'ops-subject-erase-documents',
+    parameters: { userId: 'int' },
+    text: ({ userId }) => sql`
     delete from onboarding_documents
-     where application_id in (select id from onboarding_applications where user_id = $1)
+     where application_id in (select id from onboarding_applications where user_id = ${userId})
     returning id`,
-  applications: `delete from onboarding_applications where user_id = $1`,
-  kept: `
+  }),
+  applications: statement({
+    name: 'ops-subject-erase-applications',
+    parameters: { userId: 'int' },
+    text: ({ userId }) => sql`delete from onboarding_applications where user_id = ${userId}`,
+  }),
+  kept: statement({
+    name: 'ops-subject-erase-kept',
+    parameters: { userId: 'int', eventIds: 'uuid[]' },
+    text: ({ userId, eventIds }) => sql<{ id: string }>`
     select id from webhook_events
      where payload is not null
-       and (id = any($2::uuid[])
+       and (id = any(${eventIds})
             or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id where t.user_id = $1))
+                        join pix_transactions t on t.id = l.transaction_id where t.user_id = ${userId}))
      order by received_at, id`,
-  count: `select count(*)::int as transactions from pix_transactions where user_id = $1`,
+  }),
+  count: statement({
+    name: 'ops-subject-erase-count',
+    parameters: { userId: 'int' },
+    text: ({ userId }) =>
+      sql<{
+        transactions: number;
+      }>`select count(*)::int as transactions from pix_transactions where user_id = ${userId}`,
+  }),
 } as const;
-
-function step(name: keyof typeof steps): Statement {
-  return { name: `ops-subject-erase-${name}`, text: steps[name] };
-}
 
 export interface Erasure {
   readonly userId: number;
@@ -329,17 +382,17 @@ export async function eraseSubject(
   { userId, values, eventIds, paidByOthers, identities }: Erasure,
 ): Promise<Erased> {
   const now = clock.now();
-  await db.query(step('person'), [userId, erasedEmail(userId), now]);
-  await db.query(step('account'), [userId, now]);
-  await db.query(step('addresses'), [userId]);
-  await db.query(step('transactions'), [userId, values]);
-  await db.query(step('paidByOthers'), [paidByOthers]);
-  const events = await db.query(step('events'), [userId, eventIds]);
-  await db.query(step('security'), [userId, identities]);
-  const documents = await db.query(step('documents'), [userId]);
-  await db.query(step('applications'), [userId]);
-  const kept = await db.query<{ id: string }>(step('kept'), [userId, eventIds]);
-  const [count] = await db.query<{ transactions: number }>(step('count'), [userId]);
+  await db.query(erasing.person, { userId, email: erasedEmail(userId), now });
+  await db.query(erasing.account, { userId, now });
+  await db.query(erasing.addresses, { userId });
+  await db.query(erasing.transactions, { userId, values });
+  await db.query(erasing.paidByOthers, { ids: paidByOthers });
+  const events = await db.query(erasing.events, { userId, eventIds });
+  await db.query(erasing.security, { userId, identities });
+  const documents = await db.query(erasing.documents, { userId });
+  await db.query(erasing.applications, { userId });
+  const kept = await db.query(erasing.kept, { userId, eventIds });
+  const [count] = await db.query(erasing.count, { userId });
   return {
     transactions: count?.transactions ?? 0,
     documents: documents.length,

@@ -1,7 +1,7 @@
 /** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
 import { isAccountedFor, isRefusal } from '../pix/attempt-repository.ts';
@@ -29,33 +29,33 @@ export interface UnknownAnswer {
   readonly transactionIds: readonly string[];
 }
 
-/** Parameters: listed codes, number of ids to return, limit. */
-const findAnswers: Statement = {
+const findAnswers = statement({
   name: 'unknown-answers',
-  text: `
+  parameters: { codes: 'text[]', shown: 'int', limit: 'int' },
+  text: ({ codes, shown, limit }) => sql<UnknownAnswer>`
     select answer.http_status as "httpStatus", answer.provider_status as "providerStatus",
            answer.provider_code as code, count(distinct t.id)::int as payments,
            min(t.created_at) as "oldestAt",
-           (array_agg(distinct t.id))[1:$2::int] as "transactionIds"
-    ${answers} and not ${isRefusal('answer', '$1::text[]')}
-     group by 1, 2, 3 order by payments desc, "oldestAt" limit $3`,
-};
+           (array_agg(distinct t.id))[1:${shown}] as "transactionIds"
+    ${answers} and not ${isRefusal('answer', codes)}
+     group by 1, 2, 3 order by payments desc, "oldestAt" limit ${limit}`,
+});
 
 /** @returns the answers without a listed code, those with the most open sends first. */
 export function findUnknownAnswers(
   { db, dialects }: Pick<LocalContext, 'db' | 'dialects'>,
   { shown, limit }: { readonly shown: number; readonly limit: number },
 ): Promise<UnknownAnswer[]> {
-  return db.query<UnknownAnswer>(findAnswers, [[...dialects.refusals.keys()], shown, limit]);
+  return db.query(findAnswers, { codes: [...dialects.refusals.keys()], shown, limit });
 }
 
-/** Parameters: listed codes. */
-const countCodes: Statement = {
+const countCodes = statement({
   name: 'unknown-codes-count',
-  text: `
+  parameters: { codes: 'text[]' },
+  text: ({ codes }) => sql<{ payments: number }>`
     select count(distinct t.id)::int as payments
-    ${answers} and answer.provider_code <> all($1::text[])`,
-};
+    ${answers} and answer.provider_code <> all(${codes})`,
+});
 
 /** @returns the number of open sends that wait for a code that is not listed. */
 export async function countUnlisted({
@@ -63,7 +63,7 @@ export async function countUnlisted({
   dialects,
 }: Pick<LocalContext, 'db' | 'dialects'>): Promise<number> {
   const codes = [...dialects.refusals.keys()];
-  const [row] = await db.query<{ payments: number }>(countCodes, [codes]);
+  const [row] = await db.query(countCodes, { codes });
   return row?.payments ?? 0;
 }
 
@@ -75,22 +75,23 @@ interface RefusedRow extends SessionColumns {
   readonly code: string | null;
 }
 
-/** Ids are in the order of time. Parameters: codes, after this id, now, limit. */
-const findRefused: Statement = {
+/** Ids are in the order of time. */
+const findRefused = statement({
   name: 'unknown-refused',
-  text: `
+  parameters: { codes: 'text[]', after: 'uuid', now: 'timestamptz', limit: 'int' },
+  text: ({ codes, after, now, limit }) => sql<RefusedRow>`
     select t.id, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
            s.id as session_id, s.sealed_token
       from pix_transactions t
       left join lateral (select provider_code as code from pix_timeline
-                          where transaction_id = t.id and provider_code = any($1::text[])
+                          where transaction_id = t.id and provider_code = any(${codes})
                           order by id desc limit 1) last on true
       left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > $3)
-     where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN' and t.id > $2
-       and ${isAccountedFor('t', '$1::text[]')}
-     order by t.id limit $4`,
-};
+       and (s.token_expires_at is null or s.token_expires_at > ${now})
+     where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN' and t.id > ${after}
+       and ${isAccountedFor('t', codes)}
+     order by t.id limit ${limit}`,
+});
 
 /** An open send each of whose attempts was refused with one of the codes, or was not sent. */
 export interface RefusedSend {
@@ -114,8 +115,12 @@ export async function findRefusedSends(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly codes: readonly string[]; readonly after: string; readonly limit: number },
 ): Promise<RefusedSend[]> {
-  const parameters = [search.codes, search.after, clock.now(), search.limit];
-  const rows = await db.query<RefusedRow>(findRefused, parameters);
+  const rows = await db.query(findRefused, {
+    codes: search.codes,
+    after: search.after,
+    now: clock.now(),
+    limit: search.limit,
+  });
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,

@@ -1,6 +1,6 @@
 /** A user as operators see one. The statement is SQL: it reads five tables in one round trip. */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 
 export interface InspectedUser {
@@ -27,9 +27,10 @@ export interface InspectedUser {
   readonly openPayments: number;
 }
 
-const inspect: Statement = {
+const inspect = statement({
   name: 'inspect-user',
-  text: `
+  parameters: { id: 'int', now: 'timestamptz' },
+  text: ({ id, now }) => sql<InspectedUser>`
     select u.id, u.name, u.email, u.document, u.phone, u.person_type as "personType", u.status,
            u.created_at as "createdAt", a.status as "accountStatus",
            a.provider as "accountProvider", a.agency, a.account_number as "accountNumber",
@@ -41,15 +42,15 @@ const inspect: Statement = {
       left join accounts a on a.user_id = u.id
       left join onboarding_applications o on o.user_id = u.id
       left join banking_sessions s on s.user_id = u.id and s.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > $2)
-     where u.id = $1`,
-};
+       and (s.token_expires_at is null or s.token_expires_at > ${now})
+     where u.id = ${id}`,
+});
 
 /** Finds a user. */
 export async function findInspectedUser(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   id: number,
 ): Promise<InspectedUser | null> {
-  const [user] = await db.query<InspectedUser>(inspect, [id, clock.now()]);
+  const [user] = await db.query(inspect, { id, now: clock.now() });
   return user ?? null;
 }

@@ -19,7 +19,7 @@ import { type Op, OpError } from './op.ts';
 import {
   type OperatorAction,
   recordReading,
-  recordUnitOfWork,
+  recordAction,
 } from './operator-action-repository.ts';
 
 interface UserReference {
@@ -118,7 +118,7 @@ export const createUser: Op<UserCreateInput, UserCreated> = {
     const person = reading.value;
     const passwordHash = await context.passwords.hash(person.password);
     const action = { operator, reason, command: 'user create' };
-    const id = await recordUnitOfWork(context, action, async (transaction) => {
+    const id = await recordAction(context, action, async (transaction) => {
       const created = await insertUser(transaction, { ...person, passwordHash, personType: 'PF' });
       if (created === null) throw await emailConflict(transaction, person.email);
       if (await isCpfTaken(transaction, { userId: created, document: person.document })) {
@@ -222,7 +222,7 @@ async function changeUser(
   context: LocalContext,
   { change, kind, user: { id: userId, email }, ...action }: UserChange,
 ): Promise<{ readonly endedSession: boolean } | null> {
-  return recordUnitOfWork(context, action, async (unit) => {
+  return recordAction(context, action, async (unit) => {
     if (!(await change(unit))) return { result: null, targets: [], outcome: 'nothing' };
     const endedSession = (await endActiveSession(unit, { user: userId })) !== null;
     await recordSecurityEvent(unit, { kind, userId, email, clientAddress: null });

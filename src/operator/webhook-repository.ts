@@ -4,7 +4,7 @@
  * `webhook replay`, which the simulation runs.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 
@@ -26,76 +26,102 @@ const columns = `e.id, e.status, e.received_at as "receivedAt", e.processed_at a
      from (select item->>'result' as result, count(*) as times
              from jsonb_array_elements(e.results) as item group by 1) as counted) as outcomes`;
 
-const filter = `
-  ($1::text is null or e.status = $1) and ($2::timestamptz is null or e.received_at >= $2)
-  and ($3::timestamptz is null or e.received_at <= $3)
-  and ($4::uuid[] is null or e.id = any($4))`;
+const filterParameters = {
+  status: 'text null',
+  since: 'timestamptz null',
+  until: 'timestamptz null',
+  ids: 'uuid[] null',
+} as const;
+
+function filter(by: Readonly<Record<keyof typeof filterParameters, string>>): string {
+  return `
+  (${by.status} is null or e.status = ${by.status})
+  and (${by.since} is null or e.received_at >= ${by.since})
+  and (${by.until} is null or e.received_at <= ${by.until})
+  and (${by.ids} is null or e.id = any(${by.ids}))`;
+}
+
+const pageParameters = {
+  ...filterParameters,
+  afterTime: 'timestamptz',
+  after: 'uuid',
+  limit: 'int',
+} as const;
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const eventStatements = {
-  list: {
+  list: statement({
     name: 'inspect-events',
-    text: `
-      select ${columns} from webhook_events e where ${filter}
-       order by e.received_at desc, e.id desc limit $5`,
-  },
-  page: {
+    parameters: { ...filterParameters, limit: 'int' },
+    text: ({ limit, ...by }) => sql<InspectedEvent>`
+      select ${columns} from webhook_events e where ${filter(by)}
+       order by e.received_at desc, e.id desc limit ${limit}`,
+  }),
+  page: statement({
     name: 'inspect-events-page',
-    text: `
+    parameters: pageParameters,
+    text: ({ afterTime, after, limit, ...by }) => sql<PagedEvent>`
       select e.id, e.status, e.received_at as "receivedAt" from webhook_events e
-       where ${filter} and (e.received_at, e.id) > ($5::timestamptz, $6::uuid)
-       order by e.received_at, e.id limit $7`,
-  },
-  count: {
+       where ${filter(by)} and (e.received_at, e.id) > (${afterTime}, ${after})
+       order by e.received_at, e.id limit ${limit}`,
+  }),
+  count: statement({
     name: 'inspect-events-count',
-    text: `
+    parameters: pageParameters,
+    text: ({ afterTime, after, limit, ...by }) => sql<{ events: number }>`
       select count(*)::int as events
         from (select from webhook_events e
-               where ${filter} and (e.received_at, e.id) > ($5::timestamptz, $6::uuid)
-               limit $7) as counted`,
-  },
+               where ${filter(by)} and (e.received_at, e.id) > (${afterTime}, ${after})
+               limit ${limit}) as counted`,
+  }),
   /**
    * The events that a transaction's timeline names, those that wait for one of its ids, and those
    * that named it while it was open and were ignored.
    */
-  ofTransaction: {
+  ofTransaction: statement({
     name: 'inspect-events-of-transaction',
-    text: `
-      select event_id as id from pix_timeline where transaction_id = $1 and event_id is not null
+    parameters: { transactionId: 'uuid', limit: 'int' },
+    text: ({ transactionId, limit }) => sql<{ id: string }>`
+      select event_id as id from pix_timeline where transaction_id = ${transactionId}
+        and event_id is not null
        union
       select wait.event_id from pix_transactions t
         join webhook_waits wait
           on wait.id_value in
              (t.end_to_end, t.provider_txid, left(t.transaction_identification, 25),
               case when t.operation = 'SEND' then t.idempotency_key end)
-       where t.id = $1
+       where t.id = ${transactionId}
        union
       select event.id from pix_transactions t
         join webhook_events event
           on event.received_at between t.created_at - interval '1 hour'
                                    and coalesce(t.settled_at, 'infinity') + interval '1 hour'
          and event.results @> jsonb_build_array(jsonb_build_object('transactionId', t.id))
-       where t.id = $1
-       limit $2`,
-  },
+       where t.id = ${transactionId}
+       limit ${limit}`,
+  }),
   /** The events that wait for an id, which no transaction may have. */
-  waiting: {
+  waiting: statement({
     name: 'inspect-events-waiting',
-    text: `select event_id as id from webhook_waits where id_value = $1 limit $2`,
-  },
-  find: {
+    parameters: { id: 'text', limit: 'int' },
+    text: ({ id, limit }) => sql<{ id: string }>`
+    select event_id as id from webhook_waits where id_value = ${id} limit ${limit}`,
+  }),
+  find: statement({
     name: 'inspect-event',
-    text: `
+    parameters: { id: 'uuid' },
+    text: ({ id }) => sql<ShownEvent>`
       select ${columns}, e.payload, e.results,
              array(select id_value from webhook_waits where event_id = e.id order by id_value)
                as "waitsFor"
-        from webhook_events e where e.id = $1`,
-  },
-  known: {
+        from webhook_events e where e.id = ${id}`,
+  }),
+  known: statement({
     name: 'inspect-events-known',
-    text: `select id from webhook_events where id = any($1::uuid[])`,
-  },
-} satisfies Record<string, Statement>;
+    parameters: { ids: 'uuid[]' },
+    text: ({ ids }) => sql<{ id: string }>`select id from webhook_events where id = any(${ids})`,
+  }),
+};
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -107,17 +133,13 @@ export interface EventFilter {
   readonly ids: readonly string[] | null;
 }
 
-function filterParameters({ status, since, until, ids }: EventFilter): unknown[] {
-  return [status, since, until, ids];
-}
-
 /** Newest first. */
 export function findEvents(
   { db }: Store,
   which: EventFilter,
   limit: number,
 ): Promise<InspectedEvent[]> {
-  return db.query<InspectedEvent>(eventStatements.list, [...filterParameters(which), limit]);
+  return db.query(eventStatements.list, { ...which, limit });
 }
 
 /** An event of a page, with its position in the order of the pages. */
@@ -130,19 +152,18 @@ export interface EventPage {
   readonly limit: number;
 }
 
-function pageParameters({ which, after, limit }: EventPage): unknown[] {
-  return [...filterParameters(which), after.receivedAt, after.id, limit];
+function bindPage({ which, after, limit }: EventPage) {
+  return { ...which, afterTime: after.receivedAt, after: after.id, limit };
 }
 
 /** Oldest first. */
 export function findEventPage({ db }: Store, page: EventPage): Promise<PagedEvent[]> {
-  return db.query<PagedEvent>(eventStatements.page, pageParameters(page));
+  return db.query(eventStatements.page, bindPage(page));
 }
 
 /** Counts the events of a page, up to its limit. */
 export async function countEventPage({ db }: Store, page: EventPage): Promise<number> {
-  const parameters = pageParameters(page);
-  const [counted] = await db.query<{ events: number }>(eventStatements.count, parameters);
+  const [counted] = await db.query(eventStatements.count, bindPage(page));
   return counted?.events ?? 0;
 }
 
@@ -152,8 +173,7 @@ export async function findEventIdsOfTransaction(
   transactionId: string,
   limit: number,
 ): Promise<string[]> {
-  const parameters = [transactionId, limit];
-  const rows = await db.query<{ id: string }>(eventStatements.ofTransaction, parameters);
+  const rows = await db.query(eventStatements.ofTransaction, { transactionId, limit });
   return rows.map(({ id }) => id);
 }
 
@@ -163,7 +183,7 @@ export async function findEventIdsWaitingFor(
   id: string,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(eventStatements.waiting, [id, limit]);
+  const rows = await db.query(eventStatements.waiting, { id, limit });
   return rows.map(({ id: eventId }) => eventId);
 }
 
@@ -177,7 +197,7 @@ export interface ShownEvent extends InspectedEvent {
 /** Finds an event. */
 export async function findEvent({ db }: Store, id: string): Promise<ShownEvent | null> {
   if (!isUuid(id)) return null;
-  const [event] = await db.query<ShownEvent>(eventStatements.find, [id]);
+  const [event] = await db.query(eventStatements.find, { id });
   return event ?? null;
 }
 
@@ -186,6 +206,6 @@ export async function knownEventIds(
   { db }: Store,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ id: string }>(eventStatements.known, [ids]);
+  const rows = await db.query(eventStatements.known, { ids });
   return new Set(rows.map(({ id }) => id));
 }

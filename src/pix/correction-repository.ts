@@ -3,7 +3,7 @@
  * final status, and nothing changes COMPLETED. It is SQL, because the simulation runs settlement.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
@@ -14,14 +14,23 @@ import { columnThatWakesEvents } from './waiting-events-repository.ts';
  * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
  * it has another end-to-end id. A send names a later send of the same
  * user, key and amount that has not failed: the customer may have paid again.
- * Parameters: id, end-to-end id or null, provider's id or null, now, event id or null, note.
  */
-const correct: Statement = {
+const correct = statement({
   name: 'pix-correct',
-  text: `
+  parameters: {
+    id: 'uuid',
+    endToEnd: 'text null',
+    providerTxid: 'text null',
+    now: 'timestamptz',
+    eventId: 'uuid null',
+    note: 'text',
+  },
+  text: ({ id, endToEnd, providerTxid, now, eventId, note }) => sql<{
+    paid_again_by: string | null;
+  }>`
     with requested as (
-      select $1::uuid as id, $2::text as end_to_end, $3::text as provider_txid,
-             $4::timestamptz as now, $5::uuid as event_id, $6::text as note
+      select ${id} as id, ${endToEnd} as end_to_end, ${providerTxid} as provider_txid,
+             ${now} as now, ${eventId} as event_id, ${note} as note
     ), again as (
       select later.id
         from requested
@@ -52,7 +61,7 @@ const correct: Statement = {
     select id, paid_again_by, ${columnThatWakesEvents('corrected', 'stored.updated_at')},
            ${notifyingFinalStatus('corrected')} as notified
       from corrected`,
-};
+});
 
 /** The proof that a FAILED transaction was paid. */
 export interface Correction {
@@ -81,20 +90,27 @@ export async function correctTransaction(
   { endToEnd, providerTxid, eventId, source }: Correction,
 ): Promise<Corrected | null> {
   const note = source === undefined ? correctedNote : `${correctedNote} ${source}`;
-  const parameters = [id, endToEnd, providerTxid, clock.now(), eventId, note];
-  const [row] = await db.query<{ paid_again_by: string | null }>(correct, parameters);
+  const [row] = await db.query(correct, {
+    id,
+    endToEnd,
+    providerTxid,
+    now: clock.now(),
+    eventId,
+    note,
+  });
   return row ? { paidAgainBy: row.paid_again_by } : null;
 }
 
-/** Parameters: user id, created from, created until, limit. */
-const findFailed: Statement = {
+const findFailed = statement({
   name: 'pix-failed-sends',
-  text: `
+  parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
+  text: ({ userId, from, until, limit }) => sql<{ id: string; amount: string; end_to_end: string }>`
     select id, amount, end_to_end from pix_transactions
-     where user_id = $1 and created_at >= $2 and created_at < $3 and operation = 'SEND'
+     where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
+       and operation = 'SEND'
        and status = 'FAILED' and end_to_end is not null
-     order by created_at desc, id desc limit $4`,
-};
+     order by created_at desc, id desc limit ${limit}`,
+});
 
 /** The most that are compared with one statement. */
 const maxFailedSends = 500;
@@ -104,11 +120,7 @@ export async function findFailedSends(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
 ): Promise<SoughtSend[]> {
-  const parameters = [userId, from, until, maxFailedSends];
-  const rows = await db.query<{ id: string; amount: string; end_to_end: string }>(
-    findFailed,
-    parameters,
-  );
+  const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedSends });
   return rows.map(({ id, amount, end_to_end: endToEnd }) => {
     const amountCents = centsFromDecimal(amount);
     return { id, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };

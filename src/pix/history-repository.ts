@@ -5,7 +5,7 @@
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
 import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
@@ -25,10 +25,17 @@ const maxExamined = 1_000;
 /** A page ends with the charge whose code brings the codes to this size, in bytes. */
 const maxCodeBytes = 1_048_576;
 
-/** The caller's session, at the start of a statement. Parameters: session id, user id, now. */
-const requestedSession = `
-      from (values ($1::uuid, $2::int, $3::timestamptz)) as requested (session_id, user_id, now)
+/** The caller's session, at the start of a statement. */
+function requestedSession(by: {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly now: string;
+}): string {
+  return `
+      from (values (${by.sessionId}, ${by.userId}, ${by.now}))
+             as requested (session_id, user_id, now)
       join ${activeSessions}`;
+}
 
 /**
  * A page of a user's transactions before a position, newest first. No row: the session is not
@@ -38,17 +45,28 @@ const requestedSession = `
  * after some transactions and some bytes of codes: a filter that finds one transaction in 300,000
  * thus costs no more than one that finds every one. The last row of a page that was stopped has
  * `is_stop`, and may be one that the filter excludes.
- *
- * Parameters: session id, user id, now, from, position (time, id), operation, status, limit.
  */
-const pageOfUser: Statement = {
+const pageOfUser = statement({
   name: 'pix-page',
-  text: `
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    from: 'timestamptz',
+    beforeAt: 'timestamptz',
+    beforeId: 'uuid',
+    operation: 'text null',
+    status: 'text null',
+    limit: 'int',
+  },
+  text: ({ from, beforeAt, beforeId, operation, status, limit, ...session }) => sql<
+    PageRow | { readonly id: null }
+  >`
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
            t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
            t.corrected_at, t.paid_again_by,
            t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
-      ${requestedSession}
+      ${requestedSession(session)}
       left join lateral (
              select *
                from (select *, sum(code_bytes) over newest - code_bytes < ${maxCodeBytes} as fits,
@@ -62,20 +80,20 @@ const pageOfUser: Statement = {
                                             copy_paste, expires_at, original_id, pix_key,
                                             description, end_to_end, payee, corrected_at,
                                             paid_again_by,
-                                            ($7::text is null or operation = $7)
-                                              and ($8::text is null or status = $8)
+                                            (${operation} is null or operation = ${operation})
+                                              and (${status} is null or status = ${status})
                                               and not ${isAlsoCharge} as is_listed
                                        from pix_transactions t
-                                      where user_id = u.id and created_at >= $4
-                                        and (created_at, id) < ($5::timestamptz, $6::uuid)
+                                      where user_id = u.id and created_at >= ${from}
+                                        and (created_at, id) < (${beforeAt}, ${beforeId})
                                       order by created_at desc, id desc
                                       limit ${maxExamined}) examined) measured
                      window newest as (order by created_at desc, id desc rows unbounded preceding)
                     ) marked
               where fits and (is_listed or is_stop)
-              order by created_at desc, id desc limit $9::int) t on true
+              order by created_at desc, id desc limit ${limit}) t on true
      order by t.created_at desc, t.id desc`,
-};
+});
 
 /** The filters of a page, and where it begins. */
 export interface PageRequest {
@@ -147,18 +165,18 @@ export async function readPage(
   { sessionId, userId }: VerifiedToken,
   { operation, status, from, before, limit }: PageRequest,
 ): Promise<Page> {
-  const rows = await db.query<PageRow | { readonly id: null }>(pageOfUser, [
+  const rows = await db.query(pageOfUser, {
     sessionId,
     userId,
-    clock.now(),
+    now: clock.now(),
     from,
-    before.createdAt,
-    before.id,
+    beforeAt: before.createdAt,
+    beforeId: before.id,
     operation,
     status,
     // One more row shows that the list continues.
-    limit + 1,
-  ]);
+    limit: limit + 1,
+  });
   if (rows.length === 0) throw new AppError('UNAUTHENTICATED');
   const found = rows.filter((row) => row.id !== null);
   const shown = found.slice(0, limit);
@@ -195,12 +213,13 @@ function toItem(row: PageRow): PageItem {
 /**
  * A transaction of the user of an active banking session, and the user's name, document and
  * account. No row: the session is not active. A row without an id: the user has no such
- * transaction. Parameters: session id, user id, now, transaction id.
+ * transaction.
  */
-const findReceipt: Statement = {
+const findReceipt = statement({
   name: 'pix-receipt',
+  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
   indexed: true,
-  text: `
+  text: ({ id, ...session }) => sql<ReceiptFacts | { readonly id: null }>`
     select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
            t.end_to_end as "endToEnd", t.failure_code as "failureCode",
            t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
@@ -208,11 +227,11 @@ const findReceipt: Statement = {
            t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
            ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
            coalesce(a.document, u.document) as document, a.provider
-      ${requestedSession}
+      ${requestedSession(session)}
       left join accounts a on a.user_id = u.id
-      left join lateral (select * from pix_transactions where id = $4::uuid limit 1) t
+      left join lateral (select * from pix_transactions where id = ${id} limit 1) t
              on t.user_id = u.id`,
-};
+});
 
 /** The stored facts of a transaction and of its user. */
 export interface ReceiptFacts extends CorrectionView {
@@ -254,8 +273,7 @@ export async function readReceipt(
   { sessionId, userId }: VerifiedToken,
   id: string,
 ): Promise<ReceiptFacts | null> {
-  const parameters = [sessionId, userId, clock.now(), id];
-  const [row] = await db.query<ReceiptFacts | { readonly id: null }>(findReceipt, parameters);
+  const [row] = await db.query(findReceipt, { sessionId, userId, now: clock.now(), id });
   if (!row) throw new AppError('UNAUTHENTICATED');
   return row.id === null ? null : row;
 }

@@ -3,7 +3,7 @@
  * a limited send compares in its own statement.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { nightHours, type NightHour, type Timed } from '../domain/pix-limits.ts';
 
@@ -30,29 +30,55 @@ const columns =
   'day, day_next, day_next_at, night, night_next, night_next_at, ' +
   'night_hour, night_hour_next, night_hour_next_at';
 
-const find: Statement = {
+const find = statement({
   name: 'ops-pix-limits-find',
-  text: `select ${columns} from pix_limits where user_id = $1`,
-};
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<LimitsRow>`select ${columns} from pix_limits where user_id = ${userId}`,
+});
 
 /** Creates the row of a user who has none, and locks it. */
-const lock: Statement = {
+const lock = statement({
   name: 'ops-pix-limits-lock',
-  text: `
-    insert into pix_limits as own (user_id, version) values ($1, 1)
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<LimitsRow>`
+    insert into pix_limits as own (user_id, version) values (${userId}, 1)
         on conflict (user_id) do update set version = own.version + 1
     returning ${columns}`,
-};
+});
 
-const store: Statement = {
+const store = statement({
   name: 'ops-pix-limits-store',
-  text: `
+  parameters: {
+    userId: 'int',
+    day: 'numeric null',
+    dayNext: 'numeric null',
+    dayNextAt: 'timestamptz null',
+    night: 'numeric null',
+    nightNext: 'numeric null',
+    nightNextAt: 'timestamptz null',
+    nightHour: 'int',
+    nightHourNext: 'int',
+    nightHourNextAt: 'timestamptz null',
+  },
+  text: ({
+    userId,
+    day,
+    dayNext,
+    dayNextAt,
+    night,
+    nightNext,
+    nightNextAt,
+    nightHour,
+    nightHourNext,
+    nightHourNextAt,
+  }) => sql`
     update pix_limits
-       set day = $2, day_next = $3, day_next_at = $4,
-           night = $5, night_next = $6, night_next_at = $7,
-           night_hour = $8, night_hour_next = $9, night_hour_next_at = $10
-     where user_id = $1`,
-};
+       set day = ${day}, day_next = ${dayNext}, day_next_at = ${dayNextAt},
+           night = ${night}, night_next = ${nightNext}, night_next_at = ${nightNextAt},
+           night_hour = ${nightHour}, night_hour_next = ${nightHourNext},
+             night_hour_next_at = ${nightHourNextAt}
+     where user_id = ${userId}`,
+});
 
 const [defaultHour] = nightHours;
 
@@ -61,7 +87,7 @@ export async function findLimits(
   { db }: Pick<LocalContext, 'db'>,
   userId: number,
 ): Promise<StoredLimits> {
-  const [row] = await db.query<LimitsRow>(find, [userId]);
+  const [row] = await db.query(find, { userId });
   if (row) return toLimits(row);
   const none = { value: null, next: null, nextAt: null };
   const nightHour = { value: defaultHour, next: defaultHour, nextAt: null };
@@ -77,22 +103,22 @@ export async function changeLimits(
   userId: number,
   change: (stored: StoredLimits) => StoredLimits,
 ): Promise<StoredLimits> {
-  const [row] = await db.query<LimitsRow>(lock, [userId]);
+  const [row] = await db.query(lock, { userId });
   if (!row) throw new Error('the limits of a user were not stored');
   const changed = change(toLimits(row));
   const { day, night, nightHour } = changed;
-  await db.query(store, [
+  await db.query(store, {
     userId,
-    toDecimal(day.value),
-    toDecimal(day.next),
-    day.nextAt,
-    toDecimal(night.value),
-    toDecimal(night.next),
-    night.nextAt,
-    nightHour.value,
-    nightHour.next,
-    nightHour.nextAt,
-  ]);
+    day: toDecimal(day.value),
+    dayNext: toDecimal(day.next),
+    dayNextAt: day.nextAt,
+    night: toDecimal(night.value),
+    nightNext: toDecimal(night.next),
+    nightNextAt: night.nextAt,
+    nightHour: nightHour.value,
+    nightHourNext: nightHour.next,
+    nightHourNextAt: nightHour.nextAt,
+  });
   return changed;
 }
 

@@ -6,7 +6,7 @@ import {
   formatReais,
   numberFromCents,
 } from '../domain/money.ts';
-import { limitPeriod, nightHours, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
+import { limitPeriod, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
 import { AppError, type Text } from '../errors.ts';
 
 type Limits = Pick<Config, 'pixLimits'>;
@@ -35,12 +35,21 @@ export interface SpendingLimit {
   readonly leftCents: number | null;
 }
 
-/** @returns the last parameters of the limited reservation. */
-export function limitParameters(config: Limits, now: Date): readonly unknown[] {
-  const { day, night } = config.pixLimits;
-  const amounts = [day, night].map((cents) => (cents === null ? null : decimalFromCents(cents)));
-  const periods = nightHours.map((hour) => limitPeriod(now, hour));
-  return [...amounts, ...periods.flatMap(({ isNight, beganAt }) => [isNight, beganAt])];
+/** @returns the parameters that only the limited reservation has. */
+export function limitParameters({ pixLimits }: Limits, now: Date) {
+  const [from20, from22] = [limitPeriod(now, 20), limitPeriod(now, 22)];
+  return {
+    day: toDecimal(pixLimits.day),
+    night: toDecimal(pixLimits.night),
+    isNight20: from20.isNight,
+    began20: from20.beganAt,
+    isNight22: from22.isNight,
+    began22: from22.beganAt,
+  };
+}
+
+function toDecimal(cents: number | null): string | null {
+  return cents === null ? null : decimalFromCents(cents);
 }
 
 /** Whether a row is an answer of the limited reservation. */

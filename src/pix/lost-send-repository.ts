@@ -5,7 +5,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';
 import {
@@ -19,20 +19,20 @@ import { columnThatWakesEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
-/** Parameters: end-to-end ids. */
-const findKnown: Statement = {
+const findKnown = statement({
   name: 'pix-known-sends',
-  text: `
+  parameters: { endToEnds: 'text[]' },
+  text: ({ endToEnds }) => sql<{ end_to_end: string }>`
     select end_to_end from pix_transactions
-     where end_to_end = any($1::text[]) and operation = 'SEND'`,
-};
+     where end_to_end = any(${endToEnds}) and operation = 'SEND'`,
+});
 
 /** @returns those of some end-to-end ids that stored sends have. */
 export async function findKnownSends(
   { db }: Store,
   endToEnds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ end_to_end: string }>(findKnown, [endToEnds]);
+  const rows = await db.query(findKnown, { endToEnds });
   return new Set(rows.map(({ end_to_end: endToEnd }) => endToEnd));
 }
 
@@ -58,54 +58,66 @@ export const unknownFingerprint = Buffer.alloc(0);
 /**
  * Stores a lost send again, as one whose outcome is unknown, with the steps that it has taken; no
  * row: its key or its end-to-end id has a transaction. Events that wait for it are woken.
- * Parameters: id, user id, key, fingerprint, amount, end-to-end id, now, note.
  */
-const storeAgain: Statement = {
+const storeAgain = statement({
   name: 'pix-store-again',
-  text: `
+  parameters: {
+    id: 'uuid',
+    userId: 'int',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    endToEnd: 'text',
+    now: 'timestamptz',
+    note: 'text',
+  },
+  text: ({ id, userId, idempotencyKey, fingerprint, amount, endToEnd, now, note }) => sql<{
+    id: string;
+  }>`
     with stored as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, amount,
               end_to_end, created_at, updated_at)
-      values ($1, $2, 'SEND', $3, $4, 'PROCESSING', 'UNKNOWN', 'unknown', $5, $6, $7, $7)
+      values (${id}, ${userId}, 'SEND', ${idempotencyKey}, ${fingerprint}, 'PROCESSING',
+        'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${now}, ${now})
           on conflict do nothing
       returning id, operation, idempotency_key, end_to_end, transaction_identification,
                 provider_txid, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, note)
-      select stored.id, step.phase, stored.created_at, $8
+      select stored.id, step.phase, stored.created_at, ${note}
         from stored join (values (1, 'RESERVED'), (2, 'PAYING'), (3, 'UNKNOWN'))
                          as step (item, phase) on true
        order by step.item
     )
     select id, ${columnThatWakesEvents('stored', 'stored.created_at')} from stored`,
-};
+});
 
 /** @returns the id of the send; null: a transaction has its key or its end-to-end id. */
 export async function storeSendAgain(
   { db, clock }: Store,
   { userId, idempotencyKey, amountCents, endToEnd }: NamedLostSend,
 ): Promise<string | null> {
-  const [row] = await db.query<{ id: string }>(storeAgain, [
-    randomUUIDv7(),
+  const [row] = await db.query(storeAgain, {
+    id: randomUUIDv7(),
     userId,
     idempotencyKey,
-    unknownFingerprint,
-    decimalFromCents(amountCents),
+    fingerprint: unknownFingerprint,
+    amount: decimalFromCents(amountCents),
     endToEnd,
-    clock.now(),
-    foundAfterLossNote,
-  ]);
+    now: clock.now(),
+    note: foundAfterLossNote,
+  });
   return row?.id ?? null;
 }
 
-/** Parameters: key, user id. */
-const findHolder: Statement = {
+const findHolder = statement({
   name: 'pix-send-of-key',
-  text: `
+  parameters: { idempotencyKey: 'text', userId: 'int' },
+  text: ({ idempotencyKey, userId }) => sql<PixTransactionRow>`
     select ${qualifyColumns('t', pixColumns)} from pix_transactions t
-     where idempotency_key = $1 and user_id = $2 and operation = 'SEND'`,
-};
+     where idempotency_key = ${idempotencyKey} and user_id = ${userId} and operation = 'SEND'`,
+});
 
 /** The send that has a key. */
 export interface SendOfKey {
@@ -119,21 +131,21 @@ export async function findSendOfKey(
   { db }: Store,
   { userId, idempotencyKey }: NamedLostSend,
 ): Promise<SendOfKey | null> {
-  const [row] = await db.query<PixTransactionRow>(findHolder, [idempotencyKey, userId]);
+  const [row] = await db.query(findHolder, { idempotencyKey, userId });
   return row
     ? { transaction: toTransaction(row), amountCents: centsFromDecimal(row.amount) }
     : null;
 }
 
-/** Parameters: end-to-end id, user id, amount, now. */
-const note: Statement = {
+const note = statement({
   name: 'pix-unaccounted-note',
-  text: `
+  parameters: { endToEnd: 'text', userId: 'int', amount: 'numeric', now: 'timestamptz' },
+  text: ({ endToEnd, userId, amount, now }) => sql`
     insert into pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
-    values ($1, $2, $3, $4)
+    values (${endToEnd}, ${userId}, ${amount}, ${now})
         on conflict do nothing
     returning end_to_end`,
-};
+});
 
 /**
  * Notes a lost send that cannot be stored again: its user sends nothing of its amount until it is
@@ -144,8 +156,13 @@ export async function noteUnaccounted(
   { db, clock }: Store,
   { endToEnd, userId, amountCents }: LostSend,
 ): Promise<boolean> {
-  const parameters = [endToEnd, userId, decimalFromCents(amountCents), clock.now()];
-  return (await db.query(note, parameters)).length > 0;
+  const rows = await db.query(note, {
+    endToEnd,
+    userId,
+    amount: decimalFromCents(amountCents),
+    now: clock.now(),
+  });
+  return rows.length > 0;
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -1,6 +1,6 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { mayBeLost } from './pause-repository.ts';
@@ -93,25 +93,33 @@ export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCE
 /**
  * Moves a transaction (see `moving`); no row when it is in another phase or has another end-to-end
  * id.
- * Parameters, batched: id, phases to leave as an array's text, phase, status, end to end, outcome,
- * failure code, provider's id, QR code, copy and paste, claimed until, now, timeline entries as
- * JSON.
  */
-const move: Statement = {
+const move = batchedStatement({
   name: 'pix-move',
-  batching: { conflictKey: 1 },
-  text: `
+  parameters: {
+    id: 'uuid',
+    fromPhases: 'text',
+    phase: 'text',
+    status: 'text',
+    endToEnd: 'text null',
+    outcome: 'text null',
+    failureCode: 'text null',
+    providerTxid: 'text null',
+    qrCode: 'text null',
+    copyPaste: 'text null',
+    claimedUntil: 'timestamptz null',
+    now: 'timestamptz',
+    timeline: 'text',
+  },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql<PixTransactionRow>`
     with requested as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-                           $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
-                           $12::timestamptz[], $13::text[])
-        with ordinality as requested (id, from_phases, phase, status, end_to_end, outcome,
-          failure_code, provider_txid, qr_code, copy_paste, claimed_until, now, timeline, ordinal)
+      select * from ${requested}
     ), ${moving('requested')}
     select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
       from moved`,
-};
+});
 
 /** The provider's response to an attempt at a payment; never personal data. */
 export interface AttemptAnswer {
@@ -163,21 +171,21 @@ export async function moveTransaction(
   change: Move,
 ): Promise<PixTransaction | null> {
   const row = moveRow(id, change);
-  const [moved] = await db.query<PixTransactionRow>(move, [
+  const [moved] = await db.query(move, {
     id,
-    row.from_phases,
-    row.phase,
-    row.status,
-    row.end_to_end,
-    row.outcome,
-    row.failure_code,
-    row.provider_txid,
-    row.qr_code,
-    row.copy_paste,
-    row.claimed_until,
-    clock.now(),
-    JSON.stringify(row.timeline),
-  ]);
+    fromPhases: row.from_phases,
+    phase: row.phase,
+    status: row.status,
+    endToEnd: row.end_to_end ?? null,
+    outcome: row.outcome ?? null,
+    failureCode: row.failure_code ?? null,
+    providerTxid: row.provider_txid ?? null,
+    qrCode: row.qr_code ?? null,
+    copyPaste: row.copy_paste ?? null,
+    claimedUntil: row.claimed_until ?? null,
+    now: clock.now(),
+    timeline: JSON.stringify(row.timeline),
+  });
   return moved ? toTransaction(moved) : null;
 }
 

@@ -3,7 +3,7 @@
  * parts of the statements that every send runs, and the simulation runs the others.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -79,28 +79,33 @@ export function isHeldAfterLoss(row: string, untouchedSince: string, now: string
 /**
  * Begins a pause, or widens the open one: then its loss begins at the earlier time. Nothing happens
  * if the time of the missing row is in a loss that is recorded.
- * Parameters: now, who, reason, since when commits may be lost or null, time of a missing row or
- * null.
  */
-const begin: Statement = {
+const begin = statement({
   name: 'pix-pause-begin',
-  text: `
+  parameters: {
+    now: 'timestamptz',
+    by: 'text',
+    reason: 'text',
+    lostSince: 'timestamptz null',
+    missingSince: 'timestamptz null',
+  },
+  text: ({ now, by, reason, lostSince, missingSince }) => sql<{ result: 'begun' | 'widened' }>`
     with widened as (
-      update pix_pauses set lost_since = $4::timestamptz
+      update pix_pauses set lost_since = ${lostSince}
        where ended_at is null
-         and (lost_since > $4 or (lost_since is null and $4 is not null))
+         and (lost_since > ${lostSince} or (lost_since is null and ${lostSince} is not null))
       returning id
     ), begun as (
       insert into pix_pauses (began_at, began_by, reason, lost_since)
-      select $1::timestamptz, $2::text, $3::text, $4::timestamptz
+      select ${now}, ${by}, ${reason}, ${lostSince}
        where not exists (select from pix_pauses where ended_at is null)
          and not exists (select from pix_pauses
-                          where lost_since <= $5::timestamptz and ended_at >= $5::timestamptz)
+                          where lost_since <= ${missingSince} and ended_at >= ${missingSince})
           on conflict do nothing
       returning id
     )
     select 'begun' as result from begun union all select 'widened' from widened`,
-};
+});
 
 export interface NewPause {
   /** An operator, or `ponte`. */
@@ -117,8 +122,13 @@ export async function beginPause(
   { db, clock }: Store,
   { by, reason, lostSince, missingSince }: NewPause,
 ): Promise<'begun' | 'widened' | null> {
-  const parameters = [clock.now(), by, reason, lostSince, missingSince ?? null];
-  const [row] = await db.query<{ result: 'begun' | 'widened' }>(begin, parameters);
+  const [row] = await db.query(begin, {
+    now: clock.now(),
+    by,
+    reason,
+    lostSince,
+    missingSince: missingSince ?? null,
+  });
   return row?.result ?? null;
 }
 
@@ -132,34 +142,34 @@ export interface OpenPause {
   readonly lostSince: Date | null;
 }
 
-const findOpen: Statement = {
+const findOpen = statement({
   name: 'pix-pause-find',
-  text: `
+  text: () => sql<OpenPause>`
     select id, began_at as "beganAt", began_by as "beganBy", reason, lost_since as "lostSince"
       from pix_pauses where ended_at is null`,
-};
+});
 
 /** @returns the open pause, or null. */
 export async function findPause({ db }: Pick<LocalContext, 'db'>): Promise<OpenPause | null> {
-  const [pause] = await db.query<OpenPause>(findOpen, []);
+  const [pause] = await db.query(findOpen, {});
   return pause ?? null;
 }
 
-/** Parameters: id, now, who. */
-const end: Statement = {
+const end = statement({
   name: 'pix-pause-end',
-  text: `
-    update pix_pauses set ended_at = $2, ended_by = $3
-     where id = $1 and ended_at is null
+  parameters: { id: 'int', now: 'timestamptz', by: 'text' },
+  text: ({ id, now, by }) => sql`
+    update pix_pauses set ended_at = ${now}, ended_by = ${by}
+     where id = ${id} and ended_at is null
     returning id`,
-};
+});
 
 /** @returns whether the pause was open. */
 export async function endPause(
   { db, clock }: Store,
   { id, by }: { readonly id: number; readonly by: string },
 ): Promise<boolean> {
-  return (await db.query(end, [id, clock.now(), by])).length > 0;
+  return (await db.query(end, { id, now: clock.now(), by })).length > 0;
 }
 
 /** The reading of a statement that a user owes. */
@@ -171,36 +181,36 @@ export interface OwedReading {
   readonly until: Date;
 }
 
-/** Parameters: user id. */
-const findOwed: Statement = {
+const findOwed = statement({
   name: 'pix-statement-owed',
-  text: `
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<OwedReading | { readonly pauseId: null }>`
     select max(id) as "pauseId", min(lost_since) as since, max(ended_at) as until
       from pix_pauses
      where lost_since is not null and ended_at is not null
-       and id > coalesce((select pause_id from pix_statement_reads where user_id = $1), 0)`,
-};
+       and id > coalesce((select pause_id from pix_statement_reads where user_id = ${userId}), 0)`,
+});
 
 /** @returns null when the user's statement was read since the last loss, or there was none. */
 export async function findOwedReading(
   { db }: Pick<LocalContext, 'db'>,
   userId: number,
 ): Promise<OwedReading | null> {
-  const [row] = await db.query<OwedReading | { readonly pauseId: null }>(findOwed, [userId]);
+  const [row] = await db.query(findOwed, { userId });
   return row && row.pauseId !== null ? row : null;
 }
 
-/** Parameters: user id, pause, read since, now. */
-const store: Statement = {
+const store = statement({
   name: 'pix-statement-read',
-  text: `
+  parameters: { userId: 'int', pauseId: 'int', since: 'timestamptz', now: 'timestamptz' },
+  text: ({ userId, pauseId, since, now }) => sql`
     insert into pix_statement_reads (user_id, pause_id, read_since, read_at)
-    values ($1, $2, $3, $4)
+    values (${userId}, ${pauseId}, ${since}, ${now})
         on conflict (user_id) do update
        set pause_id = excluded.pause_id, read_since = excluded.read_since,
            read_at = excluded.read_at
      where pix_statement_reads.pause_id < excluded.pause_id`,
-};
+});
 
 /** Stores that a user's statement was read whole since a loss: the user may send again. */
 export async function storeReading(
@@ -208,7 +218,7 @@ export async function storeReading(
   userId: number,
   { pauseId, since }: OwedReading,
 ): Promise<void> {
-  await db.query(store, [userId, pauseId, since, clock.now()]);
+  await db.query(store, { userId, pauseId, since, now: clock.now() });
 }
 
 /** @public For the tests of plans and of the simulation. */

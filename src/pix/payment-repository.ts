@@ -4,7 +4,7 @@
  * trip.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import type { AttemptAnswer } from './move-repository.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
@@ -29,19 +29,24 @@ const fromPhases = Object.entries<readonly PixPhase[]>(steps)
  * share batches.
  * A send that comes from RESERVED passes through RESOLVED, which is noted.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
- * Parameters, batched: id, PAYING or ACCEPTED, end to end or null, provider's id or null, whether
- * RESOLVED is noted, now, claimed until or null, number of attempts, the key's owner as JSON or
- * null.
  */
-const step: Statement = {
+const step = batchedStatement({
   name: 'pix-step',
-  batching: { conflictKey: 1, lane: 'sends' },
-  text: `
+  parameters: {
+    id: 'uuid',
+    toPhase: 'text',
+    endToEnd: 'text null',
+    providerTxid: 'text null',
+    notesResolved: 'boolean',
+    now: 'timestamptz',
+    claimedUntil: 'timestamptz null',
+    attempt: 'int',
+    payee: 'text null',
+  },
+  batching: { conflictKey: 'id', lane: 'sends' },
+  text: (requested) => sql`
     with requested as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[],
-                           $6::timestamptz[], $7::timestamptz[], $8::int[], $9::text[])
-        with ordinality as requested (id, to_phase, end_to_end, provider_txid, notes_resolved, now,
-          claimed_until, attempt, payee, ordinal)
+      select * from ${requested}
     ), moved as (
       update pix_transactions t
          set phase = to_phase, claimed_until = requested.claimed_until, updated_at = requested.now,
@@ -72,7 +77,7 @@ const step: Statement = {
        order by ordinal, entry.item
     )
     select ordinal, ${columnThatWakesEvents('moved', 'stored.updated_at')} from moved`,
-};
+});
 
 /** A send that this process pays. */
 export interface PayingSend extends PixTransaction {
@@ -163,18 +168,18 @@ async function takeStep(
 ): Promise<boolean> {
   const { claimedUntil = null, at = clock.now(), owner } = given;
   const notesResolved = send.phase === 'RESERVED';
-  const parameters = [
-    send.id,
-    to,
+  const rows = await db.query(step, {
+    id: send.id,
+    toPhase: to,
     endToEnd,
     providerTxid,
     notesResolved,
-    at,
+    now: at,
     claimedUntil,
     attempt,
-    owner ? JSON.stringify(owner) : null,
-  ];
-  return (await db.query(step, parameters)).length > 0;
+    payee: owner ? JSON.stringify(owner) : null,
+  });
+  return rows.length > 0;
 }
 
 /**
@@ -186,16 +191,24 @@ async function takeStep(
  * An event that names the send only by the idempotency key may be another user's: it counts only if
  * it was received after the send was stored. The clock of each process may be wrong by five
  * minutes.
- * Parameters: id, claimed until, now, number of the attempt, class, status and code of the last
- * response, note.
  */
-const repeat: Statement = {
+const repeat = statement({
   name: 'pix-repeat',
-  text: `
+  parameters: {
+    id: 'uuid',
+    claimedUntil: 'timestamptz',
+    now: 'timestamptz',
+    attempt: 'int',
+    providerStatus: 'text null',
+    httpStatus: 'int null',
+    providerCode: 'text null',
+    note: 'text',
+  },
+  text: ({ id, claimedUntil, now, attempt, providerStatus, httpStatus, providerCode, note }) => sql`
     with held as (
       select t.id from pix_transactions t
-       where t.id = $1 and t.settled_at is null and t.phase = 'PAYING'
-         and t.claimed_until = $2 and t.claimed_until > $3
+       where t.id = ${id} and t.settled_at is null and t.phase = 'PAYING'
+         and t.claimed_until = ${claimedUntil} and t.claimed_until > ${now}
          and 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)
          and not exists (select from webhook_waits wait
                           where wait.id_value = t.end_to_end)
@@ -207,9 +220,10 @@ const repeat: Statement = {
     )
     insert into pix_timeline
            (transaction_id, phase, at, attempt, provider_status, http_status, provider_code, note)
-    select id, 'PAYING', $3, $4, $5, $6, $7, $8 from held
+    select id, 'PAYING', ${now}, ${attempt}, ${providerStatus}, ${httpStatus}, ${providerCode},
+      ${note} from held
     returning transaction_id`,
-};
+});
 
 /** A further attempt at a payment. */
 export interface RepeatedAttempt {
@@ -228,16 +242,25 @@ export async function recordRetry(
   { attempt, last, note }: RepeatedAttempt,
 ): Promise<boolean> {
   const { providerStatus = null, httpStatus = null, providerCode = null } = last ?? {};
-  const answer = [providerStatus, httpStatus, providerCode];
-  const parameters = [id, claimedUntil, clock.now(), attempt, ...answer, note];
-  return (await db.query(repeat, parameters)).length > 0;
+  const noted = await db.query(repeat, {
+    id,
+    claimedUntil,
+    now: clock.now(),
+    attempt,
+    providerStatus,
+    httpStatus,
+    providerCode,
+    note,
+  });
+  return noted.length > 0;
 }
 
-/** Parameters: transaction id. */
-const findAttempts: Statement = {
+const findAttempts = statement({
   name: 'pix-find-attempts',
-  text: `select at from pix_timeline where transaction_id = $1 and phase = 'PAYING' order by id`,
-};
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql<{ at: Date }>`
+    select at from pix_timeline where transaction_id = ${id} and phase = 'PAYING' order by id`,
+});
 
 /**
  * Whether a process's own step to PAYING is the only one that is stored. The end-to-end id does not
@@ -248,44 +271,45 @@ export async function wasStartedOnlyByUs(
   { id }: Pick<PixTransaction, 'id'>,
   { at }: Pick<TimedStep, 'at'>,
 ): Promise<boolean> {
-  const attempts = await db.query<{ at: Date }>(findAttempts, [id]);
+  const attempts = await db.query(findAttempts, { id });
   return attempts.length === 1 && attempts[0]?.at.getTime() === at.getTime();
 }
 
-/** Parameters: transaction id. */
-const findSettlingEvent: Statement = {
+const findSettlingEvent = statement({
   name: 'pix-settling-event',
-  text: `
+  parameters: { transactionId: 'uuid' },
+  text: ({ transactionId }) => sql`
     select event_id from pix_timeline
-     where transaction_id = $1 and phase = 'SETTLED' and event_id is not null`,
-};
+     where transaction_id = ${transactionId} and phase = 'SETTLED' and event_id is not null`,
+});
 
 /** Whether an event of the provider has settled a transaction. */
 export async function isSettledByEvent(
   { db }: Pick<LocalContext, 'db'>,
   transactionId: string,
 ): Promise<boolean> {
-  return (await db.query(findSettlingEvent, [transactionId])).length > 0;
+  return (await db.query(findSettlingEvent, { transactionId })).length > 0;
 }
 
 /**
  * Finds another user's send with the same Idempotency-Key that may have been sent.
- * Parameters: key, id of the transaction to exclude.
  */
-const findSameKey: Statement = {
+const findSameKey = statement({
   name: 'pix-key-holder',
-  text: `
+  parameters: { idempotencyKey: 'text null', excludedId: 'uuid' },
+  text: ({ idempotencyKey, excludedId }) => sql<{ id: string }>`
     select id from pix_transactions
-     where idempotency_key = $1 and operation = 'SEND' and id <> $2 and end_to_end is not null
+     where idempotency_key = ${idempotencyKey} and operation = 'SEND' and id <> ${excludedId}
+       and end_to_end is not null
      order by created_at, id limit 1`,
-};
+});
 
 /** @returns the id of another user's send with the Idempotency-Key of a send, or null. */
 export async function findSameKeySend(
   { db }: Pick<LocalContext, 'db'>,
   { id, idempotencyKey }: PixTransaction,
 ): Promise<string | null> {
-  const [row] = await db.query<{ id: string }>(findSameKey, [idempotencyKey, id]);
+  const [row] = await db.query(findSameKey, { idempotencyKey, excludedId: id });
   return row?.id ?? null;
 }
 

@@ -5,7 +5,7 @@
 import { activeSessions } from '../auth/session-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
@@ -102,22 +102,23 @@ export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'conf
   return new Date(clock.now().getTime() + longestCallMs(config.provider));
 }
 
-/** One transaction of a user. Parameters, batched: id, user id. */
-const findTransaction: Statement = {
+/** One transaction of a user. */
+const findTransaction = batchedStatement({
   name: 'pix-find',
+  parameters: { id: 'uuid', userId: 'int' },
   batching: {},
-  text: `
+  text: (requested) => sql<PixTransactionRow>`
     select requested.ordinal, ${qualifyColumns('t', pixColumns)}
-      from unnest($1::uuid[], $2::int[]) with ordinality as requested (id, user_id, ordinal)
+      from ${requested}
       join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
-};
+});
 
 /** @returns the transaction as it is stored now, or null: its commit is lost. */
 export async function readStored(
   { db }: Pick<LocalContext, 'db'>,
   { id, userId }: PixTransaction,
 ): Promise<PixTransaction | null> {
-  const [row] = await db.query<PixTransactionRow>(findTransaction, [id, userId]);
+  const [row] = await db.query(findTransaction, { id, userId });
   return row ? toTransaction(row) : null;
 }
 
@@ -141,22 +142,21 @@ export interface CorrectionView {
  * row: the session is not active. A row without an id: the user has no such transaction. It is
  * found by its id alone, so that the plan does not depend on the number of the user's transactions,
  * and then its owner is compared.
- * Parameters, batched: session id, user id, now, transaction id.
  */
-const findView: Statement = {
+const findView = batchedStatement({
   name: 'pix-view',
+  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
   batching: { lane: 'views' },
-  text: `
+  text: (requested) => sql<ViewRow | { readonly id: null }>`
     select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at,
            t.corrected_at, t.paid_again_by
-      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[])
-           with ordinality as requested (session_id, user_id, now, id, ordinal)
+      from ${requested}
       join ${activeSessions}
       left join lateral (
              select id, status, qr_code, copy_paste, expires_at, corrected_at, paid_again_by,
                     user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
-};
+});
 
 type ViewRow = Pick<
   PixTransactionRow,
@@ -173,8 +173,7 @@ export async function viewTransaction(
   { sessionId, userId }: VerifiedToken,
   id: string,
 ): Promise<PixView | null> {
-  const parameters = [sessionId, userId, clock.now(), id];
-  const [row] = await db.query<ViewRow | { readonly id: null }>(findView, parameters);
+  const [row] = await db.query(findView, { sessionId, userId, now: clock.now(), id });
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id === null) return null;
   const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
@@ -208,20 +207,21 @@ export const originalEndToEnd = `(select original.end_to_end from pix_transactio
 
 /**
  * The transactions of a user in a period, newest first. A statement may have a thousand rows: their
- * times are formatted by the database. Parameters: user id, from, until, limit.
+ * times are formatted by the database.
  */
-const listOfUser: Statement = {
+const listOfUser = statement({
   name: 'pix-list',
-  text: `
+  parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
+  text: ({ userId, from, until, limit }) => sql<ListedTransaction>`
     select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
            original_id as "originalId", end_to_end as "endToEnd", description,
            ${paidOwner} as payee, ${originalEndToEnd} as "originalEndToEnd",
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
       from pix_transactions t
-     where user_id = $1 and created_at >= $2 and created_at < $3
+     where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
        and not ${isAlsoCharge}
-     order by created_at desc, id desc limit $4`,
-};
+     order by created_at desc, id desc limit ${limit}`,
+});
 
 /** A transaction in the statement of its user. */
 export interface ListedTransaction {
@@ -254,20 +254,19 @@ export function listTransactions(
   userId: number,
   { from, until, limit }: { readonly from: Date; readonly until: Date; readonly limit: number },
 ): Promise<ListedTransaction[]> {
-  return db.query<ListedTransaction>(listOfUser, [userId, from, until, limit]);
+  return db.query(listOfUser, { userId, from, until, limit });
 }
 
 /**
  * Adds an anomaly to a timeline, once for each event and reason.
- * Parameters, batched: transaction id, now, event id or null, reason.
  */
-const storeAnomaly: Statement = {
+const storeAnomaly = batchedStatement({
   name: 'pix-anomaly',
-  batching: { conflictKey: 1 },
-  text: `
+  parameters: { id: 'uuid', now: 'timestamptz', eventId: 'uuid null', reason: 'text' },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql`
     with requested as (
-      select * from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[])
-        with ordinality as requested (id, now, event_id, reason, ordinal)
+      select * from ${requested}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
@@ -279,7 +278,7 @@ const storeAnomaly: Statement = {
       returning transaction_id
     )
     select ordinal from requested join noted on transaction_id = requested.id`,
-};
+});
 
 /** A contradiction of a transaction. */
 export interface Anomaly {
@@ -299,7 +298,12 @@ export async function noteAnomaly(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { transactionId, eventId, reason }: Anomaly,
 ): Promise<boolean> {
-  const noted = await db.query(storeAnomaly, [transactionId, clock.now(), eventId, reason]);
+  const noted = await db.query(storeAnomaly, {
+    id: transactionId,
+    now: clock.now(),
+    eventId,
+    reason,
+  });
   return noted.length > 0;
 }
 

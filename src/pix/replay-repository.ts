@@ -6,7 +6,7 @@
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
@@ -18,23 +18,27 @@ import type { SendReservation } from './reservation-repository.ts';
  * The send that a repeated request replays, in one read with the check of the banking session. It
  * returns a row only if the claim would return the same row: the session is active, the request is
  * the same, and a payment may have been sent, so that the send is not resumed.
- * Parameters, batched: session id, user id, now, key, fingerprint.
  */
-export const findReplay: Statement = {
+export const findReplay = batchedStatement({
   name: 'pix-find-replay',
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+  },
   batching: { lane: 'replays' },
-  text: `
+  text: (requested) => sql<ReplayRow>`
     select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end
-      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::bytea[])
-           with ordinality as requested (session_id, user_id, now, idempotency_key, fingerprint,
-             ordinal)
+      from ${requested}
       join ${activeSessions}
       join lateral (
              select id, status, phase, outcome, end_to_end, fingerprint from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
           on t.fingerprint = requested.fingerprint and t.phase not in ('RESERVED', 'RESOLVED')`,
-};
+});
 
 type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end'>;
 
@@ -49,9 +53,14 @@ export async function readReplay(
   { sessionId, userId }: VerifiedToken,
   { idempotencyKey, fingerprint }: SendReservation,
 ): Promise<SentView | null> {
-  const parameters = [sessionId, userId, clock.now(), idempotencyKey, fingerprint];
   try {
-    const [row] = await db.query<ReplayRow>(findReplay, parameters);
+    const [row] = await db.query(findReplay, {
+      sessionId,
+      userId,
+      now: clock.now(),
+      idempotencyKey,
+      fingerprint,
+    });
     if (!row) return null;
     const { id, status, outcome, end_to_end: endToEnd } = row;
     return { id, status, outcome, endToEnd };
@@ -63,21 +72,21 @@ export async function readReplay(
 
 /**
  * The outcome of the send that has a key, with the check of the banking session. No row: the
- * session is not active. Parameters, batched: session id, user id, now, key.
+ * session is not active.
  */
-const findOutcomeOfKey: Statement = {
+const findOutcomeOfKey = batchedStatement({
   name: 'pix-outcome-of-key',
+  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', idempotencyKey: 'text' },
   batching: {},
-  text: `
+  text: (requested) => sql<OutcomeRow>`
     select requested.ordinal, t.id, t.outcome, ${mayHaveLostSends('requested')} as may_be_lost
-      from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[])
-           with ordinality as requested (session_id, user_id, now, idempotency_key, ordinal)
+      from ${requested}
       join ${activeSessions}
       left join lateral (
              select id, outcome from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t on true`,
-};
+});
 
 interface OutcomeRow {
   /** Null: no send has the key. */
@@ -97,8 +106,12 @@ export async function readOutcomeOfKey(
   { sessionId, userId }: VerifiedToken,
   idempotencyKey: string,
 ): Promise<PixOutcome> {
-  const parameters = [sessionId, userId, clock.now(), idempotencyKey];
-  const [row] = await db.query<OutcomeRow>(findOutcomeOfKey, parameters);
+  const [row] = await db.query(findOutcomeOfKey, {
+    sessionId,
+    userId,
+    now: clock.now(),
+    idempotencyKey,
+  });
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id !== null) return storedOutcome(row);
   return row.may_be_lost ? 'unknown' : 'not_sent';

@@ -6,7 +6,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement, type Statement } from '../db/statement.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
@@ -127,25 +127,34 @@ function reservedFor(calls: string, columns: readonly string[], further = ''): s
 /**
  * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
  * Nothing is inserted for an account that is not ACTIVE.
- * Parameters, batched: id, user id, operation, key, fingerprint, amount, pix key, description,
- * transactionIdentification, claimed until, now, when a charge expires or null.
  */
-const reserve: Statement = {
+const reserve = batchedStatement({
   name: 'pix-reserve',
-  batching: { lockOrder: [4, 2] },
-  text: `
+  parameters: {
+    id: 'uuid',
+    userId: 'int',
+    operation: 'text',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text null',
+    description: 'text null',
+    transactionIdentification: 'text null',
+    claimedUntil: 'timestamptz',
+    now: 'timestamptz',
+    expiresAt: 'timestamptz null',
+  },
+  batching: { lockOrder: ['idempotencyKey', 'userId'] },
+  text: (requested) => sql<ReservedWithAccount>`
     with requested as (
       select requested.*, a.status as account_status
-        from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bytea[],
-                    $6::numeric[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
-                    $11::timestamptz[], $12::timestamptz[])
-             with ordinality as requested (id, user_id, operation, idempotency_key, fingerprint,
-               amount, pix_key, description, transaction_identification, claimed_until, now,
-               expires_at, ordinal)
+        from ${requested}
         left join accounts a on a.user_id = requested.user_id
     ), ${reserving(`requested where account_status = 'ACTIVE'`, chargeColumn)}
     ${reservedFor('requested', ['account_status'], chargeColumn)}`,
-};
+});
+
+type ReservedWithAccount = ReservedRow & { readonly account_status: AccountStatus | null };
 
 /** The result of a reservation. */
 export interface ReservedTransaction {
@@ -160,17 +169,16 @@ export async function reserveTransaction(
   context: LocalContext,
   reservation: Reservation,
 ): Promise<ReservedTransaction> {
-  type Row = ReservedRow & { readonly account_status: AccountStatus | null };
-  const [row] = await queryWithRetry<Row>(context, reserve, [
-    reservation.id,
-    reservation.userId,
-    reservation.operation,
+  const [row] = await queryWithRetry(context, reserve, {
+    id: reservation.id,
+    userId: reservation.userId,
+    operation: reservation.operation,
     ...reservationColumns(reservation),
-    reservation.transactionIdentification,
-    claimUntil(context),
-    context.clock.now(),
-    reservation.expiresAt ?? null,
-  ]);
+    transactionIdentification: reservation.transactionIdentification,
+    claimedUntil: claimUntil(context),
+    now: context.clock.now(),
+    expiresAt: reservation.expiresAt ?? null,
+  });
   return {
     accountStatus: row?.account_status ?? null,
     holder: row ? toKeyHolder(row, reservation) : null,
@@ -212,28 +220,35 @@ const mayPay = `
 /**
  * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
  * session and the account. No row: the session is not active, and nothing is claimed.
- * Parameters, batched: session id, user id, now, id, key, fingerprint, amount, pix key,
- * description, claimed until, whether a local account may be named to the provider.
  */
-const reserveForSession: Statement = {
+const reserveForSession = batchedStatement({
   name: 'pix-reserve-send',
-  batching: { lane: 'sends', lockOrder: [5, 2] },
-  text: `
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    id: 'uuid',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text',
+    description: 'text null',
+    claimedUntil: 'timestamptz',
+    namesLocal: 'boolean',
+  },
+  batching: { lane: 'sends', lockOrder: ['idempotencyKey', 'userId'] },
+  text: (requested) => sql<ReservedRow & PayerColumns>`
     with payer as (
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
              a.account_number, a.document as account_document, a.status as account_status,
              ${sendHold('requested')} as hold
-        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
-                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
-                    $11::boolean[])
-             with ordinality as requested (session_id, user_id, now, id, idempotency_key,
-               fingerprint, amount, pix_key, description, claimed_until, names_local, ordinal)
+        from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), ${reserving(`payer where ${mayPay}`)}
     ${reservedFor('payer', payerColumns)}`,
-};
+});
 
 const limitColumns: readonly (keyof LimitColumns)[] = [
   'is_counted',
@@ -253,25 +268,36 @@ function applying(column: 'day' | 'night' | 'night_hour'): string {
  * allow two sends that exceed the limit together. Each reservation therefore increases the version
  * of the user's row, under its lock, if the version is still the one that it has read. Of several
  * reservations with the same version one succeeds; the others reserve nothing and are run again.
- * Parameters, batched: those of `reserveForSession`, the limits of a day and of a night, and for a
- * night from 20 and one from 22, whether it is night and when the period began.
  */
-const reserveWithinLimits: Statement = {
+const reserveWithinLimits = batchedStatement({
   name: 'pix-reserve-send-limited',
-  batching: { lane: 'sends', conflictKey: 2, lockOrder: [2, 5] },
-  text: `
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    id: 'uuid',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text',
+    description: 'text null',
+    claimedUntil: 'timestamptz',
+    namesLocal: 'boolean',
+    day: 'numeric null',
+    night: 'numeric null',
+    isNight20: 'boolean',
+    began20: 'timestamptz',
+    isNight22: 'boolean',
+    began22: 'timestamptz',
+  },
+  batching: { lane: 'sends', conflictKey: 'userId', lockOrder: ['userId', 'idempotencyKey'] },
+  text: (requested) => sql<ReservedRow & PayerColumns & LimitColumns>`
     with payer as (
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
              a.account_number, a.document as account_document, a.status as account_status,
              ${sendHold('requested')} as hold
-        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[], $5::text[], $6::bytea[],
-                    $7::numeric[], $8::text[], $9::text[], $10::timestamptz[],
-                    $11::boolean[], $12::numeric[], $13::numeric[], $14::boolean[],
-                    $15::timestamptz[], $16::boolean[], $17::timestamptz[])
-             with ordinality as requested (session_id, user_id, now, id, idempotency_key,
-               fingerprint, amount, pix_key, description, claimed_until, names_local,
-               day, night, is_night_20, began_20, is_night_22, began_22, ordinal)
+        from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id
     ), own as (
@@ -302,7 +328,7 @@ const reserveWithinLimits: Statement = {
     ), ${reserving(`limited where ${mayPay} and is_counted
               and (limit_amount is null or spent + amount <= limit_amount)`)}
     ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
-};
+});
 
 /** The result of the reservation of a send. */
 export interface ReservedSend {
@@ -327,22 +353,21 @@ export async function reserveSend(
 ): Promise<ReservedSend | null> {
   const { sessionId, userId } = token;
   const now = context.clock.now();
-  const parameters = [
+  const parameters = {
     sessionId,
     userId,
     now,
-    reservation.id,
+    id: reservation.id,
     ...reservationColumns(reservation),
-    claimUntil(context),
-    context.config.provider.stub,
-  ];
+    claimedUntil: claimUntil(context),
+    namesLocal: context.config.provider.stub,
+  };
   const [row] = limitsAreOn(context.config)
-    ? await queryWithRetry<ReservedRow & PayerColumns & LimitColumns>(
-        context,
-        reserveWithinLimits,
-        [...parameters, ...limitParameters(context.config, now)],
-      )
-    : await queryWithRetry<ReservedRow & PayerColumns>(context, reserveForSession, parameters);
+    ? await queryWithRetry(context, reserveWithinLimits, {
+        ...parameters,
+        ...limitParameters(context.config, now),
+      })
+    : await queryWithRetry(context, reserveForSession, parameters);
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
   return {
@@ -355,20 +380,26 @@ export async function reserveSend(
 
 function reservationColumns(reservation: SendReservation) {
   const { idempotencyKey, fingerprint, amountCents, pixKey, description } = reservation;
-  return [idempotencyKey, fingerprint, decimalFromCents(amountCents), pixKey, description] as const;
+  return {
+    idempotencyKey,
+    fingerprint,
+    amount: decimalFromCents(amountCents),
+    pixKey,
+    description,
+  };
 }
 
 /** The connection may be lost after the commit: the second attempt then finds its own row. */
-async function queryWithRetry<Row>(
+async function queryWithRetry<Row, Parameters>(
   { db }: LocalContext,
-  statement: Statement,
-  parameters: readonly unknown[],
+  statementToRun: Statement<Row, Parameters>,
+  parameters: NoInfer<Parameters>,
 ): Promise<Row[]> {
   try {
-    return await db.query<Row>(statement, parameters);
+    return await db.query(statementToRun, parameters);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
-    return db.query<Row>(statement, parameters);
+    return db.query(statementToRun, parameters);
   }
 }
 
@@ -415,15 +446,15 @@ function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer
   };
 }
 
-/** Parameters: id, claimed until, now. */
-const takeOver: Statement = {
+const takeOver = statement({
   name: 'pix-take-over',
-  text: `
-    update pix_transactions set claimed_until = $2
-     where id = $1 and settled_at is null and phase in ('RESERVED', 'RESOLVED')
-       and (claimed_until is null or claimed_until <= $3)
+  parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
+  text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
+    update pix_transactions set claimed_until = ${claimedUntil}
+     where id = ${id} and settled_at is null and phase in ('RESERVED', 'RESOLVED')
+       and (claimed_until is null or claimed_until <= ${now})
     returning ${pixColumns}${chargeColumn}`,
-};
+});
 
 /**
  * Takes over a transaction whose process died before anything could be sent.
@@ -433,8 +464,11 @@ export async function takeOverTransaction(
   context: LocalContext,
   id: string,
 ): Promise<PixTransaction | null> {
-  const parameters = [id, claimUntil(context), context.clock.now()];
-  const [row] = await context.db.query<PixTransactionRow>(takeOver, parameters);
+  const [row] = await context.db.query(takeOver, {
+    id,
+    claimedUntil: claimUntil(context),
+    now: context.clock.now(),
+  });
   return row ? toTransaction(row) : null;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
@@ -16,17 +16,18 @@ import type { SoughtSend } from './statement-evidence.ts';
  * Transactions that no process has moved out of some phases for too long, oldest first. The index
  * excludes those that were created since then. A send before PAYING is left out while the commit of
  * its PAYING may be lost.
- * Parameters: phases, untouched since, now, limit.
  */
-const findStale: Statement = {
+const findStale = statement({
   name: 'pix-stale',
-  text: `
+  parameters: { phases: 'text[]', untouchedSince: 'timestamptz', now: 'timestamptz', limit: 'int' },
+  text: ({ phases, untouchedSince, now, limit }) => sql<{ id: string }>`
     select id from pix_transactions t
-     where ${isUnsettled('t')} and created_at <= $2 and phase = any($1::text[]) and updated_at <= $2
-       and (claimed_until is null or claimed_until <= $3)
+     where ${isUnsettled('t')} and created_at <= ${untouchedSince} and phase = any(${phases})
+       and updated_at <= ${untouchedSince}
+       and (claimed_until is null or claimed_until <= ${now})
        and (phase = 'PAYING' or not ${mayBeLost('t')})
-     order by updated_at limit $4`,
-};
+     order by updated_at limit ${limit}`,
+});
 
 /**
  * @param search `untouchedSince`: no process has changed them since then.
@@ -37,8 +38,12 @@ export async function findStaleTransactions(
   phases: readonly PixPhase[],
   search: { readonly untouchedSince: Date; readonly limit: number },
 ): Promise<string[]> {
-  const parameters = [phases, search.untouchedSince, clock.now(), search.limit];
-  const rows = await db.query<{ id: string }>(findStale, parameters);
+  const rows = await db.query(findStale, {
+    phases,
+    untouchedSince: search.untouchedSince,
+    now: clock.now(),
+    limit: search.limit,
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -59,19 +64,19 @@ export function toSession(row: SessionColumns): StoredSession | null {
  * Charges that wait for a payer, and that expired before a time; the index has no others. Each has
  * the active banking session of its owner, if there is one. The one with the oldest look-up comes
  * first.
- * Parameters: expired before, now, limit.
  */
-const findExpired: Statement = {
+const findExpired = statement({
   name: 'pix-expired',
-  text: `
+  parameters: { expiredBefore: 'timestamptz', now: 'timestamptz', limit: 'int' },
+  text: ({ expiredBefore, now, limit }) => sql<ExpiredRow>`
     select t.id, t.user_id, t.amount, t.transaction_identification, t.created_at, t.expires_at,
            s.id as session_id, s.sealed_token
       from pix_transactions t
       left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
-                                  and (s.token_expires_at is null or s.token_expires_at > $2)
-     where t.status = 'PROCESSING' and t.expires_at <= $1 and t.phase = 'ACCEPTED'
-     order by t.updated_at limit $3`,
-};
+                                  and (s.token_expires_at is null or s.token_expires_at > ${now})
+     where t.status = 'PROCESSING' and t.expires_at <= ${expiredBefore} and t.phase = 'ACCEPTED'
+     order by t.updated_at limit ${limit}`,
+});
 
 interface ExpiredRow extends SessionColumns {
   readonly id: string;
@@ -99,8 +104,11 @@ export async function findExpiredCharges(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<ExpiredCharge[]> {
-  const parameters = [search.expiredBefore, clock.now(), search.limit];
-  const rows = await db.query<ExpiredRow>(findExpired, parameters);
+  const rows = await db.query(findExpired, {
+    expiredBefore: search.expiredBefore,
+    now: clock.now(),
+    limit: search.limit,
+  });
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
@@ -128,11 +136,11 @@ interface UnconfirmedRow {
  * that were created before a time. The one with the oldest look-up comes first. The pause between
  * two look-ups is a sixtieth of the time that the send has waited, and an hour at most: at first
  * every sweep reads the statement, after two and a half days an hourly one.
- * Parameters: now, accepted ones created before, limit.
  */
-const findUnconfirmed: Statement = {
+const findUnconfirmed = statement({
   name: 'pix-unconfirmed',
-  text: `
+  parameters: { now: 'timestamptz', acceptedBefore: 'timestamptz', limit: 'int' },
+  text: ({ now, acceptedBefore, limit }) => sql<UnconfirmedRow>`
     select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
            s.user_id, s.sealed_token
       from pix_transactions t
@@ -140,12 +148,12 @@ const findUnconfirmed: Statement = {
       join lateral (select min(at) as since from pix_timeline
                      where transaction_id = t.id and phase = t.phase) waiting on true
      where ${isUnsettled('t')} and t.operation = 'SEND'
-       and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= $2)
-       and (s.token_expires_at is null or s.token_expires_at > $1)
-       and t.updated_at <= $1::timestamptz
+       and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= ${acceptedBefore})
+       and (s.token_expires_at is null or s.token_expires_at > ${now})
+       and t.updated_at <= ${now}
            - least((t.updated_at - coalesce(waiting.since, t.created_at)) / 60, interval '1 hour')
-     order by t.updated_at limit $3`,
-};
+     order by t.updated_at limit ${limit}`,
+});
 
 /** A send that is not settled, with the active banking session of its user. */
 export interface UnconfirmedSend extends SoughtSend {
@@ -159,8 +167,11 @@ export async function findUnconfirmedSends(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly acceptedBefore: Date; readonly limit: number },
 ): Promise<UnconfirmedSend[]> {
-  const parameters = [clock.now(), search.acceptedBefore, search.limit];
-  const rows = await db.query<UnconfirmedRow>(findUnconfirmed, parameters);
+  const rows = await db.query(findUnconfirmed, {
+    now: clock.now(),
+    acceptedBefore: search.acceptedBefore,
+    limit: search.limit,
+  });
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
@@ -177,28 +188,28 @@ export async function findUnconfirmedSends(
   }));
 }
 
-/** Parameters: ids, now. */
-const touchUnconfirmed: Statement = {
+const touchUnconfirmed = statement({
   name: 'pix-touch-unconfirmed',
-  text: `
-    update pix_transactions set updated_at = $2
-     where id = any($1::uuid[]) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
-};
+  parameters: { ids: 'uuid[]', now: 'timestamptz' },
+  text: ({ ids, now }) => sql`
+    update pix_transactions set updated_at = ${now}
+     where id = any(${ids}) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
+});
 
 /** Moves transactions that are looked up now to the end of the queue. */
 export async function touchSwept(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   transactions: readonly { readonly id: string }[],
 ): Promise<void> {
-  await db.query(touchUnconfirmed, [transactions.map(({ id }) => id), clock.now()]);
+  await db.query(touchUnconfirmed, { ids: transactions.map(({ id }) => id), now: clock.now() });
 }
 
-const releaseClaims: Statement = {
+const releaseClaims = statement({
   name: 'after-crash-claims',
-  text: `
+  text: () => sql`
     update pix_transactions t set claimed_until = null
      where ${isUnsettled('t')} and claimed_until is not null`,
-};
+});
 
 /**
  * Releases the claims and leases of the process that had this database before. The embedded
@@ -207,7 +218,7 @@ const releaseClaims: Statement = {
  */
 export async function releaseAfterCrash({ db }: Pick<LocalContext, 'db'>): Promise<void> {
   if (db.kind !== 'embedded') return;
-  await db.query(releaseClaims, []);
+  await db.query(releaseClaims, {});
   await releaseAllLeases({ db });
 }
 

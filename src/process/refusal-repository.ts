@@ -3,23 +3,25 @@
  * to.
  */
 import type { Clock } from '../clock.ts';
-import type { Database, Statement } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 
 const minuteMs = 60_000;
 
 /** Adds to the rows in one order, so that concurrent statements cannot deadlock. */
-const add: Statement = {
+const add = statement({
   name: 'webhook-refusals-add',
-  text: `
+  parameters: { counts: 'jsonb', minute: 'timestamptz', now: 'timestamptz' },
+  text: ({ counts, minute, now }) => sql`
     insert into webhook_refusals as stored (minute, reason, refusals, last_at)
-    select $2::timestamptz, reason, refusals, $3::timestamptz
-      from jsonb_to_recordset($1::jsonb) as counted (reason text, refusals int)
+    select ${minute}, reason, refusals, ${now}
+      from jsonb_to_recordset(${counts}) as counted (reason text, refusals int)
      order by reason
         on conflict (minute, reason) do update
        set refusals = stored.refusals + excluded.refusals,
            last_at = greatest(stored.last_at, excluded.last_at)`,
-};
+});
 
 /** Adds counts to those of the current minute. */
 export async function addRefusals(
@@ -29,5 +31,5 @@ export async function addRefusals(
   const now = clock.now();
   const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
   const rows = [...counts].map(([reason, refusals]) => ({ reason, refusals }));
-  await db.query(add, [JSON.stringify(rows), minute, now]);
+  await db.query(add, { counts: JSON.stringify(rows), minute, now });
 }

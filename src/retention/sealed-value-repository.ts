@@ -4,14 +4,10 @@
  * column.
  */
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 
 /** A kind of sealed value: where it is stored, and for whom it is sealed. */
-export interface SealedPlace {
-  readonly name: string;
-  readonly find: Statement;
-  readonly replace: Statement;
-}
+export type SealedPlace = ReturnType<typeof sealedPlace>;
 
 interface Place {
   readonly name: string;
@@ -22,26 +18,29 @@ interface Place {
   readonly key: string;
   readonly owner: string;
   readonly sealed: string;
-  /** Stores the value of `$3`. */
-  readonly set: string;
+  /** Stores a sealed value. */
+  readonly set: (sealed: string) => string;
   readonly where?: string;
 }
 
-function sealedPlace({ name, from, table, key, owner, sealed, set, where }: Place): SealedPlace {
+function sealedPlace({ name, from, table, key, owner, sealed, set, where }: Place) {
   return {
     name,
-    find: {
+    find: statement({
       name: `seal-again-${name}-find`,
-      text: `
+      parameters: { prefix: 'bytea', after: 'text', limit: 'int' },
+      text: ({ prefix, after, limit }) => sql<SealedValue>`
         select ${key} as key, ${owner} as owner, ${sealed} as sealed from ${from}
-         where ${where ?? `${sealed} is not null`} and ${key} > $2
-           and substring(${sealed} from 1 for length($1::bytea)) <> $1::bytea
-         order by ${key} limit $3`,
-    },
-    replace: {
+         where ${where ?? `${sealed} is not null`} and ${key} > ${after}
+           and substring(${sealed} from 1 for length(${prefix})) <> ${prefix}
+         order by ${key} limit ${limit}`,
+    }),
+    replace: statement({
       name: `seal-again-${name}-replace`,
-      text: `update ${table} set ${set} where ${key} = $1 and ${sealed} = $2::bytea`,
-    },
+      parameters: { key: 'text', from: 'bytea', to: 'bytea' },
+      text: (value) => sql`
+        update ${table} set ${set(value.to)} where ${key} = ${value.key} and ${sealed} = ${value.from}`,
+    }),
   };
 }
 
@@ -54,7 +53,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
     key: 'id::text',
     owner: `'user:' || user_id`,
     sealed: 'sealed_token',
-    set: 'sealed_token = $3',
+    set: (value) => `sealed_token = ${value}`,
   }),
   sealedPlace({
     name: 'codes',
@@ -63,7 +62,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
     key: 'id::text',
     owner: `'onboarding:' || id`,
     sealed: 'sealed_code',
-    set: 'sealed_code = $3',
+    set: (value) => `sealed_code = ${value}`,
   }),
   sealedPlace({
     name: 'chunks',
@@ -72,7 +71,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
     key: `document_id || ':' || to_char(place, 'FM0000000000')`,
     owner: `'document:' || d.application_id || ':' || d.id || ':' || place`,
     sealed: 'onboarding_document_chunks.sealed_content',
-    set: 'sealed_content = $3',
+    set: (value) => `sealed_content = ${value}`,
   }),
   sealedPlace({
     name: 'client-tokens',
@@ -81,7 +80,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
     key: `to_char(user_id, 'FM0000000000')`,
     owner: `'client-token:' || user_id`,
     sealed: `decode(substr(provider_client_token, 8), 'base64')`,
-    set: `provider_client_token = 'sealed:' || encode($3::bytea, 'base64')`,
+    set: (value) => `provider_client_token = 'sealed:' || encode(${value}, 'base64')`,
     where: `provider_client_token like 'sealed:%'`,
   }),
 ];
@@ -106,7 +105,7 @@ export function findSealedByOthers(
   { find }: SealedPlace,
   { prefix, after, limit }: SealedPage,
 ): Promise<SealedValue[]> {
-  return db.query<SealedValue>(find, [prefix, after, limit]);
+  return db.query(find, { prefix, after, limit });
 }
 
 /** Replaces a sealed value, unless it is another one by now. */
@@ -115,5 +114,5 @@ export async function replaceSealed(
   { replace }: SealedPlace,
   { key, from, to }: { readonly key: string; readonly from: Buffer; readonly to: Buffer },
 ): Promise<void> {
-  await db.query(replace, [key, from, to]);
+  await db.query(replace, { key, from, to });
 }

@@ -1,7 +1,7 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
 import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
@@ -30,22 +30,27 @@ export type WebhookEventStatus =
  *
  * The result also contains the candidates of the given ids, which are those of a completed payment,
  * as `pix-candidates` finds them. They were read before the event was stored.
- *
- * Parameters, batched: id, hash, payload, now, worker and its lease's end or twice null, the
- * end-to-end id of a send that has failed or null, the ids that are sought or nulls: end to end,
- * client request id, transactionIdentification, provider's id.
  */
-export const storeWebhookEvent: Statement = {
+export const storeWebhookEvent = batchedStatement({
   name: 'webhook-store',
+  parameters: {
+    eventId: 'uuid',
+    payloadHash: 'bytea',
+    payload: 'bytea',
+    now: 'timestamptz',
+    worker: 'text null',
+    leasedUntil: 'timestamptz null',
+    failed: 'text null',
+    endToEnd: 'text null',
+    clientRequestId: 'text null',
+    txid: 'text null',
+    providerTxid: 'text null',
+  },
   batching: {},
-  text: `
+  text: (requested) => sql<StoredWithCandidate>`
     with requested as materialized (
       select *, nextval('jobs_id_seq') as job_id
-        from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::text[],
-                    $6::timestamptz[], $7::text[], $8::text[], $9::text[], $10::text[],
-                    $11::text[])
-             with ordinality as requested (event_id, payload_hash, payload, now, worker,
-               leased_until, failed, end_to_end, client_request_id, txid, provider_txid, ordinal)
+        from ${requested}
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
       select event_id, payload_hash, payload, 'received', now
@@ -84,7 +89,7 @@ export const storeWebhookEvent: Statement = {
               where payload_hash = requested.payload_hash and not is_new limit 1) known on true
       left join lateral (select found.* from ${joinCandidates}) found on true
      order by ordinal, ${closeness('found')}`,
-};
+});
 
 /** An event to be stored. */
 export interface NewEvent {
@@ -133,19 +138,19 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
     sought?.ids ?? noIds;
   for (let attempt = 0; attempt < maxStores; attempt += 1) {
-    const rows = await db.query<StoredWithCandidate>(storeWebhookEvent, [
-      randomUUIDv7(),
-      hash,
+    const rows = await db.query(storeWebhookEvent, {
+      eventId: randomUUIDv7(),
+      payloadHash: hash,
       payload,
-      receivedAt,
-      place?.worker ?? null,
-      place?.leasedUntil ?? null,
-      failedEndToEnd,
+      now: receivedAt,
+      worker: place?.worker ?? null,
+      leasedUntil: place?.leasedUntil ?? null,
+      failed: failedEndToEnd,
       endToEnd,
       clientRequestId,
-      transactionIdentification,
+      txid: transactionIdentification,
       providerTxid,
-    ]);
+    });
     const [stored] = rows;
     if (stored && stored.event_id !== null) {
       const { event_id: id, is_new: isNew, job_id: jobId } = stored;
@@ -163,15 +168,16 @@ const noIds: WebhookItem['ids'] = {
   providerTxid: null,
 };
 
-/** One event. Parameters, batched: id. */
-export const findWebhookEvent: Statement = {
+/** One event. */
+export const findWebhookEvent = batchedStatement({
   name: 'webhook-find',
+  parameters: { eventId: 'uuid' },
   batching: {},
-  text: `
+  text: (requested) => sql<WebhookEventRow>`
     select ordinal, id, payload, status, results, received_at, processed_at
-      from unnest($1::uuid[]) with ordinality as requested (event_id, ordinal)
+      from ${requested}
       join webhook_events on id = any(array[event_id])`,
-};
+});
 
 export interface WebhookEventRow {
   readonly id: string;
@@ -190,7 +196,7 @@ export async function findEvent(
   { db }: LocalContext,
   eventId: string,
 ): Promise<WebhookEventRow | null> {
-  const [event] = await db.query<WebhookEventRow>(findWebhookEvent, [eventId]);
+  const [event] = await db.query(findWebhookEvent, { eventId });
   return event ?? null;
 }
 
@@ -232,21 +238,27 @@ export async function findEvent(
  * So transactions are locked before events, and events before jobs, in every process in the same
  * order. The select wakes last, after `queued`, `ended` and `again`, which it reads first, because
  * PostgreSQL refuses to change a row that a function of the statement has changed.
- *
- * Parameters, batched: id, status, results as JSON, now, ids as JSON, the job's time or null for no
- * job, since when the event waits, the job that ends and its worker or twice null, the attempt
- * before this one or null, the moves as JSON, the time of this attempt.
  */
-export const finishWebhookEvent: Statement = {
+export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',
-  batching: { conflictKey: 1, after: storeWebhookEvent.name },
-  text: `
+  parameters: {
+    id: 'uuid',
+    status: 'text',
+    results: 'text',
+    now: 'timestamptz',
+    ids: 'text',
+    jobAt: 'timestamptz null',
+    waitingSince: 'text',
+    jobId: 'bigint null',
+    worker: 'text null',
+    attemptedBefore: 'timestamptz null',
+    moves: 'text',
+    attemptedAt: 'timestamptz',
+  },
+  batching: { conflictKey: 'id', after: storeWebhookEvent.name },
+  text: (requested) => sql<FinishedRow>`
     with requested as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::text[],
-                           $6::timestamptz[], $7::text[], $8::bigint[], $9::text[],
-                           $10::timestamptz[], $11::text[], $12::timestamptz[])
-        with ordinality as requested (id, status, results, now, ids, job_at, waiting_since, job_id,
-          worker, attempted_before, moves, attempted_at, ordinal)
+      select * from ${requested}
     ), moves as (
       select move.*, requested.ordinal, requested.now
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
@@ -305,7 +317,7 @@ export const finishWebhookEvent: Statement = {
            ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
            ${notifyingMoved}
       from requested`,
-};
+});
 
 /** The results of one attempt to settle an event. */
 export interface AttemptToFinish {
@@ -357,20 +369,20 @@ export async function finishAttempt(
   attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
   const { eventId, endedJob, moves } = attempt;
-  const [row] = await db.query<FinishedRow>(finishWebhookEvent, [
-    eventId,
-    attempt.status,
-    JSON.stringify(attempt.items),
-    clock.now(),
-    JSON.stringify([...attempt.waits]),
-    attempt.queueAt,
-    attempt.waitingSince.toISOString(),
-    endedJob?.id ?? null,
-    endedJob?.worker ?? null,
-    attempt.attemptedBefore,
-    JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
-    attempt.attemptedAt,
-  ]);
+  const [row] = await db.query(finishWebhookEvent, {
+    id: eventId,
+    status: attempt.status,
+    results: JSON.stringify(attempt.items),
+    now: clock.now(),
+    ids: JSON.stringify([...attempt.waits]),
+    jobAt: attempt.queueAt,
+    waitingSince: attempt.waitingSince.toISOString(),
+    jobId: endedJob?.id ?? null,
+    worker: endedJob?.worker ?? null,
+    attemptedBefore: attempt.attemptedBefore,
+    moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
+    attemptedAt: attempt.attemptedAt,
+  });
   return {
     isFinished: row?.is_finished ?? false,
     movedIds: new Set(row?.moved_ids?.split(' ')),

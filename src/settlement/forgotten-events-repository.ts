@@ -7,15 +7,16 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { jobsChannel } from '../jobs/job-repository.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 
-/** An event whose job is dead is for an operator. Parameters: now. */
-const queueForgotten: Statement = {
+/** An event whose job is dead is for an operator. */
+const queueForgotten = statement({
   name: 'webhook-queue-forgotten',
-  text: `
+  parameters: { now: 'timestamptz' },
+  text: ({ now }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
     select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
-           'queued', $1, $1
+           'queued', ${now}, ${now}
       from webhook_events event
      where event.status in ('received', 'parked') and event.payload is not null
        and not exists (select from jobs where jobs.unique_key = 'webhook:' || event.id
@@ -24,7 +25,7 @@ const queueForgotten: Statement = {
         on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
         do nothing
     returning id, pg_notify('${jobsChannel}', '')`,
-};
+});
 
 /** Gives every event that waits to be settled a job, if it has none. */
 export async function queueForgottenEvents({
@@ -32,6 +33,6 @@ export async function queueForgottenEvents({
   clock,
   log,
 }: Pick<LocalContext, 'db' | 'clock' | 'log'>): Promise<void> {
-  const queued = await db.query(queueForgotten, [clock.now()]);
+  const queued = await db.query(queueForgotten, { now: clock.now() });
   if (queued.length > 0) log.warn({ events: queued.length }, 'events had no job');
 }

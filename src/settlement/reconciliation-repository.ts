@@ -5,7 +5,7 @@
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { sql, statement } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { PixPhase, PixStatus, PixType } from '../domain/pix.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
@@ -21,41 +21,65 @@ export interface StatementUser {
   readonly session: StoredSession | null;
 }
 
-/** Users with an active account at the provider, in the order of their ids. */
-const usersWith = (condition: string): string => `
-    select a.user_id, a.agency, a.account_number, coalesce(a.document, u.document) as document,
-           s.id as session_id, s.sealed_token
+/** Users with an active account at the provider: table expressions and conditions. */
+const usersWith = (by: { readonly now: string; readonly countsLocal: string }): string => `
       from accounts a
       join users u on u.id = a.user_id
       left join banking_sessions s on s.user_id = a.user_id and s.status = 'ACTIVE'
-                                  and (s.token_expires_at is null or s.token_expires_at > $1)
-     where a.status = 'ACTIVE' and (a.provider = 'provider' or $2) and ${condition}`;
+                                  and (s.token_expires_at is null or s.token_expires_at > ${by.now})
+     where a.status = 'ACTIVE' and (a.provider = 'provider' or ${by.countsLocal})`;
+
+const userColumns = `
+           a.user_id, a.agency, a.account_number, coalesce(a.document, u.document) as document,
+           s.id as session_id, s.sealed_token`;
+
+const dueParameters = {
+  now: 'timestamptz',
+  countsLocal: 'boolean',
+  day: 'date',
+  afterUser: 'int',
+  readBefore: 'timestamptz null',
+  limit: 'int',
+  isAgain: 'boolean',
+} as const;
 
 /**
- * Users whose day is not reconciled yet. An attempt that could not read the statement counts with
- * the last parameter only. Parameters: now, whether local accounts count, day, user id after, read
- * since or null, limit, whether users are due again that were not read or have open differences.
+ * Users whose day is not reconciled yet, in the order of their ids. An attempt that could not read
+ * the statement counts unless `isAgain`: users are due again that were not read, were read before a
+ * time, or have open differences.
  */
-const findDue: Statement = {
-  name: 'reconciliation-due',
-  text: `${usersWith(`a.user_id > $4
+const due = (by: Readonly<Record<keyof typeof dueParameters, string>>): string => `
+      ${usersWith(by)} and a.user_id > ${by.afterUser}
        and not exists (
              select from reconciliations r
-              where r.day = $3::date and r.user_id = a.user_id
-                and (not $7 or r.state = 'READ' and ($5::timestamptz is null or r.read_at >= $5)
-                               and not exists (
-                       select from reconciliation_differences d
-                        where d.user_id = a.user_id and d.day = $3::date
-                          and d.closed_at is null)))`)}
-     order by a.user_id limit $6`,
-};
+              where r.day = ${by.day} and r.user_id = a.user_id
+                and (not ${by.isAgain}
+                     or r.state = 'READ'
+                        and (${by.readBefore} is null or r.read_at >= ${by.readBefore})
+                        and not exists (
+                              select from reconciliation_differences d
+                               where d.user_id = a.user_id and d.day = ${by.day}
+                                 and d.closed_at is null)))
+     order by a.user_id limit ${by.limit}`;
 
-const countDue: Statement = {
+const findDue = statement({
+  name: 'reconciliation-due',
+  parameters: dueParameters,
+  text: (by) => sql<UserRow>`select ${userColumns} ${due(by)}`,
+});
+
+const countDue = statement({
   name: 'reconciliation-count-due',
-  text: findDue.text.replace(/select a\.user_id.*?from accounts/s, 'select 1 from accounts'),
-};
+  parameters: dueParameters,
+  text: (by) => sql`select 1 ${due(by)}`,
+});
 
-const findUser: Statement = { name: 'reconciliation-user', text: usersWith('a.user_id = $3') };
+const findUser = statement({
+  name: 'reconciliation-user',
+  parameters: { now: 'timestamptz', countsLocal: 'boolean', userId: 'int' },
+  text: ({ userId, ...by }) =>
+    sql<UserRow>`select ${userColumns} ${usersWith(by)} and a.user_id = ${userId}`,
+});
 
 interface UserRow extends SessionColumns {
   readonly agency: string | null;
@@ -77,13 +101,17 @@ export interface DueSearch {
   readonly again?: { readonly readBefore: Date | null };
 }
 
-function dueParameters(
+function bindDue(
   { clock, config }: Pick<LocalContext, 'clock' | 'config'>,
-  { day, afterUser, limit, again }: DueSearch,
-): unknown[] {
-  const readBefore = again?.readBefore ?? null;
-  const parameters = [clock.now(), config.provider.stub, day, afterUser, readBefore, limit];
-  return [...parameters, again !== undefined];
+  { again, ...search }: DueSearch,
+) {
+  return {
+    now: clock.now(),
+    countsLocal: config.provider.stub,
+    ...search,
+    readBefore: again?.readBefore ?? null,
+    isAgain: again !== undefined,
+  };
 }
 
 /** @returns users whose day is not reconciled yet, in the order of their ids. */
@@ -91,7 +119,7 @@ export async function findDueUsers(
   context: Store & Pick<LocalContext, 'config'>,
   search: DueSearch,
 ): Promise<StatementUser[]> {
-  const rows = await context.db.query<UserRow>(findDue, dueParameters(context, search));
+  const rows = await context.db.query(findDue, bindDue(context, search));
   return rows.map(toUser);
 }
 
@@ -100,8 +128,11 @@ export async function countDueUsers(
   context: Store & Pick<LocalContext, 'config'>,
   search: Omit<DueSearch, 'limit'>,
 ): Promise<number> {
-  const parameters = dueParameters(context, { ...search, limit: 2 ** 31 - 1 });
-  return (await context.db.query(countDue, parameters)).length;
+  const rows = await context.db.query(
+    countDue,
+    bindDue(context, { ...search, limit: 2 ** 31 - 1 }),
+  );
+  return rows.length;
 }
 
 /** @returns a user with an active account, or null. */
@@ -109,8 +140,8 @@ export async function findStatementUser(
   { db, clock, config }: Store & Pick<LocalContext, 'config'>,
   userId: number,
 ): Promise<StatementUser | null> {
-  const parameters = [clock.now(), config.provider.stub, userId];
-  const [row] = await db.query<UserRow>(findUser, parameters);
+  const parameters = { now: clock.now(), countsLocal: config.provider.stub, userId };
+  const [row] = await db.query(findUser, parameters);
   return row ? toUser(row) : null;
 }
 
@@ -121,14 +152,14 @@ export interface UserDays {
   readonly last: string;
 }
 
-/** Parameters: user id, the oldest day. */
-const findWaiting: Statement = {
+const findWaiting = statement({
   name: 'reconciliation-waiting',
-  text: `
+  parameters: { userId: 'int', oldest: 'date' },
+  text: ({ userId, oldest }) => sql<Omit<UserDays, 'userId'>>`
     select min(day)::text as first, max(day)::text as last from reconciliations
-     where user_id = $1 and state = 'UNREAD' and day >= $2::date
+     where user_id = ${userId} and state = 'UNREAD' and day >= ${oldest}
     having count(*) > 0`,
-};
+});
 
 /** @returns the days that wait for a session of the user, or null. */
 export async function findWaitingDays(
@@ -136,53 +167,54 @@ export async function findWaitingDays(
   userId: number,
   oldest: string,
 ): Promise<UserDays | null> {
-  const [row] = await db.query<Omit<UserDays, 'userId'>>(findWaiting, [userId, oldest]);
+  const [row] = await db.query(findWaiting, { userId, oldest });
   return row ? { userId, ...row } : null;
 }
 
 /**
  * Days that are read once more while there is a session: those that could not be read at the last
- * attempt, and those with open differences. Parameters: now, the oldest day, tried before, limit.
+ * attempt, and those with open differences.
  */
-const findAgain: Statement = {
+const findAgain = statement({
   name: 'reconciliation-again',
-  text: `
+  parameters: { now: 'timestamptz', oldest: 'date', limit: 'int' },
+  text: ({ now, oldest, limit }) => sql<UserDays>`
     select r.user_id as "userId", r.day::text as first, r.day::text as last
-      from (select user_id, day from reconciliations where state = 'UNREAD' and day >= $2::date
+      from (select user_id, day from reconciliations where state = 'UNREAD' and day >= ${oldest}
              union
             select user_id, day from reconciliation_differences
-             where closed_at is null and day >= $2::date) open
+             where closed_at is null and day >= ${oldest}) open
       join reconciliations r using (user_id, day)
       join banking_sessions s on s.user_id = r.user_id and s.status = 'ACTIVE'
-                             and (s.token_expires_at is null or s.token_expires_at > $1)
-     where r.tried_at < case r.state when 'UNREAD' then $1::timestamptz - interval '1 hour'
-                             else $1::timestamptz - interval '20 hours' end
-     order by r.tried_at limit $3`,
-};
+                             and (s.token_expires_at is null or s.token_expires_at > ${now})
+     where r.tried_at < case r.state when 'UNREAD' then ${now} - interval '1 hour'
+                             else ${now} - interval '20 hours' end
+     order by r.tried_at limit ${limit}`,
+});
 
 /** @returns days that are read once more, the oldest attempt first. */
 export function findDaysAgain(
   { db, clock }: Store,
   { oldest, limit }: { readonly oldest: string; readonly limit: number },
 ): Promise<UserDays[]> {
-  return db.query<UserDays>(findAgain, [clock.now(), oldest, limit]);
+  return db.query(findAgain, { now: clock.now(), oldest, limit });
 }
 
 /**
  * Stores that statements could not be read. A day that was read before stays so.
- * Parameters: user ids, first day, last day, reason, now.
  */
-const storeUnread: Statement = {
+const storeUnread = statement({
   name: 'reconciliation-unread',
-  text: `
+  parameters: { userIds: 'int[]', first: 'date', last: 'date', reason: 'text', now: 'timestamptz' },
+  text: ({ userIds, first, last, reason, now }) => sql`
     insert into reconciliations (day, user_id, state, reason, tried_at)
-    select day::date, user_id, 'UNREAD', $4, $5
-      from unnest($1::int[]) as user_id,
-           generate_series($2::date, $3::date, interval '1 day') as day
+    select day::date, user_id, 'UNREAD', ${reason}, ${now}
+      from unnest(${userIds}) as user_id,
+           generate_series(${first}, ${last}, interval '1 day') as day
      order by day, user_id
         on conflict (day, user_id)
         do update set reason = excluded.reason, tried_at = excluded.tried_at`,
-};
+});
 
 /** Stores that the statements of users could not be read. */
 export async function storeUnreadDays(
@@ -190,7 +222,7 @@ export async function storeUnreadDays(
   userIds: readonly number[],
   { first, last, reason }: Omit<UserDays, 'userId'> & { readonly reason: UnreadBecause },
 ): Promise<void> {
-  await db.query(storeUnread, [userIds, first, last, reason, clock.now()]);
+  await db.query(storeUnread, { userIds, first, last, reason, now: clock.now() });
 }
 
 /** A stored transaction that a line may be about. */
@@ -210,25 +242,27 @@ export interface StoredMovement {
 
 /**
  * The transactions of a user and some days, a charge by its payment, and those of any user that
- * lines name. Parameters: user id, from, until, end-to-end ids and return ids.
+ * lines name.
  */
-const findMovements: Statement = {
+const findMovements = statement({
   name: 'reconciliation-movements',
-  text: `
+  parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', ids: 'text[]' },
+  text: ({ userId, from, until, ids }) => sql<StoredMovement>`
     select id, user_id as "userId", operation, status, phase, amount, end_to_end as "endToEnd",
            transaction_identification as "transactionIdentification",
            provider_txid as "providerTxid",
-           user_id = $1 and case operation when 'CHARGE' then settled_at else created_at end >= $2
-             and case operation when 'CHARGE' then settled_at else created_at end < $3
+           user_id = ${userId}
+             and case operation when 'CHARGE' then settled_at else created_at end >= ${from}
+             and case operation when 'CHARGE' then settled_at else created_at end < ${until}
              as "isOfDays"
       from pix_transactions t
      where t.id in (
              select id from pix_transactions
-              where user_id = $1 and created_at < $3
-                and (created_at >= $2 or operation = 'CHARGE' and settled_at >= $2)
+              where user_id = ${userId} and created_at < ${until}
+                and (created_at >= ${from} or operation = 'CHARGE' and settled_at >= ${from})
               union all
-             select id from pix_transactions where end_to_end = any($4::text[]))`,
-};
+             select id from pix_transactions where end_to_end = any(${ids}))`,
+});
 
 /** Which stored transactions to compare with the lines. */
 export interface MovementSearch {
@@ -244,7 +278,7 @@ export async function findStoredMovements(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until, ids }: MovementSearch,
 ): Promise<StoredMovement[]> {
-  const rows = await db.query<StoredMovement>(findMovements, [userId, from, until, ids]);
+  const rows = await db.query(findMovements, { userId, from, until, ids });
   return rows.map(withBoolean);
 }
 
@@ -272,21 +306,30 @@ export interface FoundDifference {
 /**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
  * that an operator has accepted stays closed; a difference of these days that the run has not found
- * is explained. Parameters: user id, first day, last day, now, differences as JSON, lines, settled.
+ * is explained.
  */
-const storeRead: Statement = {
+const storeRead = statement({
   name: 'reconciliation-read',
-  text: `
+  parameters: {
+    userId: 'int',
+    first: 'date',
+    last: 'date',
+    now: 'timestamptz',
+    differences: 'jsonb',
+    lines: 'int',
+    settled: 'int',
+  },
+  text: ({ userId, first, last, now, differences, lines, settled }) => sql<{ explained: number }>`
     with found as (
-      select * from jsonb_to_recordset($5::jsonb) as found
+      select * from jsonb_to_recordset(${differences}) as found
         (day date, kind text, reason text, subject text, transaction_id uuid, end_to_end text,
          amount numeric, stored_amount numeric)
     ), stored as (
       insert into reconciliation_differences as known
              (day, user_id, kind, reason, subject, transaction_id, end_to_end, amount,
               stored_amount, found_at, seen_at)
-      select day, $1::int, kind, reason, subject, transaction_id, end_to_end, amount,
-             stored_amount, $4::timestamptz, $4 from found order by kind, subject
+      select day, ${userId}, kind, reason, subject, transaction_id, end_to_end, amount,
+             stored_amount, ${now}, ${now} from found order by kind, subject
           on conflict (user_id, kind, subject)
           do update set seen_at = excluded.seen_at, reason = excluded.reason,
                         transaction_id = excluded.transaction_id, amount = excluded.amount,
@@ -299,17 +342,17 @@ const storeRead: Statement = {
                                          else known.closed_as end
       returning id
     ), explained as (
-      update reconciliation_differences known set closed_at = $4, closed_as = 'EXPLAINED'
-       where known.user_id = $1 and known.day between $2::date and $3::date
+      update reconciliation_differences known set closed_at = ${now}, closed_as = 'EXPLAINED'
+       where known.user_id = ${userId} and known.day between ${first} and ${last}
          and known.closed_at is null
          and (known.kind, known.subject) not in (select kind, subject from found)
       returning id
     ), noted as (
       insert into reconciliations as known
              (day, user_id, state, reason, tried_at, read_at, lines, settled, differences)
-      select day::date, $1, 'READ', null, $4, $4, $6, $7,
+      select day::date, ${userId}, 'READ', null, ${now}, ${now}, ${lines}, ${settled},
              (select count(*) from found where found.day = series.day::date)
-        from generate_series($2::date, $3::date, interval '1 day') as series (day)
+        from generate_series(${first}, ${last}, interval '1 day') as series (day)
           on conflict (day, user_id)
           do update set state = 'READ', reason = null, tried_at = excluded.tried_at,
                         read_at = excluded.read_at, lines = excluded.lines,
@@ -318,7 +361,7 @@ const storeRead: Statement = {
     )
     select (select count(*)::int from stored) as stored,
            (select count(*)::int from explained) as explained`,
-};
+});
 
 /** What a run has found in a statement that was read whole. */
 export interface ReadDays extends UserDays {
@@ -339,14 +382,14 @@ export async function storeReadDays({ db, clock }: Store, read: ReadDays): Promi
     amount: one.amountCents === null ? null : decimalFromCents(one.amountCents),
     stored_amount: one.storedAmount,
   }));
-  const [row] = await db.query<{ explained: number }>(storeRead, [
-    read.userId,
-    read.first,
-    read.last,
-    clock.now(),
-    JSON.stringify(differences),
-    read.lines,
-    read.settled,
-  ]);
+  const [row] = await db.query(storeRead, {
+    userId: read.userId,
+    first: read.first,
+    last: read.last,
+    now: clock.now(),
+    differences: JSON.stringify(differences),
+    lines: read.lines,
+    settled: read.settled,
+  });
   return row?.explained ?? 0;
 }

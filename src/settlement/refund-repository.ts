@@ -1,7 +1,7 @@
 /** The statement that records a refund. It is SQL, because it decides and writes under one lock. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';
 import { reportRow } from './transaction-repository.ts';
@@ -35,23 +35,29 @@ export type StoredRefund =
  * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
  * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
  * as that of a received PIX.
- *
- * Parameters, batched: id, id of the refunded transaction, operation, amount, return id, provider's
- * id, now, event id, the event's date, the end-to-end id of the refunded transaction.
  */
-export const recordRefund: Statement = {
+export const recordRefund = batchedStatement({
   name: 'pix-refund',
-  batching: { conflictKey: 10 },
-  text: `
+  parameters: {
+    id: 'uuid',
+    originalId: 'uuid',
+    operation: 'text',
+    amount: 'numeric',
+    returnId: 'text',
+    providerTxid: 'text null',
+    now: 'timestamptz',
+    eventId: 'uuid null',
+    reportedAt: 'timestamptz null',
+    endToEnd: 'text',
+  },
+  batching: { conflictKey: 'endToEnd' },
+  text: (requested) => sql<RefundRow>`
     with requested as (
       select requested.*,
              case when reported_at between event.received_at - interval '90 days'
                                    and event.received_at + interval '5 minutes'
                   then reported_at else event.received_at end as at
-        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::numeric[], $5::text[], $6::text[],
-                    $7::timestamptz[], $8::uuid[], $9::timestamptz[], $10::text[])
-             with ordinality as requested (id, original_id, operation, amount, return_id,
-               provider_txid, now, event_id, reported_at, end_to_end, ordinal)
+        from ${requested}
         join ${reportRow('requested')} event on true
     ), payment as (
       select requested.ordinal, t.id, t.user_id, t.amount,
@@ -108,7 +114,7 @@ export const recordRefund: Statement = {
                join pix_transactions t on t.id = refund.original_id
               where refund.end_to_end = requested.return_id
                 and refund.operation = requested.operation limit 1) known on true`,
-};
+});
 
 interface RefundRow {
   readonly stored_id: string | null;
@@ -129,18 +135,18 @@ export async function storeRefund(
   refund: Refund,
 ): Promise<StoredRefund | null> {
   const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;
-  const [row] = await db.query<RefundRow>(recordRefund, [
-    randomUUIDv7(),
+  const [row] = await db.query(recordRefund, {
+    id: randomUUIDv7(),
     originalId,
     operation,
-    decimalFromCents(amountCents),
+    amount: decimalFromCents(amountCents),
     returnId,
     providerTxid,
-    clock.now(),
+    now: clock.now(),
     eventId,
-    at,
+    reportedAt: at,
     endToEnd,
-  ]);
+  });
   if (!row) return null;
   const { stored_id: storedId, known_id: knownId, is_same: isSame, fits } = row;
   if (knownId !== null) return { kind: 'known', id: knownId, isSame: isSame === true };

@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import type { Statement } from '../db/database.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import {
   qualifyColumns,
   matchesCallId,
@@ -101,18 +101,21 @@ export const joinCandidates = `
  * The transactions that an item's ids may name. Those named by a unique id come first, because many
  * users may have the same client request id. A transaction may have several ids of the provider; if
  * the item names one of them, the row has that one.
- * Parameters, batched: end to end, client request id, transactionIdentification, provider's id.
  */
-export const findCandidates: Statement = {
+export const findCandidates = batchedStatement({
   name: 'pix-candidates',
+  parameters: {
+    endToEnd: 'text null',
+    clientRequestId: 'text null',
+    txid: 'text null',
+    providerTxid: 'text null',
+  },
   batching: {},
-  text: `
+  text: (requested) => sql<CandidateRow>`
     select ordinal, found.*
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-           with ordinality as requested (end_to_end, client_request_id, txid, provider_txid,
-             ordinal), ${joinCandidates}
+      from ${requested}, ${joinCandidates}
      order by ordinal, ${closeness('found')}`,
-};
+});
 
 /** A condition: the payment was repeated after an attempt with an unknown end. */
 function isRepeated(table: string): string {
@@ -151,17 +154,20 @@ export function closeness(table: string): string {
  * Sufficient proof is the agency with the account number, the holder's document, which may also be
  * the key, or a key that the provider has listed for the account. Data typed at registration is no
  * proof.
- * Parameters, batched: document, agency, account number, PIX key as the directory stores it,
- * whether local accounts count.
  */
-export const findPayees: Statement = {
+export const findPayees = batchedStatement({
   name: 'find-payees',
+  parameters: {
+    document: 'text null',
+    agency: 'text null',
+    accountNumber: 'text null',
+    pixKey: 'text null',
+    countsLocal: 'boolean',
+  },
   batching: {},
-  text: `
+  text: (requested) => sql<PayeeRow>`
     select ordinal, payee.*
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-           with ordinality as requested (document, agency, account_number, pix_key, counts_local,
-             ordinal),
+      from ${requested},
            lateral (
              select user_id, has_key,
                     (requested.document is null or named.document = requested.document) is true
@@ -185,7 +191,7 @@ export const findPayees: Statement = {
                     and (requested.agency is null or named.agency = requested.agency)
               order by agrees desc limit 2) payee
      order by ordinal, agrees desc`,
-};
+});
 
 /**
  * Reads the stored rows that an item may concern.
@@ -202,52 +208,54 @@ export async function loadCandidates(
     kind === 'received' || (kind === 'payment' && transactionIdentification !== null);
   const namesPayee = [document, agency, accountNumber, key].some((one) => one !== null);
   const [candidates, payees] = await Promise.all([
-    db.query<CandidateRow>(findCandidates, [
+    db.query(findCandidates, {
       endToEnd,
       clientRequestId,
-      transactionIdentification,
+      txid: transactionIdentification,
       providerTxid,
-    ]),
+    }),
     mayBeReceived && namesPayee
-      ? db.query<PayeeRow>(findPayees, [
+      ? db.query(findPayees, {
           document,
           agency,
           accountNumber,
-          key === null ? null : normalisePixKey(key).key,
-          config.provider.stub,
-        ])
+          pixKey: key === null ? null : normalisePixKey(key).key,
+          countsLocal: config.provider.stub,
+        })
       : [],
   ]);
   return { candidates, payees };
 }
 
-/** Parameters: ids. */
-const readStatuses: Statement = {
+const readStatuses = statement({
   name: 'pix-statuses',
-  text: 'select id, status from pix_transactions where id = any($1::uuid[])',
-};
+  parameters: { ids: 'uuid[]' },
+  text: ({ ids }) =>
+    sql<
+      Pick<CandidateRow, 'id' | 'status'>
+    >`select id, status from pix_transactions where id = any(${ids})`,
+});
 
 /** @returns the status of each of these transactions that is stored. */
 export async function findStatuses(
   { db }: Pick<LocalContext, 'db'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PixStatus>> {
-  const rows = await db.query<Pick<CandidateRow, 'id' | 'status'>>(readStatuses, [ids]);
+  const rows = await db.query(readStatuses, { ids });
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
 /**
  * Stores the end-to-end id of the payment that completed a charge or was recorded without it, once:
  * later payments of the charge are different payments.
- * Parameters, batched: id, end to end, now, event id.
  */
-export const identifyPayment: Statement = {
+export const identifyPayment = batchedStatement({
   name: 'pix-identify',
-  batching: { conflictKey: 1 },
-  text: `
+  parameters: { id: 'uuid', endToEnd: 'text', now: 'timestamptz', eventId: 'uuid null' },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql`
     with requested as (
-      select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::uuid[])
-        with ordinality as requested (id, end_to_end, now, event_id, ordinal)
+      select * from ${requested}
     ), identified as (
       update pix_transactions t set end_to_end = requested.end_to_end, updated_at = requested.now
         from requested
@@ -260,7 +268,7 @@ export const identifyPayment: Statement = {
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
     select ordinal, ${columnThatWakesEvents('identified', 'stored.updated_at')} from identified`,
-};
+});
 
 /**
  * Stores the end-to-end id of a payment that was stored without it.
@@ -271,8 +279,13 @@ export async function storeIdentity(
   identity: { transactionId: string; endToEnd: string; eventId: string | null },
 ): Promise<boolean> {
   const { transactionId, endToEnd, eventId } = identity;
-  const parameters = [transactionId, endToEnd, clock.now(), eventId];
-  return (await db.query(identifyPayment, parameters)).length > 0;
+  const rows = await db.query(identifyPayment, {
+    id: transactionId,
+    endToEnd,
+    now: clock.now(),
+    eventId,
+  });
+  return rows.length > 0;
 }
 
 /**
@@ -291,22 +304,28 @@ export function reportRow(calls: string): string {
  * of the provider, with its timeline row. A line of the provider's statement has no event.
  * The date is the one that the event reports if it is at most 90 days before and five minutes after
  * the receipt of the event; otherwise it is the time of that receipt.
- * Parameters, batched: id, user id, amount, key, end to end, provider's id, now, event id, the
- * event's date.
  */
-export const recordReceived: Statement = {
+export const recordReceived = batchedStatement({
   name: 'pix-received',
-  batching: { conflictKey: 5 },
-  text: `
+  parameters: {
+    id: 'uuid',
+    userId: 'int',
+    amount: 'numeric',
+    pixKey: 'text null',
+    endToEnd: 'text null',
+    providerTxid: 'text null',
+    now: 'timestamptz',
+    eventId: 'uuid null',
+    reportedAt: 'timestamptz null',
+  },
+  batching: { conflictKey: 'endToEnd' },
+  text: (requested) => sql<{ id: string }>`
     with requested as (
       select requested.*,
              case when reported_at between event.received_at - interval '90 days'
                                    and event.received_at + interval '5 minutes'
                   then reported_at else event.received_at end as at
-        from unnest($1::uuid[], $2::int[], $3::numeric[], $4::text[], $5::text[], $6::text[],
-                    $7::timestamptz[], $8::uuid[], $9::timestamptz[])
-             with ordinality as requested (id, user_id, amount, pix_key, end_to_end,
-               provider_txid, now, event_id, reported_at, ordinal)
+        from ${requested}
         join ${reportRow('requested')} event on true
     ), received as (
       insert into pix_transactions
@@ -327,7 +346,7 @@ export const recordReceived: Statement = {
     )
     select ordinal, id, ${columnThatWakesEvents('received', 'stored.updated_at')}
       from received join requested using (id)`,
-};
+});
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
 export async function storeReceived(
@@ -336,16 +355,16 @@ export async function storeReceived(
   received: ReceivedPix,
 ): Promise<string | null> {
   const { userId, amountCents, pixKey, endToEnd, providerTxid, at } = received;
-  const [row] = await db.query<{ id: string }>(recordReceived, [
-    randomUUIDv7(),
+  const [row] = await db.query(recordReceived, {
+    id: randomUUIDv7(),
     userId,
-    decimalFromCents(amountCents),
+    amount: decimalFromCents(amountCents),
     pixKey,
     endToEnd,
     providerTxid,
-    clock.now(),
+    now: clock.now(),
     eventId,
-    at,
-  ]);
+    reportedAt: at,
+  });
   return row?.id ?? null;
 }

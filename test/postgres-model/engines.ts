@@ -3,7 +3,8 @@
  * server), or both, whose answers are compared.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Database, Statement } from '../../src/db/database.ts';
+import type { Database, Query } from '../../src/db/database.ts';
+import { bindSingle, type Statement } from '../../src/db/statement.ts';
 import type { Catalog, RunQuery } from './catalog.ts';
 import { MemoryDatabase, type Snapshot } from './database.ts';
 import { putIn, readTables } from './tables-on-server.ts';
@@ -42,28 +43,22 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
   const first = memory.snapshot();
   return {
     reset: async () => memory.restore(first),
-    db: databaseOn(
-      async (statement, parameters) => execute(memory, statement, parameters),
-      (work) => inMemory(memory, work),
-    ),
+    db: databaseOn(queryOfMemory(memory), (work) => inMemory(memory, work)),
     snapshot: () => memory.snapshot(),
     restore: async (snapshot) => memory.restore(snapshot),
     differences: async () => [],
   };
 }
 
-/** A batched statement with one call has an array of one value as each parameter. */
-function execute(
-  memory: MemoryDatabase,
-  { text, batching }: Statement,
-  parameters: readonly unknown[],
-): Row[] {
-  // A failed statement changes nothing in memory, in a transaction neither.
-  if (/^(?:rollback to )?savepoint /.test(text)) return [];
-  return memory.run(text, batching ? parameters.map((value) => [value]) : parameters);
+function queryOfMemory(memory: MemoryDatabase): Query {
+  return async <Answer>({ text, ...statement }: Statement<Answer>, parameters: unknown) =>
+    runInMemory(memory, text, bindSingle(statement, parameters)) as Answer[];
 }
 
-type Query = (statement: Statement, parameters: readonly unknown[]) => Promise<Row[]>;
+function runInMemory(memory: MemoryDatabase, text: string, values: readonly unknown[]): Row[] {
+  // A failed statement changes nothing in memory, in a transaction neither.
+  return /^(?:rollback to )?savepoint /.test(text) ? [] : memory.run(text, values);
+}
 
 /** Statements that are executed together, or not at all. */
 type Transaction = Database['transaction'];
@@ -71,16 +66,24 @@ type Transaction = Database['transaction'];
 /** No other statement runs during a transaction: a failed one restores its initial snapshot. */
 async function inMemory<Result>(
   memory: MemoryDatabase,
-  work: (query: Database['query']) => Promise<Result>,
+  work: (transaction: Database) => Promise<Result>,
 ): Promise<Result> {
   const before = memory.snapshot();
-  const query: Query = async (statement, parameters) => execute(memory, statement, parameters);
   try {
-    return await work(query as Database['query']);
+    return await work(transactionOn(queryOfMemory(memory)));
   } catch (error) {
     memory.restore(before);
     throw error;
   }
+}
+
+/** A transaction within it is a part of it. */
+function transactionOn(query: Query): Database {
+  const transaction: Database = {
+    ...databaseOn(query, (work) => work(transaction)),
+    isTransaction: true,
+  };
+  return transaction;
 }
 
 function databaseOn(query: Query, transaction: Transaction): Database {
@@ -92,8 +95,9 @@ function databaseOn(query: Query, transaction: Transaction): Database {
     orm: missing,
     em: missing,
     migrating: missing,
-    query: query as Database['query'],
+    query,
     transaction,
+    isTransaction: false,
     connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
     // Processes listen through the simulation.
     listen: async () => missing(),
@@ -151,26 +155,26 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     await compareTables(withoutSerials);
     await putIn(ask, catalog, memory.contents(memory.snapshot()));
   };
-  const compare = async (
-    queryReal: Database['query'],
-    [statement, parameters]: Parameters<Query>,
-  ): Promise<Row[]> => {
-    const expected = await ended(() => queryReal<Row>(statement, parameters));
-    const answer = await ended(async () => execute(memory, statement, parameters));
-    const isOfBatch = isBatch(parameters);
-    const difference = differenceOf(expected, answer, isOfBatch ? withoutSerials : asItIs);
-    if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
-    if (isOfBatch && queryReal === real.query) await synchronize();
-    if (answer.error) throw answer.error;
-    return answer.rows;
-  };
-  const query: Query = (...call) => compare(real.query, call);
+  const compareWith =
+    (queryReal: Query): Query =>
+    async <Answer, Parameters>(
+      statement: Statement<Answer, Parameters>,
+      parameters: NoInfer<Parameters>,
+    ) => {
+      const values = bindSingle(statement, parameters);
+      const expected = await ended(() => queryReal(statement, parameters) as Promise<Row[]>);
+      const answer = await ended(async () => runInMemory(memory, statement.text, values));
+      const isOfBatch = isBatch(values);
+      const difference = differenceOf(expected, answer, isOfBatch ? withoutSerials : asItIs);
+      if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
+      if (isOfBatch && queryReal === real.query) await synchronize();
+      if (answer.error) throw answer.error;
+      return answer.rows as Answer[];
+    };
   // A transaction that is rolled back has used sequence numbers all the same.
   const transaction: Transaction = (work) =>
     inMemory(memory, () =>
-      real.transaction((queryReal) =>
-        work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
-      ),
+      real.transaction((inReal) => work(transactionOn(compareWith(inReal.query)))),
     ).finally(synchronize);
   const first = memory.snapshot();
   const restore = async (snapshot: Snapshot): Promise<void> => {
@@ -178,7 +182,7 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
     await putIn(ask, catalog, memory.contents(snapshot));
   };
   return {
-    db: databaseOn(query, transaction),
+    db: databaseOn(compareWith(real.query), transaction),
     reset: () => restore(first),
     snapshot: () => memory.snapshot(),
     restore,

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { named, runAny } from '../support/intercepted.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { simulate } from '../simulation/simulate.ts';
@@ -107,7 +108,7 @@ test('every exported statement is modelled, and answers null parameters alike', 
   for (const statement of statements) {
     const places = [...statement.text.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place));
     const parameters = Array<null>(Math.max(0, ...places)).fill(null);
-    await agrees(() => store.db.query(statement, parameters), statement.name);
+    await agrees(() => runAny(store.db, statement, named(statement, parameters)), statement.name);
   }
 });
 
@@ -342,7 +343,7 @@ test('the statements of the operations are answered and stored alike', async () 
   for (const [name, parameters] of story) {
     const statement = statements.get(name);
     if (!statement) continue;
-    await agrees(() => store.db.query(statement, parameters()), name);
+    await agrees(() => runAny(store.db, statement, named(statement, parameters())), name);
   }
   const unknown = story.filter(([name]) => !statements.has(name)).map(([name]) => name);
   assert.deepEqual(unknown, []);

@@ -6,20 +6,19 @@ import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/eve
 import type { Provider } from '../../src/provider/provider.ts';
 import { noAdversary, type Adversary } from './bank/adversary.ts';
 import { unlistedCodes } from './bank/words.ts';
+import { intercepted } from '../support/intercepted.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
 type Changed = Partial<Pick<WebhookEventRow, 'payload' | 'received_at'>>;
 
 /** A database whose stored events are read with a change. */
 function readingEvents(change: (row: WebhookEventRow) => Changed): NonNullable<Deviation['db']> {
-  return (db): Database => ({
-    ...db,
-    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
-      const rows = await db.query<Row>(statement, parameters);
+  return (db) =>
+    intercepted(db, (run) => async (statement, parameters) => {
+      const rows = await run(statement, parameters);
       if (statement !== findWebhookEvent) return rows;
-      return (rows as WebhookEventRow[]).map((row) => Object.assign(row, change(row))) as Row[];
-    },
-  });
+      return rows.map((row) => Object.assign(row, change(row as unknown as WebhookEventRow)));
+    });
 }
 
 /** Stored events whose payloads are read with a change. */
@@ -104,13 +103,12 @@ export const mutationsOfEvidence: readonly Mutation[] = [
   {
     name: 'a key stays with the account that has listed it first',
     deviation: {
-      db: (db): Database => ({
-        ...db,
-        query: (statement, parameters) => {
-          const isKept = statement.name === keyStatements.keep.name;
-          return db.query(isKept ? keptForAll : statement, parameters);
-        },
-      }),
+      db: (db) =>
+        intercepted(
+          db,
+          (run) => (statement, parameters) =>
+            run(statement.name === keyStatements.keep.name ? keptForAll : statement, parameters),
+        ),
       policy: only({ movingKeys: 1 }),
       profile: { clockSkewMs: 0, clockJumps: 0, failovers: 0 },
     },
@@ -126,8 +124,8 @@ export const mutationsOfEvidence: readonly Mutation[] = [
 ];
 
 /** Stores the keys of an account and leaves those of the others. */
-const keptForAll: Statement = {
+const keptForAll = {
   ...keyStatements.keep,
   name: `${keyStatements.keep.name}#changed`,
-  text: 'update accounts set pix_keys = $2::text[] where id = $1',
+  text: 'update accounts set pix_keys = $2::text[] where id = $1::int',
 };

@@ -1,9 +1,9 @@
 /** Mutations of payments with a confirmed look-up: see `mutations.ts`. */
-import type { Database, Statement } from '../../src/db/database.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
 import type { Sealer } from '../../src/security/sealing.ts';
+import { intercepted } from '../support/intercepted.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
 type Call = Parameters<typeof sendPix.run>[1];
@@ -62,17 +62,16 @@ const ignored: Deviation = {
 
 /** A send whose end-to-end id is already used is stored, and sent, with another id. */
 const paidUnderTwoKeys: Deviation = {
-  db: (db): Database => ({
-    ...db,
-    async query<Row>(statement: Statement, parameters: readonly unknown[]): Promise<Row[]> {
+  db: (db) =>
+    intercepted(db, (run) => async (statement, parameters) => {
       try {
-        return await db.query<Row>(statement, parameters);
+        return await run(statement, parameters);
       } catch (error) {
         if (statement !== paymentStatements.step || !isConstraintViolation(error)) throw error;
-        return db.query<Row>(statement, parameters.with(2, `${String(parameters[2])}-again`));
+        const endToEnd = `${String(parameters['endToEnd'])}-again`;
+        return run(statement, { ...parameters, endToEnd });
       }
-    },
-  }),
+    }),
 };
 
 export const mutationsOfLookUps: readonly Mutation[] = [

@@ -1,5 +1,5 @@
 /** Mutations of all operations except sends: see `mutations.ts`. */
-import type { Database, Statement } from '../../src/db/database.ts';
+import type { Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
 import { recordRefund } from '../../src/settlement/refund-repository.ts';
@@ -11,9 +11,10 @@ import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { noAdversary } from './bank/adversary.ts';
+import { intercepted } from '../support/intercepted.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
-type Row = Readonly<Record<string, unknown>>;
+type Row = Record<string, unknown>;
 
 /** Replaces one statement by another. */
 function replacing(original: Statement, change: (text: string) => string): Deviation {
@@ -21,26 +22,25 @@ function replacing(original: Statement, change: (text: string) => string): Devia
   if (text === original.text) throw new Error(`nothing is replaced in ${original.name}`);
   const changed = { ...original, name: `${original.name}#changed`, text };
   return {
-    db: (db) => ({
-      ...db,
-      query: (statement, parameters) =>
-        db.query(statement === original ? changed : statement, parameters),
-    }),
+    db: (db) =>
+      intercepted(
+        db,
+        (run) => (statement, parameters) =>
+          run(statement === original ? changed : statement, parameters),
+      ),
   };
 }
 
 /** Changes the result of a statement, or does not execute it at all. */
 function answering(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
   return {
-    db: (db: Database): Database => ({
-      ...db,
-      async query<Answer>(statement: Statement, parameters: readonly unknown[]) {
-        if (statement !== original) return db.query<Answer>(statement, parameters);
+    db: (db) =>
+      intercepted(db, (run) => async (statement, parameters) => {
+        if (statement !== original) return run(statement, parameters);
         const nothing = change([]);
         if (nothing === null) return [];
-        return change(await db.query<Row>(statement, parameters)) as Answer[];
-      },
-    }),
+        return change(await run(statement, parameters)) ?? [];
+      }),
   };
 }
 

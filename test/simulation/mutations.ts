@@ -4,25 +4,20 @@
  */
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
-import type { Database, Statement } from '../../src/db/database.ts';
-import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
+import type { Database } from '../../src/db/database.ts';
+import { findWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { intercepted } from '../support/intercepted.ts';
 import { mutationsOfEvidence } from './mutations-of-evidence.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 import { changingMoves } from './moves.ts';
-
-type Parameters = readonly unknown[];
-
-function replaced(parameters: Parameters, changes: Readonly<Record<number, unknown>>): Parameters {
-  return parameters.map((value, index) => (index in changes ? changes[index] : value));
-}
 
 /** The replaced value of a column in a move to UNKNOWN. */
 const whenUnknown =
@@ -41,7 +36,7 @@ const failedOnTimeOut = changingMoves({
 const everyPhase = '{RESERVED,RESOLVED,PAYING,ACCEPTED,UNKNOWN}';
 
 /** The statement for the steps of a send, without its condition on the current phase. */
-const stepFromAnyPhase: Statement = {
+const stepFromAnyPhase = {
   ...paymentStatements.step,
   name: `${paymentStatements.step.name}#any`,
   text: paymentStatements.step.text.replace(/and t\.phase = any\(.*\)/, ''),
@@ -50,42 +45,36 @@ const stepFromAnyPhase: Statement = {
 const movedFromAnyPhase: Deviation = {
   db(db) {
     const moving = changingMoves({ from_phases: () => everyPhase }).db?.(db) ?? db;
-    return {
-      ...moving,
-      query: (statement, parameters) =>
-        moving.query(
-          statement === paymentStatements.step ? stepFromAnyPhase : statement,
-          parameters,
-        ),
-    };
+    return intercepted(
+      moving,
+      (run) => (statement, parameters) =>
+        run(statement === paymentStatements.step ? stepFromAnyPhase : statement, parameters),
+    );
   },
   profile: { stalls: 0.4, deaths: 0, stops: 0, databaseFaults: 0, impatience: 0.5 },
 };
 
 const payingNotAwaited = {
-  db: (db: Database): Database => ({
-    ...db,
-    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
-      const isPaying = statement === paymentStatements.step && parameters[1] === 'PAYING';
-      if (!isPaying) return db.query<Row>(statement, parameters);
+  db: (db: Database): Database =>
+    intercepted(db, (run) => async (statement, parameters) => {
+      const isPaying = statement === paymentStatements.step && parameters['toPhase'] === 'PAYING';
+      if (!isPaying) return run(statement, parameters);
       // Not awaited: the payment leaves while this statement is still on its way.
-      void db.query(statement, parameters).catch(() => undefined);
-      return [{} as Row];
-    },
-  }),
+      void run(statement, parameters).catch(() => undefined);
+      return [{}];
+    }),
 } satisfies Deviation;
 
 const claimedTwice: Deviation = {
-  db: (db) => ({
-    ...db,
-    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
-      const rows = await db.query<Row & { reserved?: boolean }>(statement, parameters);
-      if (statement !== reservationStatements.reserveForSession || rows[0]?.reserved !== false)
-        return rows;
-      const key = `${String(parameters[4])} again ${String(parameters[3])}`;
-      return db.query<Row>(statement, replaced(parameters, { 4: key }));
-    },
-  }),
+  db: (db) =>
+    intercepted(db, (run) => async (statement, parameters) => {
+      const rows = await run(statement, parameters);
+      const isKnown = rows[0]?.['reserved'] === false;
+      if (statement !== reservationStatements.reserveForSession || !isKnown) return rows;
+      const { idempotencyKey, id } = parameters;
+      const another = `${String(idempotencyKey)} again ${String(id)}`;
+      return run(statement, { ...parameters, idempotencyKey: another });
+    }),
 };
 
 /** Wraps the payment method of the provider. */
@@ -151,17 +140,14 @@ const foreignReceiptsAccepted: Deviation = {
 };
 
 const wrongAmountAccepted: Deviation = {
-  db: (db) => ({
-    ...db,
-    async query<Row>(statement: Statement, parameters: Parameters): Promise<Row[]> {
-      const rows = await db.query<Row>(statement, parameters);
+  db: (db) =>
+    intercepted(db, (run) => async (statement, parameters) => {
+      const rows = await run(statement, parameters);
       if (statement !== findWebhookEvent) return rows;
-      const events = rows as WebhookEventRow[];
-      return events.map((row) =>
-        Object.assign(row, { payload: withoutAmounts(row.payload) }),
-      ) as Row[];
-    },
-  }),
+      return rows.map((row) =>
+        Object.assign(row, { payload: withoutAmounts(row['payload'] as Buffer | null) }),
+      );
+    }),
   profile: { mismatches: 0.05 },
 };
 

@@ -1,4 +1,5 @@
 /** What a server does not define: races between inserts, and the order of rows. */
+import type { CallParameters } from '../../src/db/batcher.ts';
 import type { Database, Statement } from '../../src/db/database.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -11,9 +12,9 @@ export function plainName({ name }: Pick<Statement, 'name'>): string {
 
 /** A round trip that was executed. */
 interface Answered {
-  readonly statement: Statement;
+  readonly statement: Pick<Statement, 'name'>;
   /** The parameters of each call. */
-  readonly calls: readonly (readonly unknown[])[];
+  readonly calls: readonly CallParameters[];
   /** The step at which it was sent. */
   readonly requestedAt: number;
 }
@@ -75,7 +76,7 @@ export class Races {
 }
 
 interface Racing {
-  keyOf(parameters: readonly unknown[]): string;
+  keyOf(parameters: CallParameters): string;
   /** The answer to the statement that lost the race. */
   lost(rows: readonly Row[]): Row[];
 }
@@ -83,20 +84,24 @@ interface Racing {
 /** Statements that insert a row, or find the conflicting one. */
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
-    keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
+    keyOf: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The statement returns the payer, but no transaction.
     lost: withoutTransaction,
   },
   'pix-reserve-send-limited': {
-    keyOf: ([, userId, , , key]) => JSON.stringify([userId, key]),
+    keyOf: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The first statement has counted the user's row.
     lost: (rows) => withoutTransaction(rows.map((row) => Object.assign(row, overtaken))),
   },
   'pix-reserve': {
-    keyOf: ([, userId, operation, key]) => JSON.stringify([userId, operation, key]),
+    keyOf: ({ userId, operation, idempotencyKey }) =>
+      JSON.stringify([userId, operation, idempotencyKey]),
     lost: withoutTransaction,
   },
-  'webhook-store': { keyOf: ([, hash]) => (hash as Buffer).toString('hex'), lost: withoutEvent },
+  'webhook-store': {
+    keyOf: ({ payloadHash }) => (payloadHash as Buffer).toString('hex'),
+    lost: withoutEvent,
+  },
 };
 
 const overtaken = { is_counted: false };

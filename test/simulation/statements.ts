@@ -3,15 +3,20 @@
  * calls of a statement; each round trip is a step, which the store executes alone and to its end.
  * Answers can get lost, and so can statements.
  */
-import type { Database, Statement } from '../../src/db/database.ts';
-import { QueryBatcher, type RunBatch, type OrdinalRow } from '../../src/db/batcher.ts';
+import type { Database, Query } from '../../src/db/database.ts';
+import {
+  QueryBatcher,
+  type CallParameters,
+  type OrdinalRow,
+  type RunBatch,
+} from '../../src/db/batcher.ts';
+import { bind, bindSingle, type Statement } from '../../src/db/statement.ts';
 import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import { Failover } from './failover.ts';
-import { movesPlace } from './moves.ts';
 import type { Names } from './names.ts';
 import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Evidence } from './oracle/evidence.ts';
@@ -46,19 +51,22 @@ const executedAfterDeath = 0.5;
 /** One round trip of one process, on its way. */
 interface StatementRequest {
   readonly owner: Owner;
-  readonly statement: Statement;
+  readonly statement: SentStatement;
   /** The parameters of each call. */
-  readonly calls: readonly (readonly unknown[])[];
-  /** The parameters on the wire: arrays with the values of all calls, if it is batched. */
+  readonly calls: readonly CallParameters[];
+  /** The values on the wire: arrays with those of all calls, if it is batched. */
   readonly sent: readonly unknown[];
   /** The step at which it was sent. */
   readonly requestedAt: number;
   readonly answer: PromiseWithResolvers<Row[]>;
 }
 
+/** A statement without the names of its parameters: its values are sent. */
+type SentStatement = Pick<Statement, 'name' | 'text'>;
+
 /** A transaction of several statements. */
 interface Unit {
-  readonly execute: Database['query'];
+  readonly execute: Query;
   /** Reports of its statements, for when it is committed. */
   readonly observations: (() => Promise<void>)[];
 }
@@ -100,8 +108,8 @@ export class Statements {
   databaseOf(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, columns) => {
-      const calls = toCalls(columns);
-      const rows = this.#request({ owner, statement: unbatched(statement), calls, sent: columns });
+      const calls = toCalls(columns, statement.names);
+      const rows = this.#request({ owner, statement: toSend(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;
     };
     const batches = new QueryBatcher({ batched: batch, single: batch });
@@ -109,11 +117,13 @@ export class Statements {
       ...store.db,
       kind,
       query: (statement, parameters) => {
-        const { batching } = statement;
+        const { name, text, names = [], batching } = statement;
+        const call = parameters as CallParameters;
         // No lock order: it would sort by random ids, and the seed would not repeat its history.
-        const inOrder = batching && { ...statement, batching: { ...batching, lockOrder: [] } };
-        if (inOrder) return batches.query(inOrder, parameters) as never;
-        return this.#request({ owner, statement, calls: [parameters], sent: parameters }) as never;
+        const inOrder = batching && { name, text, names, batching: { ...batching, lockOrder: [] } };
+        if (inOrder) return batches.query(inOrder, call) as never;
+        const sent = bind(statement, parameters);
+        return this.#request({ owner, statement: toSend(statement), calls: [call], sent }) as never;
       },
       transaction: (work) => this.#transact(owner, work),
       notificationsUp: () => !this.faults.isCutOff(owner),
@@ -196,23 +206,30 @@ export class Statements {
   /** One step: no other statement is executed between the statements of a transaction. */
   #transact<Result>(
     owner: Owner,
-    work: (query: Database['query']) => Promise<Result>,
+    work: (transaction: Database) => Promise<Result>,
   ): Promise<Result> {
     const { scheduler, kind, store, evidence } = this.#options;
     const requestedAt = scheduler.taken;
     const ended = Promise.withResolvers<Result>();
-    const query = (unit: Unit) => (statement: Statement, parameters: readonly unknown[]) => {
-      const calls = isColumns(parameters) ? toCalls(parameters) : [parameters];
-      const request = { owner, statement, calls, sent: parameters, requestedAt };
-      return this.#run({ ...request, answer: Promise.withResolvers() }, unit).then(
-        ({ rows }) => rows,
-      );
+    const observed = (inStore: Database, observations: Unit['observations']): Database => {
+      const unit = { execute: inStore.query, observations };
+      const query = async (statement: Statement, parameters: unknown): Promise<Row[]> => {
+        const sent = bindSingle(statement, parameters);
+        const calls = callsOf(statement, parameters);
+        const request = { owner, statement: toSend(statement), calls, sent, requestedAt };
+        const answer = Promise.withResolvers<Row[]>();
+        return (await this.#run({ ...request, answer }, unit)).rows;
+      };
+      const transaction: Database = {
+        ...inStore,
+        query: query as Query,
+        transaction: (inner) => inner(transaction),
+      };
+      return transaction;
     };
     const commit = async (): Promise<Result> => {
       const observations: Unit['observations'] = [];
-      const result = await store.db.transaction((execute) =>
-        work(query({ execute, observations }) as Database['query']),
-      );
+      const result = await store.db.transaction((inStore) => work(observed(inStore, observations)));
       for (const observe of observations) await observe();
       return result;
     };
@@ -303,7 +320,8 @@ export class Statements {
     const { observed, statementExecuted, evidence } = this.#options;
     for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
     if (plainName(request.statement) === 'pix-step') {
-      const begun = new Set(request.calls.filter(([, to]) => to === 'PAYING').map(([id]) => id));
+      const paying = request.calls.filter(({ toPhase }) => toPhase === 'PAYING');
+      const begun = new Set(paying.map(({ id }) => id));
       for (const { id, end_to_end: endToEnd } of written) {
         if (begun.has(id)) evidence.beganPaying(request.owner, String(endToEnd));
       }
@@ -311,7 +329,7 @@ export class Statements {
     const { statement, calls } = request;
     const name = plainName(statement);
     await statementExecuted({ name, calls, rows, written });
-    if (name === 'pix-repeat' && calls[0]?.at(-1) === repeatNotes.unknown) {
+    if (name === 'pix-repeat' && calls[0]?.['note'] === repeatNotes.unknown) {
       for (const { end_to_end: endToEnd } of written) evidence.noted(String(endToEnd));
     }
     if (writes(statement.text)) this.failover.committed();
@@ -321,23 +339,22 @@ export class Statements {
   async #writtenBy(
     { statement, calls }: StatementRequest,
     rows: readonly Row[],
-    execute: Database['query'],
+    execute: Query,
   ): Promise<Row[]> {
     const read = (text: string, ids: readonly unknown[]): Promise<Row[]> =>
       execute<Row>({ name: '', text }, [ids]);
     if (plainName(statement) === finishWebhookEvent.name) {
       return read(
         `select * from pix_transactions where id = any($1::uuid[]) order by created_at, id`,
-        rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? [])),
+        rows.flatMap((row) => movedBy(row, calls[Number(row['ordinal']) - 1] ?? {})),
       );
     }
-    const writing = silentlyWriting[plainName(statement)];
-    if (!writing || rows.length === 0) return [];
+    if (!silentlyWriting.has(plainName(statement)) || rows.length === 0) return [];
     return read(
       `select * from pix_transactions
-        where operation = 'SEND' and ${writing.column}::text = any($1::text[])
+        where operation = 'SEND' and id::text = any($1::text[])
         order by created_at, id`,
-      calls.map((parameters) => parameters[writing.place]),
+      calls.map(({ id }) => id),
     );
   }
 
@@ -354,17 +371,26 @@ export class Statements {
 
 type Columns = readonly (readonly unknown[])[];
 
-/** Whether the parameters are those of a batch: each has the values of all calls. */
-function isColumns(parameters: readonly unknown[]): parameters is Columns {
-  return parameters.length > 0 && parameters.every((one) => Array.isArray(one));
+/** Whether the values are those of a batch: each has the values of all calls. */
+function isColumns(values: readonly unknown[]): values is Columns {
+  return values.length > 0 && values.every((one) => Array.isArray(one));
 }
 
-function toCalls(columns: Columns): unknown[][] {
-  return (columns[0] ?? []).map((_, call) => columns.map((column) => column[call]));
+/** The parameters of the calls of a statement, whose values may be bound already. */
+function callsOf({ names = [] }: Statement, parameters: unknown): CallParameters[] {
+  if (!Array.isArray(parameters)) return [parameters as CallParameters];
+  if (isColumns(parameters)) return toCalls(parameters, names);
+  return [Object.fromEntries(names.map((name, place) => [name, parameters[place]]))];
 }
 
-/** Removes the batching: the store's own batcher must not change a round trip. */
-function unbatched({ name, text }: Pick<Statement, 'name' | 'text'>): Statement {
+function toCalls(columns: Columns, names: readonly string[]): CallParameters[] {
+  return (columns[0] ?? []).map((_, call) =>
+    Object.fromEntries(names.map((name, place) => [name, columns[place]?.[call]])),
+  );
+}
+
+/** Without batching, too: the store's own batcher must not change a round trip. */
+function toSend({ name, text }: SentStatement): SentStatement {
   return { name, text };
 }
 
@@ -379,21 +405,21 @@ function sizeClass(calls: number): string {
 }
 
 /** The transactions that `webhook-finish` has moved, by its row and its parameters. */
-function movedBy(row: Row, parameters: readonly unknown[]): readonly unknown[] {
+function movedBy(row: Row, parameters: CallParameters): readonly unknown[] {
   const { is_finished: isFinished, moved_ids: ids } = row;
   if (!isFinished) return typeof ids === 'string' ? ids.split(' ') : [];
-  const moves = JSON.parse(String(parameters[movesPlace])) as { readonly id: string }[];
+  const moves = JSON.parse(String(parameters['moves'])) as { readonly id: string }[];
   return moves.map(({ id }) => id);
 }
 
-/** Statements that store or move a transaction without returning it, and where its id is. */
-const silentlyWriting: Readonly<Record<string, { column: string; place: number }>> = {
-  'pix-reserve-send': { column: 'id', place: 3 },
-  'pix-reserve-send-limited': { column: 'id', place: 3 },
-  'pix-step': { column: 'id', place: 0 },
-  'pix-repeat': { column: 'id', place: 0 },
-  'pix-correct': { column: 'id', place: 0 },
-};
+/** Statements that store or move the transaction of their parameter `id` without returning it. */
+const silentlyWriting: ReadonlySet<string> = new Set([
+  'pix-reserve-send',
+  'pix-reserve-send-limited',
+  'pix-step',
+  'pix-repeat',
+  'pix-correct',
+]);
 
 function isTransaction(row: Row): row is Row & PixTransactionRow {
   return 'phase' in row && row['phase'] !== null && 'idempotency_key' in row;

@@ -10,6 +10,7 @@ import { moveStatements } from '../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../src/pix/payment-repository.ts';
 import { reservationStatements } from '../../src/pix/reservation-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import { intercepted } from '../support/intercepted.ts';
 import type { CrashPoint } from './crash-points.ts';
 
 const point = process.env['CRASH_POINT'] as CrashPoint | undefined;
@@ -38,20 +39,17 @@ function die(): Promise<never> {
 }
 
 function deadlyDatabase(db: Database): Database {
-  return {
-    ...db,
-    async query(statement, parameters) {
-      const isReserve = statement === reservationStatements.reserveForSession;
-      if (isReserve && point === 'before-reserved') return die();
-      const rows = await db.query<never>(statement, parameters);
-      if (isReserve && point === 'after-reserved') return die();
-      const step = statement === paymentStatements.step ? parameters[1] : null;
-      if (step === 'PAYING' && point === 'after-paying') return die();
-      const isRecord = step === 'ACCEPTED' || statement === moveStatements.move;
-      if (isRecord && point === 'after-recorded') return die();
-      return rows;
-    },
-  };
+  return intercepted(db, (run) => async (statement, parameters) => {
+    const isReserve = statement === reservationStatements.reserveForSession;
+    if (isReserve && point === 'before-reserved') return die();
+    const rows = await run(statement, parameters);
+    if (isReserve && point === 'after-reserved') return die();
+    const step = statement === paymentStatements.step ? parameters['toPhase'] : null;
+    if (step === 'PAYING' && point === 'after-paying') return die();
+    const isRecord = step === 'ACCEPTED' || statement === moveStatements.move;
+    if (isRecord && point === 'after-recorded') return die();
+    return rows;
+  });
 }
 
 function deadlyProvider(provider: Provider): Provider {

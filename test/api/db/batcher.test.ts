@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { nextTurn } from '../../../src/clock.ts';
-import type { Statement } from '../../../src/db/database.ts';
 import { QueryBatcher, type Batching } from '../../../src/db/batcher.ts';
+import { batchedStatement, sql } from '../../../src/db/statement.ts';
 import { isDatabaseUnavailable } from '../../../src/db/unavailable.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
@@ -14,36 +14,33 @@ await rows('create table counters (id int primary key check (id > 0), n int not 
 
 beforeEach(() => rows('delete from counters'));
 
-/** Parameters, batched: id. */
-const store: Statement = {
+const store = batchedStatement({
   name: 'test-store',
+  parameters: { id: 'int' },
   batching: {},
-  text: `
-    with requested as (select * from unnest($1::int[]) with ordinality as requested (id, ordinal)),
+  text: (requested) => sql<Stored>`
+    with requested as (select * from ${requested}),
          stored as (insert into counters (id) select id from requested returning id)
     select ordinal, stored.id, pg_current_xact_id()::text as commit
       from stored join requested using (id)`,
-};
+});
 
-/** Parameters, batched: id. */
-const count: Statement = {
+const count = batchedStatement({
   name: 'test-count',
-  batching: { conflictKey: 1 },
-  text: `
-    update counters set n = n + 1
-      from unnest($1::int[]) with ordinality as requested (id, ordinal)
+  parameters: { id: 'int null' },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql<{ n: number; commit: string }>`
+    update counters set n = n + 1 from ${requested}
      where counters.id = requested.id
     returning ordinal, n, pg_current_xact_id()::text as commit`,
-};
+});
 
-/** Parameters, batched: seconds. */
-const wait: Statement = {
+const wait = batchedStatement({
   name: 'test-wait',
+  parameters: { seconds: 'numeric' },
   batching: {},
-  text: `
-    select ordinal, pg_sleep(seconds) from unnest($1::float8[])
-      with ordinality as requested (seconds, ordinal)`,
-};
+  text: (requested) => sql`select ordinal, pg_sleep(seconds::float8) from ${requested}`,
+});
 
 interface Stored {
   readonly id: number;
@@ -51,7 +48,7 @@ interface Stored {
 }
 
 const storeOne = async (id: number): Promise<Stored | undefined> =>
-  (await db.query<Stored>(store, [id]))[0];
+  (await db.query(store, { id }))[0];
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
 
@@ -79,8 +76,8 @@ test('calls that arrive while a batch is in flight share the next one', async ()
 
 test('calls with the same conflict key are in two batches, unless the key is null', async () => {
   await Promise.all([storeOne(1), storeOne(2)]);
-  const commitsOf = async (statement: Statement, id: number | null) => {
-    const calls = await Promise.all([1, 2].map(() => db.query<Stored>(statement, [id])));
+  const commitsOf = async (statement: typeof count, id: number | null) => {
+    const calls = await Promise.all([1, 2].map(() => db.query(statement, { id })));
     return new Set(calls.flat().map(({ commit }) => commit)).size;
   };
   assert.equal(await commitsOf(count, 1), 2);
@@ -97,12 +94,18 @@ test('a batch has its calls in the lock order of its statement', async () => {
   };
   const batcher = new QueryBatcher({ batched: run, single: run });
   const query = async (batching: Batching) => {
-    const statement = { name: JSON.stringify(batching), text: '', batching };
-    const calls = ['b 1', 'c 10', 'a 9', 'a 1'].map((call) => call.split(' '));
-    return (await Promise.all(calls.map((call) => batcher.query(statement, call)))).flat();
+    const names = ['key', 'user'];
+    const statement = { name: JSON.stringify(batching), text: '', names, batching };
+    const calls = ['b 1', 'c 10', 'a 9', 'a 1'].map((call) => {
+      const [key, user] = call.split(' ');
+      return batcher.query(statement, { key, user });
+    });
+    return (await Promise.all(calls)).flat();
   };
-  const results = await query({ lockOrder: [1, 2] });
-  for (const batching of [{ lockOrder: [2, 1] }, { conflictKey: 2 }, {}]) await query(batching);
+  const results = await query({ lockOrder: ['key', 'user'] });
+  await query({ lockOrder: ['user', 'key'] });
+  await query({ conflictKey: 'user' });
+  await query({});
   assert.deepEqual(
     results.map((row) => ('call' in row ? row.call : '')),
     ['b1', 'c10', 'a9', 'a1'],
@@ -128,7 +131,7 @@ function heldBatches(batching: Batching) {
     sizes,
     async call(times: number, name = 'one', own = batching) {
       for (const id of numbers(times)) {
-        void batcher.query({ name, text: '', batching: own }, [id]);
+        void batcher.query({ name, text: '', names: ['id'], batching: own }, { id });
       }
       await turns();
     },
@@ -218,7 +221,7 @@ test('a statement that comes after another waits for none when that is idle', as
 
 test('a call without a row gets none, beside calls with rows', async () => {
   await storeOne(7);
-  const results = await Promise.all([6, 7, 8].map((id) => db.query(count, [id])));
+  const results = await Promise.all([6, 7, 8].map((id) => db.query(count, { id })));
   assert.deepEqual(
     results.map(({ length }) => length),
     [0, 1, 0],
@@ -240,7 +243,7 @@ test('a call that the database refuses fails, and the rest of its batch succeeds
 test('two calls about one row are two commits, and the second sees the first', async () => {
   await storeOne(1);
   const counted = await Promise.all(
-    [1, 1, 1].map(async (id) => (await db.query<{ n: number; commit: string }>(count, [id]))[0]),
+    [1, 1, 1].map(async (id) => (await db.query(count, { id }))[0]),
   );
   assert.deepEqual(
     counted.map((row) => row?.n),
@@ -262,8 +265,8 @@ test(
     const lock = await db.em();
     await lock.begin();
     await lock.execute('select from counters where id = 1 for update');
-    const locked = db.query<{ n: number }>(count, [1]);
-    const free = await db.query<{ n: number }>(count, [2]);
+    const locked = db.query(count, { id: 1 });
+    const free = await db.query(count, { id: 2 });
     await lock.commit();
     assert.deepEqual(
       [free, await locked].map(([row]) => row?.n),
@@ -276,17 +279,17 @@ test(
   'a lost connection fails its batch, and the next call has another connection',
   onlyOnServer,
   async () => {
-    const waiting = Promise.allSettled([60, 60].map((seconds) => db.query(wait, [seconds])));
+    const waiting = Promise.allSettled(['60', '60'].map((seconds) => db.query(wait, { seconds })));
     await eventually(async () => {
       const ended = await rows(`
       select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and query like '%pg_sleep(seconds)%'
+       where datname = current_database() and query like '%pg_sleep(seconds::float8)%'
          and wait_event = 'PgSleep'`);
       return ended.length === 1;
     }, 'the one statement that both calls are in');
     for (const result of await waiting) {
       assert.ok(result.status === 'rejected' && isDatabaseUnavailable(result.reason));
     }
-    assert.equal((await db.query(wait, [0])).length, 1);
+    assert.equal((await db.query(wait, { seconds: '0' })).length, 1);
   },
 );

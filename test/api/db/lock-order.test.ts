@@ -43,32 +43,37 @@ test(
     const holder = await db.em();
     await holder.begin();
     await holder.execute('select from jobs where id = 1 for update');
-    const none = [null, null, null, null] as const;
-    const moved = db.query(moveStatements.move, [
-      transaction,
-      '{PAYING}',
-      'ACCEPTED',
-      'PROCESSING',
-      null,
-      'accepted',
-      ...none,
-      null,
-      at,
-      '[]',
-      null,
-    ]);
+    const moved = db.query(moveStatements.move, {
+      id: String(transaction),
+      fromPhases: '{PAYING}',
+      phase: 'ACCEPTED',
+      status: 'PROCESSING',
+      endToEnd: null,
+      outcome: 'accepted',
+      failureCode: null,
+      providerTxid: null,
+      qrCode: null,
+      copyPaste: null,
+      claimedUntil: null,
+      now: at,
+      timeline: '[]',
+    });
     await waitingForLocks(1);
     const finished = events.map(({ id, job }) => {
-      const event = [id, 'anomaly', '[]', at, '[]', null, at.toISOString()];
-      return db.query<{ job_status: string }>(finishWebhookEvent, [
-        ...event,
-        job,
-        'me',
-        null,
-        '[]',
-        '[]',
-        at,
-      ]);
+      return db.query(finishWebhookEvent, {
+        id: String(id),
+        status: 'anomaly',
+        results: '[]',
+        now: at,
+        ids: '[]',
+        jobAt: null,
+        waitingSince: at.toISOString(),
+        jobId: String(job),
+        worker: 'me',
+        attemptedBefore: null,
+        moves: '[]',
+        attemptedAt: at,
+      });
     });
     await waitingForLocks(2);
     await holder.commit();

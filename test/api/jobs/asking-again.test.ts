@@ -1,7 +1,7 @@
 /** Asking for a job: it is never doubled, and never lost to a run that has looked too early. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { enqueueJobIn, type JobRequest } from '../../../src/jobs/job-repository.ts';
+import { enqueueJob, type JobRequest } from '../../../src/jobs/job-repository.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { held, queueJob, recorder, startLoop, watched, type JobState } from './loops.ts';
@@ -16,9 +16,7 @@ const request: JobRequest = { kind: 'work', uniqueKey: 'work:1', payload: { step
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
 
 const ask = async (changes: Partial<JobRequest> = {}) =>
-  (await context.db.em()).transactional((em) =>
-    enqueueJobIn(em, clock, { ...request, ...changes }),
-  );
+  context.db.transaction((db) => enqueueJob({ db, clock }, { ...request, ...changes }));
 
 const jobs = () => app.rows<JobState & { payload: unknown }>('select * from jobs order by id');
 
@@ -144,8 +142,8 @@ test('within a unit of work, a job is queued with the commit and with nothing el
   await startLoop(t, watched(app), { jobs: { work } });
   const payload = { step: `Ana's? \\ "$1" ${'ç'.repeat(3)}`, nested: { at: null } };
   const unit = async (undo: boolean) =>
-    (await context.db.em()).transactional(async (em) => {
-      await enqueueJobIn(em, clock, { ...request, payload });
+    context.db.transaction(async (db) => {
+      await enqueueJob({ db, clock }, { ...request, payload });
       if (undo) throw new RangeError('undone');
     });
   await assert.rejects(unit(true), RangeError);

@@ -297,7 +297,7 @@ test('a place that becomes free while the queue is read is used at once', async 
     await isDone(firstId);
   };
   const slow: typeof query = async (statement, parameters) => {
-    const rows = await query<never>(statement, parameters);
+    const rows = await query(statement, parameters);
     // The claim has been carried out, and its answer is on the way.
     if (statement.name === 'jobs-claim' && endsFirst) await ended();
     return rows;

@@ -23,7 +23,7 @@ async function receive(
   let happens: Promise<unknown> | undefined;
   const query: typeof context.db.query = async (statement, parameters) => {
     statements.push(statement.name);
-    const answer = await context.db.query<never>(statement, parameters);
+    const answer = await context.db.query(statement, parameters);
     if (statement.name === 'webhook-store') await (happens ??= meanwhile());
     return answer;
   };

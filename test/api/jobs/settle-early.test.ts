@@ -24,8 +24,9 @@ test('an event with another end-to-end id does not settle a send that leaves whi
   );
   // The send is RESERVED when the event's candidates are read, and PAYING when it is to be moved.
   const query: typeof db.query = async (statement, parameters) => {
-    const rows = await db.query<never>(statement, parameters);
-    if (statement === findCandidates) await app.rows(phase, [send.id, 'PAYING', send.end_to_end]);
+    const rows = await db.query(statement, parameters);
+    if (statement.name === findCandidates.name)
+      await app.rows(phase, [send.id, 'PAYING', send.end_to_end]);
     return rows;
   };
   const context = { ...app.context, db: { ...db, query } };

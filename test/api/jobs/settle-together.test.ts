@@ -101,7 +101,7 @@ function beforeFinish(happens: () => Promise<unknown>): typeof app.context {
       finished += 1;
       if (finished === 1) await happens();
     }
-    return context.db.query<never>(statement, parameters);
+    return context.db.query(statement, parameters);
   };
   return { ...context, db: { ...context.db, query } };
 }

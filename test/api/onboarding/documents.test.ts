@@ -13,6 +13,7 @@ import { register, step, type Shown } from './applicants.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pdfOfSize } from '../../support/documents.ts';
 import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
+import { intercepted } from '../../support/intercepted.ts';
 
 const app = await startTestApp({ environment: { ONBOARDING_LOCAL_ONLY: 'false', JOBS: 'off' } });
 
@@ -341,12 +342,14 @@ test('an upload that cannot be stored leaves nothing, and says why', async () =>
   const sender = { application, clientAddress: '198.51.100.7' };
   const fault = new Error('Connection terminated');
   const failingAt = (...names: readonly string[]): Context => {
-    const { db } = app.context;
-    const query: Context['db']['query'] = (statement, parameters) =>
-      names.includes(statement.name) && parameters[1] !== 0
-        ? Promise.reject(fault)
-        : db.query(statement, parameters);
-    return { ...app.context, db: { ...db, query } };
+    const db = intercepted(
+      app.context.db,
+      (run) => (statement, parameters) =>
+        names.includes(statement.name) && parameters['place'] !== 0
+          ? Promise.reject(fault)
+          : run(statement, parameters),
+    );
+    return { ...app.context, db };
   };
   await assert.rejects(storeDocument(failingAt('document-chunk-store'), sender, receive), fault);
   assert.deepEqual(await standing(id), []);

@@ -105,7 +105,13 @@ test('a received PIX is for no account whose number was made up here', async () 
   await givenLocalAccount(id, '11144477735');
   const { agency, account_number: accountNumber } = madeUp;
   const found = (countsLocal: boolean) =>
-    app.context.db.query(findPayees, ['11144477735', agency, accountNumber, null, countsLocal]);
+    app.context.db.query(findPayees, {
+      document: '11144477735',
+      agency,
+      accountNumber,
+      pixKey: null,
+      countsLocal,
+    });
   assert.deepEqual(await found(false), []);
   const payee = { ordinal: '1', user_id: id, has_key: false, agrees: true };
   assert.deepEqual(await found(true), [payee]);

@@ -11,6 +11,7 @@ import {
 import { composeWebhook, webhookShapes } from '../../../src/operator/webhook-send.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { intercepted } from '../../support/intercepted.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
 
 const app = await startSettlingApp();
@@ -251,13 +252,10 @@ describe('webhook replay', () => {
       await app.receive({ event: 'NEWS', id: randomUUID() });
     }
     const stopping = new AbortController();
-    const db = {
-      ...context.db,
-      async query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
-        if (statement.name === 'webhook-finish') stopping.abort();
-        return context.db.query<Row>(statement, parameters);
-      },
-    };
+    const db = intercepted(context.db, (run) => (statement, parameters) => {
+      if (statement.name === 'webhook-finish') stopping.abort();
+      return run(statement, parameters);
+    });
     const stoppable = { ...context, db, stopping: stopping.signal };
     const input = { state: 'ignored', since, limit: 100 } as const;
     const first = await replayWebhooks.run(stoppable, input, unwatched);
@@ -288,14 +286,11 @@ describe('webhook replay', () => {
         [good, 'preview'],
       ]),
     );
-    const db = {
-      ...context.db,
-      query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
-        const isOfFailed = statement.name === 'webhook-finish' && parameters.includes(failed);
-        if (isOfFailed) return Promise.reject(new Error('simulated: a defect'));
-        return context.db.query<Row>(statement, parameters);
-      },
-    };
+    const db = intercepted(context.db, (run) => (statement, parameters) => {
+      const isOfFailed = statement.name === 'webhook-finish' && parameters['id'] === failed;
+      if (isOfFailed) return Promise.reject(new Error('simulated: a defect'));
+      return run(statement, parameters);
+    });
     const input = { eventIds: [failed, good], limit: 100 };
     const { events } = await replayWebhooks.run({ ...context, db }, input, unwatched);
     assert.deepEqual(
@@ -345,7 +340,7 @@ describe('webhook replay', () => {
         await app.clock.advance(1);
         await app.settle(eventId);
       }
-      return context.db.query<never>(statement, parameters);
+      return context.db.query(statement, parameters);
     };
     const beside = { ...context, log, db: { ...context.db, query } };
     const input = { eventIds: [eventId], limit: 1 };
@@ -359,15 +354,12 @@ describe('webhook replay', () => {
 
   it('gives up at once when the database is away', async () => {
     const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
-    const db = {
-      ...context.db,
-      async query<Row>(statement: { name: string; text: string }, parameters: readonly unknown[]) {
-        if (statement.name === 'webhook-find') {
-          throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
-        }
-        return context.db.query<Row>(statement, parameters);
-      },
-    };
+    const db = intercepted(context.db, (run) => async (statement, parameters) => {
+      if (statement.name === 'webhook-find') {
+        throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
+      }
+      return run(statement, parameters);
+    });
     const input = { eventIds: [eventId], limit: 1 };
     await assert.rejects(replayWebhooks.run({ ...context, db }, input, unwatched), /gone/);
   });

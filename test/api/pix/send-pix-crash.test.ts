@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import type { PixPhase } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { unwatched } from '../operator/asking.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
@@ -207,19 +207,21 @@ test('a look-up that outlives its claim is overtaken by a repeat, and pays nothi
 });
 
 /** The parameter of each move that has the phase to enter. */
-const placeOfPhase: Readonly<Record<string, number>> = { 'pix-move': 2, 'pix-step': 1 };
+const phaseParameter: Readonly<Record<string, string>> = {
+  'pix-move': 'phase',
+  'pix-step': 'toPhase',
+};
 
 /** Makes the database fail for the moves to one phase, as often as is said. */
 function failMoves(t: { mock: typeof test.mock }, to: PixPhase, times = Infinity): void {
-  const { query } = app.context.db;
   let failed = 0;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
-    const place = placeOfPhase[statement.name];
-    if (place !== undefined && values[place] === to && failed < times) {
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const phase = phaseParameter[statement.name];
+    if (phase !== undefined && parameters[phase] === to && failed < times) {
       failed += 1;
       throw new Error('connection lost');
     }
-    return query(statement, values);
+    return run(statement, parameters);
   });
 }
 
@@ -277,15 +279,14 @@ test('a refusal that cannot be stored is replied as to a repeat: 200 PROCESSING'
 
 test('a payment that provably has not left does not stay in PAYING', async (t) => {
   const user = await givenCustomer(app);
-  const { query } = app.context.db;
   let isAway = false;
   // The statement is carried out, and its answer is lost with the connection.
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
-    const isStep = statement.name === 'pix-step' && values[1] === 'PAYING';
-    if (isStep && !isAway) await query(statement, values);
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const isStep = statement.name === 'pix-step' && parameters['toPhase'] === 'PAYING';
+    if (isStep && !isAway) await run(statement, parameters);
     isAway ||= isStep;
     if (isAway) throw new Error('connection lost');
-    return query(statement, values);
+    return run(statement, parameters);
   });
   const payments = t.mock.method(app.bank, 'pay');
   const sent = await app.send(user, body, { key: 'not-left' });

@@ -2,21 +2,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, test, type TestContext } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PayRequest } from '../../../src/provider/provider.ts';
 import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
-const { query } = app.context.db;
+const unmocked = { ...app.context.db };
+const query = unmocked.query as unknown as RunAny;
 
 const body = { pix_key: 'ana@example.com', amount: 10.5 };
-
-type Values = readonly unknown[];
 
 // Some of these tests lose a commit, which pauses all sends.
 afterEach(() => app.ownerRows('delete from pix_pauses'));
@@ -29,13 +28,14 @@ test('a send that another process takes to PAYING by the same look-up is not pai
   });
   const payments = t.mock.method(app.context.provider, 'pay');
   let steps = 0;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
-    if (statement.name !== 'pix-step') return query(statement, values);
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    if (statement.name !== 'pix-step') return query(statement, parameters);
     steps += 1;
-    if (steps > 1) return query(statement, values);
-    const [at, claimedUntil] = values.slice(5, 7) as [Date, Date];
-    const later = [at, claimedUntil].map((time) => new Date(time.getTime() + 1));
-    await query(statement, values.toSpliced(5, 2, ...later));
+    if (steps > 1) return query(statement, parameters);
+    const [now, claimedUntil] = [parameters['now'], parameters['claimedUntil']].map(
+      (time) => new Date((time as Date).getTime() + 1),
+    );
+    await query(statement, { ...parameters, now, claimedUntil });
     throw new Error('Connection terminated unexpectedly');
   });
   const sent = await app.send(user, { ...body, lookup_id: found.body.lookup_id });
@@ -55,30 +55,26 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
   const payments = t.mock.method(app.context.provider, 'pay');
   let steps = 0;
   let reads = 0;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
     if (statement.name === 'pix-find') reads += 1;
     // The first look-up is that of the step, the second one that of the answer.
     if (statement.name === 'pix-find' && isReadLost && reads === 2)
       throw new Error('Query read timeout');
-    if (statement.name !== 'pix-step') return query(statement, values);
+    if (statement.name !== 'pix-step') return query(statement, parameters);
     steps += 1;
     if (steps === 1) throw new Error('Query read timeout');
     // The first one is carried out only now, and the sweep finds it before the second one comes.
     if (steps === 2) {
-      await query({ ...statement, name: 'late-step' }, values);
-      await moveTransaction(
-        { ...app.context, db: { ...app.context.db, query } },
-        String(values[0]),
-        {
-          from: ['PAYING'],
-          to: 'UNKNOWN',
-          status: 'PROCESSING',
-          outcome: 'unknown',
-          timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
-        },
-      );
+      await query({ ...statement, name: 'late-step' }, parameters);
+      await moveTransaction({ ...app.context, db: unmocked }, String(parameters['id']), {
+        from: ['PAYING'],
+        to: 'UNKNOWN',
+        status: 'PROCESSING',
+        outcome: 'unknown',
+        timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
+      });
     }
-    return query(statement, values);
+    return query(statement, parameters);
   });
   const sent = await app.send(user, body);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
@@ -106,10 +102,10 @@ interface LateStep {
 async function sendWithLateStep(t: TestContext): Promise<LateStep> {
   const user = await givenCustomer(app);
   const payments = t.mock.method(app.context.provider, 'pay');
-  let step: readonly [Statement, Values] | undefined;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
-    if (statement.name !== 'pix-step') return query(statement, values);
-    step ??= [statement, values];
+  let step: Parameters<RunAny> | undefined;
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    if (statement.name !== 'pix-step') return query(statement, parameters);
+    step ??= [statement, parameters];
     throw new Error('Query read timeout');
   });
   const key = randomUUID();
@@ -154,8 +150,11 @@ test('a step that a failover has lost together with its send is not waited for',
   await sendWithLateStep(t);
   assert.equal(app.context.outcomes.size, 1);
   t.mock.restoreAll();
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) =>
-    statement.name === 'pix-find' ? [] : query(statement, values),
+  mockQueries(
+    t,
+    app.context.db,
+    () => async (statement, parameters) =>
+      statement.name === 'pix-find' ? [] : query(statement, parameters),
   );
   await app.clock.advance(10_000);
   await eventually(() => app.context.outcomes.size === 0, 'the end of the wait');
@@ -214,13 +213,13 @@ test('a payment that was not sent fails no send that a failover has given anothe
 test('a key whose rows were lost between two attempts is claimed by the third one', async (t) => {
   const user = await givenCustomer(app);
   let lookUps = 0;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: Values) => {
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
     const isLook = statement.name === 'pix-reserve-send';
     lookUps += Number(isLook);
-    if (!isLook || lookUps > 2) return query(statement, values);
+    if (!isLook || lookUps > 2) return query(statement, parameters);
     // As a look answers that has run into a row which it does not see.
-    const other = [...values.slice(0, 3), randomUUID(), randomUUID(), ...values.slice(5)];
-    const rows = await query<object>(statement, other);
+    const other = { ...parameters, id: randomUUID(), idempotencyKey: randomUUID() };
+    const rows = await query(statement, other);
     const unseen = { id: null, phase: null, status: null, reserved: null };
     return rows.map((row) => Object.assign(row, unseen));
   });

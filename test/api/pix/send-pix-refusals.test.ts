@@ -1,9 +1,9 @@
 /** What a send refuses before the bank is called: nothing is stored, nothing is sent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import { connectionLost } from '../../support/lost-answer.ts';
 import { givenCustomer, givenUser, logIn } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
@@ -226,12 +226,13 @@ test('the outcome of a refusal costs a read, and the success of a send none', as
 
 test('503 and an unknown outcome when the payment with the key cannot be read', async (t) => {
   const payer = await givenCustomer(app);
-  const { db } = app.context;
-  const { query } = db;
-  t.mock.method(db, 'query', (statement: Statement, parameters: readonly unknown[]) =>
-    statement.name === 'pix-outcome-of-key'
-      ? Promise.reject(connectionLost())
-      : query(statement, parameters),
+  mockQueries(
+    t,
+    app.context.db,
+    (run) => (statement, parameters) =>
+      statement.name === 'pix-outcome-of-key'
+        ? Promise.reject(connectionLost())
+        : run(statement, parameters),
   );
   const sent = await app.send(payer, { ...valid, amount: 0 });
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [503, 'unknown']);

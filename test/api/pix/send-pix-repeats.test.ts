@@ -1,9 +1,9 @@
 /** Attempts after the first: each is made only while this process may make the payment. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import { connectionLost } from '../../support/lost-answer.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { eventually, startPixApp } from './pix-app.ts';
 
 // Longer than what `throughTime` lets pass: only back-offs end by it.
@@ -47,12 +47,10 @@ const post = async (event: Record<string, unknown>) => {
 function onStatement(
   t: TestContext,
   name: string,
-  handle: (rows: () => Promise<unknown[]>) => Promise<unknown[]>,
+  handle: (rows: () => ReturnType<RunAny>) => ReturnType<RunAny>,
 ): void {
-  const { db } = app.context;
-  const { query } = db;
-  t.mock.method(db, 'query', (statement: Statement, parameters: readonly unknown[]) => {
-    const rows = () => query<never>(statement, parameters);
+  mockQueries(t, app.context.db, (run) => (statement, parameters) => {
+    const rows = () => run(statement, parameters);
     return statement.name === name ? handle(rows) : rows();
   });
 }

@@ -161,7 +161,9 @@ test('a repeat whose read fails is answered by the claim', async (t) => {
   const first = await app.send(user, body, { key });
   const { query } = app.context.db;
   const failing: typeof query = (statement, parameters) =>
-    statement === findReplay ? Promise.reject(connectionLost()) : query(statement, parameters);
+    statement.name === findReplay.name
+      ? Promise.reject(connectionLost())
+      : query(statement, parameters);
   t.mock.method(app.context.db, 'query', failing);
   const again = await app.send(user, body, { key });
   assert.deepEqual(again.body, first.body);

@@ -1,8 +1,8 @@
 /** Two users under one Idempotency-Key, at a provider that wants keys to be unique among all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { intercepted } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 import { startScriptedBank, type PaymentRequest } from './scripted-bank.ts';
 
@@ -72,13 +72,15 @@ test('a receipt that names a key of two users alone: unknown, and that is noted'
 
 test('a receipt that names the key alone is not reported as accepted before it is checked', async () => {
   const { db } = app.context;
-  const query = db.query.bind(db);
-  Object.assign(db, {
-    query: (statement: Statement, parameters: readonly unknown[]) =>
+  const { query } = db;
+  const away = intercepted(
+    db,
+    (run) => (statement, parameters) =>
       statement.name === 'pix-key-holder'
         ? Promise.reject(new Error('simulated: the database is away'))
-        : query(statement, parameters),
-  });
+        : run(statement, parameters),
+  );
+  Object.assign(db, { query: away.query });
   bank.onPayment = ({ clientRequestId }) => receipt('p-4', { clientRequestId });
   const { sent, stored } = await sentBySecond('9');
   Object.assign(db, { query });

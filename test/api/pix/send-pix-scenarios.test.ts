@@ -1,8 +1,8 @@
 /** The bank's magic values, each to its end: the replies to the app, and what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Statement } from '../../../src/db/database.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 
 const settleMs = 1_500;
@@ -198,12 +198,11 @@ test('twice@ponte.test: the second webhook changes nothing, the contradicting on
   const sent = await app.send(user, { pix_key: 'twice@ponte.test', amount: 10 });
   const { transaction_id: id } = sent.body;
   // Jobs run side by side: each further webhook is held until the first has been applied.
-  const { query } = app.context.db;
   let webhooks = 0;
-  t.mock.method(app.context.db, 'query', async (statement: Statement, values: unknown[]) => {
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
     if (statement.name === 'webhook-store') webhooks += 1;
     if (statement.name === 'webhook-store' && webhooks > 1) await app.settled(id);
-    return query(statement, values);
+    return run(statement, parameters);
   });
   await app.clock.advance(settleMs);
   const results = await app.resultsFor(id, 2);

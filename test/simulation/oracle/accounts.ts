@@ -1,4 +1,5 @@
 /** Tracks which accounts are blocked in the database; no payment may begin on a blocked account. */
+import type { CallParameters } from '../../../src/db/batcher.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export interface AccountsOptions {
@@ -10,7 +11,7 @@ export interface AccountsOptions {
 export interface ExecutedStatement {
   readonly name: string;
   /** The parameters of each call. */
-  readonly calls: readonly (readonly unknown[])[];
+  readonly calls: readonly CallParameters[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The transactions that it has stored or moved without returning them. */
   readonly written: readonly Readonly<Record<string, unknown>>[];
@@ -32,13 +33,14 @@ export class Accounts {
   }
 
   statementExecuted({ name, calls, rows, written }: ExecutedStatement): void {
-    const [first = []] = calls;
+    const [first] = calls;
     if (name === 'ops-account-move-status' && rows.length > 0) {
-      this.#moved(Number(first[0]), first[2] === 'BLOCKED');
+      this.#moved(Number(first?.['userId']), first?.['to'] === 'BLOCKED');
     }
     if (name !== 'pix-step') return;
     const moved = rows.map(({ ordinal }) => calls[Number(ordinal) - 1]);
-    const begun = new Set(moved.filter((call) => call?.[1] === 'PAYING').map((call) => call?.[0]));
+    const paying = moved.filter((call) => call?.['toPhase'] === 'PAYING');
+    const begun = new Set(paying.map((call) => call?.['id']));
     for (const { id, user_id: userId } of written) {
       if (!begun.has(id) || !this.#blocked.has(Number(userId))) continue;
       this.#options.violated('a payment began while its account was blocked');

@@ -28,6 +28,7 @@ import {
   type ProviderStatusClass,
 } from '../../../src/provider/errors.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
+import { intercepted } from '../../support/intercepted.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
 import { changingMoves } from '../moves.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
@@ -67,8 +68,8 @@ const covering: readonly (readonly [Statement, ...string[]])[] = [
     paymentStatements.repeat,
     't.settled_at is null',
     "t.phase = 'PAYING'",
-    't.claimed_until = $2',
-    't.claimed_until > $3',
+    't.claimed_until = $2::timestamptz',
+    't.claimed_until > $3::timestamptz',
   ],
 ];
 
@@ -106,11 +107,12 @@ export function changedStatements(): ChangedStatement[] {
 function runInstead({ name, original, text }: ChangedStatement, place: number): Mutation {
   const mutant = { ...original, name: `${original.name}#${place}`, text };
   const deviation: Deviation = {
-    db: (db) => ({
-      ...db,
-      query: (statement, parameters) =>
-        db.query(statement === original ? mutant : statement, parameters),
-    }),
+    db: (db) =>
+      intercepted(
+        db,
+        (run) => (statement, parameters) =>
+          run(statement === original ? mutant : statement, parameters),
+      ),
   };
   return { name, deviation };
 }

@@ -4,6 +4,7 @@
  */
 import { at, goodRow, insert, insertGood, type Row, type Table } from '../../api/db/rows.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
+import { named, runAny } from '../../support/intercepted.ts';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
 
@@ -56,8 +57,8 @@ export async function playScene(
     return store.db.query({ name, text }, columns);
   };
   return play({
-    call: async (...parameters) => (await db.query(statement, parameters)).length,
-    answers: (...parameters) => db.query(statement, parameters),
+    call: async (...values) => (await runAny(db, statement, named(statement, values))).length,
+    answers: (...values) => runAny(db, statement, named(statement, values)),
     callBatch: async (...columns) => (await batchAnswers(...columns)).length,
     batchAnswers,
     row: async (table, changes = {}) => {
@@ -78,6 +79,6 @@ function runInPlaceOf(statement: Statement, change: (db: Database) => Database):
       return [];
     },
   };
-  void change(spy as unknown as Database).query(statement, []);
+  void runAny(change(spy as unknown as Database), statement, {});
   return run;
 }
