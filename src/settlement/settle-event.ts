@@ -363,7 +363,7 @@ const statusOrder: readonly (readonly [ItemResult, WebhookEventStatus])[] = [
 ];
 
 /** @returns the status of an event whose items have these results. */
-export function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
+function eventStatus(items: readonly { readonly result: ItemResult }[]): WebhookEventStatus {
   const results = new Set(items.map(({ result }) => result));
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }

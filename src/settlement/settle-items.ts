@@ -183,7 +183,7 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads the rows that an item may concern; most ignored items need no statement. */
-export async function loadCandidatesIfNeeded(
+async function loadCandidatesIfNeeded(
   context: LocalContext,
   item: WebhookItem,
 ): Promise<Facts> {
