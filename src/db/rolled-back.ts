@@ -12,7 +12,7 @@ export async function rolledBack<Result>(
   db: Database,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const end = new RollbackOf<Result>();
+  const end: { result?: { readonly value: Result } } = {};
   try {
     return await db.transaction(async (query) => {
       const one = inSavepoints(query);
@@ -20,18 +20,16 @@ export async function rolledBack<Result>(
         one<OrdinalRow>({ name, text }, columns);
       const inBatches = batched(one, { batched: batch, single: batch });
       end.result = { value: await work({ ...db, query: inBatches }) };
-      throw end;
+      throw new Rollback();
     });
   } catch (error) {
-    if (error !== end || !end.result) throw error;
+    if (!(error instanceof Rollback) || !end.result) throw error;
     return end.result.value;
   }
 }
 
 /** Thrown to roll a transaction back after its work. */
-class RollbackOf<Result> extends Error {
-  result: { readonly value: Result } | null = null;
-}
+class Rollback extends Error {}
 
 function inSavepoints(query: Query): Query {
   let last: Promise<unknown> = Promise.resolve();

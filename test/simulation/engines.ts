@@ -166,12 +166,17 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   };
   const query: Query = (...call) => compare(real.query, call);
   // A transaction that is rolled back has used sequence numbers all the same.
-  const transaction: Transaction = (work) =>
-    inMemory(memory, () =>
-      real.transaction((queryReal) =>
-        work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
-      ),
-    ).finally(synchronize);
+  const transaction: Transaction = async (work) => {
+    try {
+      return await inMemory(memory, () =>
+        real.transaction((queryReal) =>
+          work(((...call: Parameters<Query>) => compare(queryReal, call)) as Database['query']),
+        ),
+      );
+    } finally {
+      await synchronize();
+    }
+  };
   const first = memory.snapshot();
   const restore = async (snapshot: Snapshot): Promise<void> => {
     memory.restore(snapshot);
