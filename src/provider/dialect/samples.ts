@@ -103,8 +103,10 @@ export function readSample(
   const statement = dialects.readStatement(sample.statement, false);
   if (statement === null) return { items: [] };
   const { lines, isWhole } = statement;
-  return { items: lines.map((line) => ({ ...noRead, result: shortLine(line) })), isWhole };
+  return { items: lines.map(readOfLine), isWhole };
 }
+
+const readOfLine = (line: StatementLine): Read => ({ ...noRead, result: shortLine(line) });
 
 const readOfKey = (key: string): Read => ({ ...noRead, result: key });
 
