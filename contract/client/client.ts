@@ -1,8 +1,9 @@
 /** A client of Ponte for apps, which cannot pay twice. Browsers, React Native and Node run it. */
 import { routes, type LoginRequest, type OperationId, type SendPixRequest } from '../types.ts';
-import { Payment, type PayPorts, type PayResult } from './pay.ts';
+import { Payment, type PayPorts } from './pay.ts';
+import type { PayResult, StoredPayment } from './payment.ts';
 import { operationUrl, type Answer, type AnyRequest, type OperationRequest } from './request.ts';
-import { StoredPayments, type Storage, type StoredPayment } from './stored-payments.ts';
+import { StoredPayments, type Storage } from './stored-payments.ts';
 
 /** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
 export interface Session {
