@@ -41,7 +41,8 @@ export const moveColumns = `
  * The common table expressions `moved` and `noted`: they move each transaction that is in one of
  * the phases to leave, and note the move in the timeline. A null column keeps its value.
  * A transaction keeps its first end-to-end id; it is not moved under another one.
- * A send does not fail before PAYING while the commit of its PAYING may be lost.
+ * While the commit of its PAYING may be lost, a send fails before PAYING only as `rejected`: by the
+ * provider's word, not because nothing was sent.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
  * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
@@ -66,7 +67,7 @@ export function moving(moves: string): string {
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
          and (move.status <> 'FAILED' or t.phase not in ('RESERVED', 'RESOLVED')
-              or not ${mayBeLost('t')})
+              or move.outcome = 'rejected' or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${qualifyColumns('t', pixColumns)}
