@@ -208,7 +208,9 @@ const paying: Columns = { phase: 'PAYING', end_to_end: endToEnd };
 
 const other: readonly Failure[] = [
   { what: 'a charge', changes: charge },
-  { what: 'a send in PAYING', changes: paying },
+  ...['RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) => {
+    return { what: `a send in ${phase}`, changes: { phase, end_to_end: endToEnd } };
+  }),
   { what: 'a send in RESERVED', status: 'COMPLETED' },
 ];
 
