@@ -68,7 +68,11 @@ const situations: readonly Situation[] = [
       end_to_end: lineId,
     },
   },
-  { title: 'a line and another send', line: {}, stored: { phase: 'UNKNOWN', end_to_end: endToEnd } },
+  {
+    title: 'a line and another send',
+    line: {},
+    stored: { phase: 'UNKNOWN', end_to_end: endToEnd },
+  },
 ];
 
 /** Inserts a user with an account and a session, and what a situation has. */
@@ -111,12 +115,20 @@ const claim = (verb: 'reserveForSession' | 'reserveWithinLimits', situation: Sit
     const { user, session } = await insertHeld(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
     const rows = await stage.answers(
-      ...[session, user, now, freeId, key, ...request],
+      session,
+      user,
+      now,
+      freeId,
+      key,
+      ...request,
       ...(verb === 'reserveWithinLimits' ? limits : []),
     );
     const answered = rows.map((one) => [one['reserved'], one['hold']]);
-    return [answered, ...(await stage.found(`select phase from pix_transactions
-                                              where idempotency_key = '${key}'`))];
+    return [
+      answered,
+      ...(await stage.found(`select phase from pix_transactions
+                                              where idempotency_key = '${key}'`)),
+    ];
   },
 });
 
@@ -157,11 +169,12 @@ interface Failure {
   readonly what?: string;
   readonly status?: 'FAILED' | 'COMPLETED';
   readonly changes?: Columns;
+  /** The phase before it. */
+  readonly phase?: string;
 }
 
 const move = (situation: Situation, failure: Failure = {}): Scene => {
-  const { what = 'a send', status = 'FAILED', changes = {} } = failure;
-  const phase = String(changes['phase'] ?? 'RESERVED');
+  const { what = 'a send', status = 'FAILED', changes = {}, phase = 'RESERVED' } = failure;
   const none = [null, null, null, null, null, null, null];
   return withSend(
     { statement: moveStatements.move, title: `${what} is ${status}`, changes },
@@ -171,8 +184,8 @@ const move = (situation: Situation, failure: Failure = {}): Scene => {
 };
 
 const finish = (situation: Situation, failure: Failure = {}): Scene => {
-  const { what = 'a send', status = 'FAILED', changes = {} } = failure;
-  const from_phases = `{${String(changes['phase'] ?? 'RESERVED')}}`;
+  const { what = 'a send', status = 'FAILED', changes = {}, phase = 'RESERVED' } = failure;
+  const from_phases = `{${phase}}`;
   return withSend(
     { statement: finishWebhookEvent, title: `${what} is ${status}`, changes },
     situation,
@@ -209,7 +222,7 @@ const paying: Columns = { phase: 'PAYING', end_to_end: endToEnd };
 const other: readonly Failure[] = [
   { what: 'a charge', changes: charge },
   ...['RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) => {
-    return { what: `a send in ${phase}`, changes: { phase, end_to_end: endToEnd } };
+    return { what: `a send in ${phase}`, phase, changes: { phase, end_to_end: endToEnd } };
   }),
   { what: 'a send in RESERVED', status: 'COMPLETED' },
 ];

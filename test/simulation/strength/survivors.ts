@@ -18,10 +18,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-stale: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-stale: without lost_since is not null',
   ],
-  [
-    'equivalent: only sends take this step',
-    "pix-step: without t.operation = 'SEND'",
-  ],
+  ['equivalent: only sends take this step', "pix-step: without t.operation = 'SEND'"],
   [
     'not drawn: a line of a statement that settles; tested: reconcile.test.ts',
     'pix-received: never when event_id is null',
