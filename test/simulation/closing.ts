@@ -32,6 +32,8 @@ async function reconcileAll(simulation: Simulation): Promise<void> {
     first: shiftDay(calendarDay(began), -1),
     last: calendarDay(new Date(scheduler.nowMs)),
   };
+  // A failover may have lost that an account was unblocked, and only ACTIVE ones are reconciled.
+  await operator.unblockAll();
   for (const { customer, phone, owner } of clients) {
     let result: Awaited<ReturnType<typeof operator.reconcile>> = null;
     for (let tries = 0; tries < maxTries; tries += 1) {

@@ -16,9 +16,10 @@ export interface AllMovements {
   readonly namesRequests: boolean;
 }
 
-const settled = { status: 'CONFIRMED' } as const;
-
-/** @returns the body of the answer. A payment that was returned has no line. */
+/**
+ * A payment that was returned has no line.
+ * @returns the body of the answer; JSON has no undefined fields.
+ */
 export function writeClearStatement(all: AllMovements): { readonly items: readonly Line[] } {
   const { payments, receipts, refunds, namesRequests } = all;
   const made = payments.filter(({ state }) => state === 'completed');
@@ -28,17 +29,17 @@ export function writeClearStatement(all: AllMovements): { readonly items: readon
         id: one.bankId,
         direction: 'DEBIT',
         endToEnd: one.endToEnd,
-        ...(namesRequests && { clientRequestId: one.clientRequestId }),
+        clientRequestId: namesRequests ? one.clientRequestId : undefined,
         amount: one.amountCents / 100,
-        ...settled,
+        status: 'CONFIRMED',
       })),
       ...receipts.map(({ bankId, endToEnd, charge, amountCents }) => ({
         id: bankId,
         direction: 'CREDIT',
         endToEnd,
-        ...(charge && { transactionIdentification: charge.txid }),
+        transactionIdentification: charge?.txid,
         amount: amountCents / 100,
-        ...settled,
+        status: 'CONFIRMED',
       })),
       ...refunds.map(({ direction, returnId, endToEnd, amountCents }) => ({
         id: `of-${returnId}`,
@@ -46,7 +47,7 @@ export function writeClearStatement(all: AllMovements): { readonly items: readon
         returnId,
         originalEndToEnd: endToEnd,
         amount: amountCents / 100,
-        ...settled,
+        status: 'CONFIRMED',
       })),
     ],
   };

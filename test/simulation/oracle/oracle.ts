@@ -167,7 +167,7 @@ export class Oracle {
   }
 
   /** The bank has executed a payment. */
-  executed({ customer, clientRequestId, endToEnd }: Payment): void {
+  executed({ customer, clientRequestId }: Payment): void {
     const name = nameOf(customer, clientRequestId);
     if (this.#finalAnswers.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);

@@ -86,8 +86,7 @@ function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
     if (send?.status === 'FAILED') {
       oracle.violated(`${name} was executed and is FAILED after reconciliation`);
     }
-    const isStored =
-      send?.status === 'COMPLETED' && centsFromDecimal(send.amount) === amountCents;
+    const isStored = send?.status === 'COMPLETED' && centsFromDecimal(send.amount) === amountCents;
     if (isStored) continue;
     scheduler.count('payments that only a list for operators has');
     if (isListed(own, endToEnd)) continue;

@@ -8,6 +8,7 @@ import type { Store } from '../store.ts';
 import { candidateScenes } from './scenes-of-candidates.ts';
 import { correctionScenes } from './scenes-of-corrections.ts';
 import { eventScenes } from './scenes-of-events.ts';
+import { holdScenes } from './scenes-of-holds.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
 import { replayScenes } from './scenes-of-replays.ts';
@@ -18,6 +19,7 @@ import { playScene, type Scene } from './stage.ts';
 export const scenes: readonly Scene[] = [
   ...sendScenes,
   ...reservationScenes,
+  ...holdScenes,
   ...eventScenes,
   ...candidateScenes,
   ...refundScenes,

@@ -1,0 +1,243 @@
+/**
+ * Scenes of the statements that a hold of sends stops: a pause, a statement that was not read since
+ * a loss of commits, and a line of a statement that nothing accounts for.
+ */
+import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { paymentStatements } from '../../../src/pix/payment-repository.ts';
+import { replayStatements } from '../../../src/pix/replay-repository.ts';
+import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import { moment, type Scene, type Stage } from './stage.ts';
+
+const { earlier, now, later } = moment;
+
+type Columns = Readonly<Record<string, unknown>>;
+
+const amount = '1.00';
+const key = 'key';
+const lineId = 'E00000000202605241200000000000008';
+const endToEnd = 'E00000000202605241200000000000001';
+const freeId = '00000000-0000-4000-8000-00000000ffff';
+const open: Columns = { ended_at: null, ended_by: null };
+const loss: Columns = { lost_since: earlier };
+
+/** What is stored of holds, beside a user. */
+interface Situation {
+  readonly title: string;
+  readonly pauses?: readonly Columns[];
+  /** The place of the pause that the statement of a user was read for. */
+  readonly read?: { readonly place: number; readonly isForeign?: boolean };
+  readonly line?: Columns & { readonly isForeign?: boolean };
+  /** A transaction of another user with these columns. */
+  readonly stored?: Columns;
+}
+
+const situations: readonly Situation[] = [
+  { title: 'nothing', stored: {} },
+  { title: 'a pause', pauses: [open] },
+  { title: 'an ended pause', pauses: [{}] },
+  { title: 'a loss', pauses: [loss] },
+  { title: 'a loss and a reading since', pauses: [loss], read: { place: 0 } },
+  { title: 'two losses and a reading between them', pauses: [loss, loss], read: { place: 0 } },
+  { title: 'a reading and a later pause', pauses: [loss, {}], read: { place: 0 } },
+  {
+    title: 'a loss and a reading of another user',
+    pauses: [loss],
+    read: { place: 0, isForeign: true },
+  },
+  { title: 'a line', line: {} },
+  { title: 'a line of another user', line: { isForeign: true } },
+  { title: 'a line of another amount', line: { amount: '2.00' } },
+  { title: 'a line that is accounted for', line: { accounted_at: now } },
+  {
+    title: 'a line and its send',
+    line: {},
+    stored: { phase: 'UNKNOWN', end_to_end: lineId },
+  },
+  {
+    title: 'a line and the Pix that another user has received',
+    line: {},
+    stored: {
+      operation: 'RECEIVED',
+      idempotency_key: null,
+      fingerprint: null,
+      phase: 'SETTLED',
+      status: 'COMPLETED',
+      settled_at: now,
+      end_to_end: lineId,
+    },
+  },
+  {
+    title: 'a line and another send',
+    line: {},
+    stored: { phase: 'UNKNOWN', end_to_end: endToEnd },
+  },
+];
+
+/** Inserts a user with an account and a session, and what a situation has. */
+async function insertHeld(
+  { row, found }: Stage,
+  { pauses = [], read, line, stored }: Situation,
+): Promise<{ readonly user: number; readonly session: unknown }> {
+  await row('accounts');
+  const [foreign] = await found('select max(user_id) as user_id from accounts');
+  await row('accounts', { agency: '1', account_number: '2', document: '93541134780' });
+  const [newest] = await found('select max(user_id) as user_id from accounts');
+  const [user, other] = [Number(newest), Number(foreign)];
+  const session = await row('banking_sessions', { user_id: user });
+  const ids: unknown[] = [];
+  for (const pause of pauses) ids.push(await row('pix_pauses', pause));
+  if (read) {
+    const userId = read.isForeign ? other : user;
+    await row('pix_statement_reads', { user_id: userId, pause_id: ids[read.place] });
+  }
+  if (line) {
+    const { isForeign, ...columns } = line;
+    const userId = isForeign ? other : user;
+    await row('pix_unaccounted_lines', {
+      user_id: userId,
+      end_to_end: lineId,
+      amount,
+      ...columns,
+    });
+  }
+  if (stored) await row('pix_transactions', { user_id: other, ...stored });
+  return { user, session };
+}
+
+const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
+
+const claim = (verb: 'reserveForSession' | 'reserveWithinLimits', situation: Situation): Scene => ({
+  statement: reservationStatements[verb],
+  title: `a key is claimed beside ${situation.title}, or is not`,
+  async play(stage) {
+    const { user, session } = await insertHeld(stage, situation);
+    const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
+    const rows = await stage.answers(
+      session,
+      user,
+      now,
+      freeId,
+      key,
+      ...request,
+      ...(verb === 'reserveWithinLimits' ? limits : []),
+    );
+    const answered = rows.map((one) => [one['reserved'], one['hold']]);
+    return [
+      answered,
+      ...(await stage.found(`select phase from pix_transactions
+                                              where idempotency_key = '${key}'`)),
+    ];
+  },
+});
+
+/** A scene with a transaction in RESERVED of the user, with some columns changed. */
+const withSend = (
+  { statement, title, changes = {} }: Omit<Scene, 'play'> & { readonly changes?: Columns },
+  situation: Situation,
+  play: (stage: Stage, id: unknown) => Promise<unknown>,
+): Scene => ({
+  statement,
+  title: `${title} beside ${situation.title}, or is not`,
+  async play(stage) {
+    const { user } = await insertHeld(stage, situation);
+    const own = { user_id: user, idempotency_key: key, amount };
+    const times = { created_at: earlier, updated_at: earlier };
+    const id = await stage.row('pix_transactions', { ...own, ...times, ...changes });
+    const played = await play(stage, id);
+    const rows = `select phase, status from pix_transactions where id = '${String(id)}'`;
+    return [played, ...(await stage.found(rows))];
+  },
+});
+
+const step = (situation: Situation): Scene =>
+  withSend(
+    { statement: paymentStatements.step, title: 'a send enters PAYING' },
+    situation,
+    (stage, id) => stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null),
+  );
+
+const stale = (situation: Situation, what = 'a send', changes: Columns = {}): Scene =>
+  withSend(
+    { statement: sweepStatements.findStale, title: `${what} is found`, changes },
+    situation,
+    (stage) => stage.call(['RESERVED', 'PAYING'], now, now, 5),
+  );
+
+interface Failure {
+  readonly what?: string;
+  readonly status?: 'FAILED' | 'COMPLETED';
+  readonly changes?: Columns;
+  /** The phase before it. */
+  readonly phase?: string;
+}
+
+const move = (situation: Situation, failure: Failure = {}): Scene => {
+  const { what = 'a send', status = 'FAILED', changes = {}, phase = 'RESERVED' } = failure;
+  const none = [null, null, null, null, null, null, null];
+  return withSend(
+    { statement: moveStatements.move, title: `${what} is ${status}`, changes },
+    situation,
+    (stage, id) => stage.call(id, `{${phase}}`, 'SETTLED', status, ...none, now, '[]'),
+  );
+};
+
+const finish = (situation: Situation, failure: Failure = {}): Scene => {
+  const { what = 'a send', status = 'FAILED', changes = {}, phase = 'RESERVED' } = failure;
+  const from_phases = `{${phase}}`;
+  return withSend(
+    { statement: finishWebhookEvent, title: `${what} is ${status}`, changes },
+    situation,
+    async (stage, id) => {
+      const event = await stage.row('webhook_events');
+      const made = { id, from_phases, phase: 'SETTLED', status, timeline: [] };
+      const times = ['[]', null, now, null, null, null];
+      const moves = JSON.stringify([made]);
+      const rows = await stage.answers(event, 'processed', '[]', now, ...times, moves, now);
+      return rows.map((one) => one['is_finished']);
+    },
+  );
+};
+
+const outcome = (situation: Situation): Scene => ({
+  statement: replayStatements.findOutcomeOfKey,
+  title: `a lost send is possible beside ${situation.title}, or is not`,
+  async play(stage) {
+    const { user, session } = await insertHeld(stage, situation);
+    const rows = await stage.answers(session, user, now, key);
+    return rows.map((one) => [one['id'], one['may_be_lost']]);
+  },
+});
+
+const pause = situations[1] as Situation;
+
+const charge: Columns = {
+  operation: 'CHARGE',
+  transaction_identification: 'a'.repeat(26),
+  fingerprint: Buffer.from('fingerprint'),
+};
+const paying: Columns = { phase: 'PAYING', end_to_end: endToEnd };
+
+const other: readonly Failure[] = [
+  { what: 'a charge', changes: charge },
+  ...['RESOLVED', 'PAYING', 'ACCEPTED', 'UNKNOWN'].map((phase) => {
+    return { what: `a send in ${phase}`, phase, changes: { phase, end_to_end: endToEnd } };
+  }),
+  { what: 'a send in RESERVED', status: 'COMPLETED' },
+];
+
+export const holdScenes: readonly Scene[] = [
+  ...situations.flatMap((situation) => [
+    claim('reserveForSession', situation),
+    claim('reserveWithinLimits', situation),
+    step(situation),
+    stale(situation),
+    move(situation),
+    finish(situation),
+    outcome(situation),
+  ]),
+  stale(pause, 'a send in PAYING', paying),
+  stale(pause, 'a charge', charge),
+  ...other.flatMap((failure) => [move(pause, failure), finish(pause, failure)]),
+];
