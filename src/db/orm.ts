@@ -71,7 +71,7 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
 export function unitOfTransaction(orm: MikroORM, connection: TransactionConnection): EntityManager {
   const client = { query: connection.query, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined, options: {} };
-  const dialect = new PostgresDialect({ pool: pool as unknown as pg.Pool });
+  const dialect = new PostgresDialect({ pool });
   const em = orm.em.fork();
   em.setTransactionContext(new Kysely({ dialect }));
   return em;
