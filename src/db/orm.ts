@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { BoundDriver } from './bound-driver.ts';
 import { entities } from './entities/index.ts';
 import { migrationsFolder } from './migrations-folder.ts';
-import type { TransactionConnection } from './transaction.ts';
+import type { TransactionConnection } from './pool.ts';
 
 /**
  * @param connection how the database is reached: driver options, pool, name.
