@@ -30,7 +30,9 @@ const exported = (userId: string) =>
     sessions: `
     select id, status, token_expires_at, created_at, renewed_at, ended_at
       from banking_sessions where user_id = ${userId} order by created_at, id`,
-    logins: `select last_login_at from login_addresses where user_id = ${userId} order by last_login_at`,
+    logins: `
+    select last_login_at from login_addresses
+     where user_id = ${userId} order by last_login_at`,
     securityEvents: `select at, kind from security_events where user_id = ${userId} order by id`,
     transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,

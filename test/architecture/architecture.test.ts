@@ -237,7 +237,7 @@ describe('the database', () => {
 
   it('shows entities and their manager to repositories only', () => {
     const found = [...texts]
-      .filter(([path]) => path.startsWith('src/') && !path.startsWith('src/db/'))
+      .filter(([path]) => /^src\/(?!db\/).*\.ts$/.test(path))
       .filter(([path]) => !path.endsWith('-repository.ts'))
       .flatMap(([path, text]) => mentions(path, text, /EntityManager|\bopenUnit\b|\.em\(\)/));
     none(found, 'Add a function to the repository of the capability:');
