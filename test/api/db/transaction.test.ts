@@ -23,8 +23,8 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 const pure = new Set(
   (
     'claimUntil closeness columnThatWakesEvents emailDigests erasedEmail isAccountedFor ' +
-    'isRefusal isUnsettled matchesCallId mayBeLost moveRow moving notifyingFinalStatus qualifyColumns ' +
-    'reportRow sendHold toSession toTransaction'
+    'isRefusal isUnsettled matchesCallId mayBeLost moveRow moving notifyingFinalStatus ' +
+    'qualifyColumns reportRow sendHold toSession toTransaction'
   ).split(' '),
 );
 
