@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +13,9 @@ import { fileURLToPath } from 'node:url';
 const requiredNode = [26, 10];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** -1 where users have no number. A container's user may have no name, so userInfo() would throw. */
+const uid = process.getuid?.() ?? -1;
 
 function refuseOldNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -35,7 +38,7 @@ function cacheCompiledModules() {
 function cacheFolder() {
   const folders = [
     join(root, 'node_modules', '.cache', 'ponte'),
-    join(tmpdir(), `ponte-cache-${userInfo().uid}`),
+    join(tmpdir(), `ponte-cache-${uid}`),
   ];
   return folders.find(isSafe) ?? null;
 }
@@ -49,7 +52,6 @@ function isSafe(folder) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
     const found = lstatSync(folder);
-    const { uid } = userInfo();
     return found.isDirectory() && (uid < 0 || (found.uid === uid && (found.mode & 0o022) === 0));
   } catch {
     return false;

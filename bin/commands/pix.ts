@@ -85,6 +85,7 @@ export const declare: Declare = (noun, run) => {
     .description('record how a payment ended that the provider leaves open; moves no money')
     .argument('[id]', `${anyId}; or --from`)
     .addOption(choice('--as <end>', 'how it ended; required with an id', ['completed', 'failed']))
+    .option('--end-to-end <id>', 'with --as completed, for a send whose commits were lost')
     .option('--from <file>', 'a list that the bank has confirmed; see `bin/README.md`')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
@@ -239,6 +240,7 @@ function invariantLines(rule: InvariantResult, { colour }: Terminal): string[] {
 
 interface ResolveOptions extends ChangeOptions {
   readonly as?: 'completed' | 'failed';
+  readonly endToEnd?: string;
   readonly from?: string;
   readonly reason: string;
   readonly confirm?: string;
@@ -266,7 +268,7 @@ async function resolveOne(
   options: ResolveOptions & { readonly as: 'completed' | 'failed' },
 ): Promise<ExitCode> {
   const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
-  const { as, reason } = options;
+  const { as, reason, endToEnd: paidAs } = options;
   const isFailed = as === 'failed';
   if (isFailed && options.yes && options.confirm === undefined) {
     throw new UsageError(
@@ -277,13 +279,14 @@ async function resolveOne(
     id,
     as,
     reason,
+    ...(paidAs !== undefined && { endToEnd: paidAs }),
     ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
   };
   const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
   const { operation, amount, status, phase, endToEnd } = transaction;
   terminal.note(
     `A ${operation} of ${amount} reais, ${status} in phase ${phase}.`,
-    `End-to-end id ${endToEnd ?? 'none'}.`,
+    `End-to-end id ${endToEnd ?? paidAs ?? 'none'}.`,
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const correction = status === 'FAILED' ? ', although it is FAILED now' : '';

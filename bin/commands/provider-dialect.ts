@@ -15,9 +15,17 @@ export const declareDialect: Declare = (noun, run) => {
     .action(run(checkFile));
   dialect
     .command('read')
-    .description('print what the active dialects read in an event from standard input, as JSON')
-    .addHelpText('after', examples('ponte provider dialect read < event.json'))
-    .action(run(readEvent));
+    .description('print what is read in an event from standard input, as its sample has it')
+    .argument('[file]', 'a dialect to read it by, beside the active ones; it needs no samples yet')
+    .option('--statement', 'it is a statement')
+    .addHelpText(
+      'after',
+      examples(
+        'ponte provider dialect read < event.json',
+        'ponte provider dialect read bank.yaml < event.json',
+      ),
+    )
+    .action(run(readInput));
 };
 
 async function checkFile({ environment, terminal }: Context, file: string) {
@@ -29,14 +37,19 @@ async function checkFile({ environment, terminal }: Context, file: string) {
     return exitCodes.failed;
   }
   const { beside, shapes } = check;
-  terminal.print(`The dialect can be used, beside ${beside.join(', ')}: ${shapes} shapes.`);
+  const others = beside.length > 0 ? `beside ${beside.join(', ')}` : 'alone';
+  terminal.print(`The dialect can be used, ${others}: ${shapes} shapes.`);
   return exitCodes.ok;
 }
 
-async function readEvent({ environment, terminal }: Context) {
+async function readInput(
+  { environment, terminal }: Context,
+  file: string | undefined,
+  { statement: isStatement = false }: { readonly statement?: boolean },
+) {
   const { loadConfig } = await import('../../src/config/config.ts');
   const { readByDialects } = await import('../../src/operator/provider-dialect.ts');
   const { dialects } = loadConfig(environment()).provider;
-  const event = await buffer(terminal.streams.stdin as AsyncIterable<Buffer>);
-  terminal.json(readByDialects(dialects, event));
+  const bytes = await buffer(terminal.streams.stdin as AsyncIterable<Buffer>);
+  terminal.json(readByDialects(dialects, { bytes, file, isStatement }));
 }

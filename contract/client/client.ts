@@ -1,8 +1,9 @@
 /** A client of Ponte for apps, which cannot pay twice. Browsers, React Native and Node run it. */
 import { routes, type LoginRequest, type OperationId, type SendPixRequest } from '../types.ts';
-import { Payment, type PayPorts, type PayResult } from './pay.ts';
+import { Payment, type PayPorts } from './pay.ts';
+import type { PayResult, StoredPayment } from './payment.ts';
 import { operationUrl, type Answer, type AnyRequest, type OperationRequest } from './request.ts';
-import { StoredPayments, type Storage, type StoredPayment } from './stored-payments.ts';
+import { StoredPayments, type Storage } from './stored-payments.ts';
 
 /** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
 export interface Session {
@@ -19,12 +20,18 @@ export interface ClientOptions {
   readonly askToLogIn?: () => Promise<LoginRequest | null>;
   /** The language of messages, such as `pt-BR`; by default the platform's. */
   readonly language?: string;
-  readonly fetch?: typeof fetch;
+  /** By default the platform's. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** A new random `Idempotency-Key`. Needed where `crypto.randomUUID` is missing. */
   readonly newKey?: () => string;
   /** For tests. */
-  readonly sleep?: (ms: number) => Promise<void>;
-  readonly now?: () => number;
+  readonly clock?: Clock;
+}
+
+export interface Clock {
+  now(): Date;
+  /** @returns a function that cancels the work. */
+  after(delayMs: number, work: () => void): () => void;
 }
 
 export interface PayOptions {
@@ -46,12 +53,14 @@ export class PonteClient {
   session: Session | null = null;
   readonly #options: ClientOptions;
   readonly #payments: StoredPayments;
+  readonly #clock: Clock;
   /** The payments that are in work, by key: a second tap joins the first one. */
   readonly #running = new Map<string, Promise<PayResult>>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#payments = new StoredPayments(options.storage);
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** @returns the answer of the service; with 200 the client has a session. */
@@ -80,7 +89,7 @@ export class PonteClient {
     const { headers, body, ...address } = request as AnyRequest;
     const { url, language, fetch = globalThis.fetch } = this.#options;
     const aborting = new AbortController();
-    const timer = setTimeout(() => aborting.abort(), requestTimeoutMs);
+    const cancel = this.#clock.after(requestTimeoutMs, () => aborting.abort());
     try {
       const response = await fetch(operationUrl(url, id, address), {
         method: routes[id].method,
@@ -96,7 +105,7 @@ export class PonteClient {
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: parseJson(text) };
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   }
 
@@ -172,13 +181,13 @@ export class PonteClient {
     stored: StoredPayment,
     { patienceMs = defaultPatienceMs }: PayOptions,
   ): Promise<PayResult> {
-    const { sleep = sleepFor, now = Date.now } = this.#options;
+    const clock = this.#clock;
     const ports: PayPorts = {
       call: (id, request) => this.call(id, request as never).catch(() => null),
       logInAgain: () => this.#logInAgain(stored.payer),
       save: (payment) => this.#payments.save(payment),
-      sleep,
-      now,
+      sleep: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+      now: () => clock.now().getTime(),
     };
     const running = new Payment(ports, stored, patienceMs)
       .finish()
@@ -222,8 +231,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-function sleepFor(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}
+const systemClock: Clock = {
+  now: () => new Date(),
+  after(delayMs, work) {
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,28 +1,8 @@
 /** Pays under one key until the result is known, by the steps of `send-answer.ts`. */
 import type { PixReceipt, PixTransactionView } from '../types.ts';
 import type { Answer, AnyRequest } from './request.ts';
-import { readRefusal, readSendAnswer, retryAfter, type Refusal } from './send-answer.ts';
-import type { StoredPayment } from './stored-payments.ts';
-
-/** The four results that a screen can show. */
-export type PayResult =
-  /** The money has left the account. */
-  | { readonly result: 'paid'; readonly transactionId: string }
-  /** No money has left, and none will under this key: the customer may pay again. */
-  | {
-      readonly result: 'not_paid';
-      readonly transactionId: string | null;
-      /** Null: no reason is known. With `errors.lookup_id`, look the payee up again first. */
-      readonly refusal: Refusal | null;
-    }
-  /** It may have been paid. Show it as in process, and `resume` it, also after a restart. */
-  | { readonly result: 'pending'; readonly transactionId: string | null }
-  /** It may have been paid, and only the customer can go on: by a login, or as the text says. */
-  | {
-      readonly result: 'blocked';
-      readonly reason: 'log_in' | 'refused';
-      readonly refusal: Refusal | null;
-    };
+import { readRefusal, readSendAnswer, retryAfter } from './send-answer.ts';
+import type { PayResult, StoredPayment } from './payment.ts';
 
 /** What paying needs of the client. */
 export interface PayPorts {

@@ -41,7 +41,7 @@ export function readSendAnswer(answer: Answer | null): SendStep {
   if (status === 200) return readTransaction(answer.body as PixTransaction | undefined);
   if (status === 502) return { step: 'not_paid', refusal: readRefusal(answer) };
   if (status === 401) return { step: 'log_in', key: outcome === 'not_sent' ? 'new' : 'same' };
-  if (status === 429 || status === 503 || status >= 500) {
+  if (status === 429 || status >= 500) {
     return { step: 'repeat', afterSeconds: retryAfter(answer) };
   }
   const refusal = readRefusal(answer);

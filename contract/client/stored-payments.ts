@@ -1,6 +1,5 @@
 /** The payments of this device whose result the customer may not have seen, with their keys. */
-import type { SendPixRequest } from '../types.ts';
-import type { PayResult } from './pay.ts';
+import type { StoredPayment } from './payment.ts';
 
 /**
  * Where payments are stored: `localStorage` and React Native's AsyncStorage fit. A payment holds
@@ -9,19 +8,6 @@ import type { PayResult } from './pay.ts';
 export interface Storage {
   getItem(name: string): string | null | Promise<string | null>;
   setItem(name: string, value: string): unknown;
-}
-
-export interface StoredPayment {
-  /** The `Idempotency-Key` of its requests. It names the payment on this device. */
-  readonly key: string;
-  /** The e-mail of the payer's login: the key is another payment's for another user. */
-  readonly payer: string;
-  readonly request: SendPixRequest;
-  /** When the newest request without an answer was sent, in milliseconds; null: there is none. */
-  readonly unansweredAt: number | null;
-  readonly transactionId: string | null;
-  /** Null while the payment has no final result. */
-  readonly result: PayResult | null;
 }
 
 const itemName = 'ponte.payments';

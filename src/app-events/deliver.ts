@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import type { Clock } from '../clock.ts';
+import type { TraceContext } from '../domain/trace-context.ts';
 import type { Config } from '../config/config.ts';
 import type { UndeliveredEvent } from './outbox-repository.ts';
 
@@ -13,6 +14,13 @@ const timeoutMs = 10_000;
 
 /** In bytes; a connection whose answer is longer is not used again. */
 const maxAnswerLength = 16_384;
+
+interface DeliveryOptions {
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+  /** The span of the delivery; the backend continues its trace. */
+  readonly trace?: TraceContext | undefined;
+}
 
 /** The backend did not take the event: it is delivered again later. */
 class DeliveryError extends Error {
@@ -34,7 +42,7 @@ class DeliveryError extends Error {
 export async function postEvent(
   { url, secrets }: NonNullable<Config['appEvents']>,
   event: UndeliveredEvent,
-  { clock, stopping }: { readonly clock: Clock; readonly stopping: AbortSignal },
+  { clock, stopping, trace }: DeliveryOptions,
 ): Promise<void> {
   const body = JSON.stringify(buildBody(event));
   const timestamp = String(Math.floor(clock.now().getTime() / 1_000));
@@ -48,6 +56,7 @@ export async function postEvent(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'ponte',
+        ...(trace && { traceparent: trace.traceparent }),
         'webhook-id': event.id,
         'webhook-timestamp': timestamp,
         'webhook-signature': secrets

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { composeProvider } from '../provider/compose.ts';
 import type { Config } from '../config/config.ts';
 import { configuredDialects } from '../provider/configured-dialects.ts';
+import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { Context } from '../context/context.ts';
 import { migrateUp } from '../db/migrate.ts';
 import { openScan } from '../onboarding/document-scanner.ts';
@@ -25,6 +26,8 @@ import { webhookDelivery } from './webhook-delivery.ts';
 export interface AppOptions {
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Dialects that are open already; default: those of the configuration are opened. */
+  readonly dialects?: Dialects;
   /** Aborts when the start is cancelled, which ends the wait for a database. */
   readonly cancelled?: AbortSignal;
 }
@@ -48,8 +51,8 @@ export async function compose(
   parts: AsyncDisposableStack,
 ): Promise<Composed> {
   const metrics = createMetrics();
-  const dialects = configuredDialects(config);
-  const local = await openLocal(config, { ...options, metrics, dialects }, parts);
+  const dialects = options.dialects ?? configuredDialects(config);
+  const local = await openLocal(config, { ...options, metrics, dialects, isTraced: true }, parts);
   const { clock, log, stopping } = local;
   const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
@@ -63,6 +66,7 @@ export async function compose(
     clock,
     log,
     metrics,
+    tracing: local.tracing,
     shutdown: stopping,
     dialects: local.dialects,
     deliver: delivery.deliver,

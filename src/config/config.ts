@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { dialectNames, splitPublicPems, splitList } from './formats.ts';
+import { dialectNames, noDialect, readOtlpHeaders, splitList, splitPublicPems } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -147,14 +147,7 @@ function buildConfig(values: Values) {
       finishedJobs: values.JOB_RETENTION_DAYS,
       onboarding: values.ONBOARDING_EXPIRY_DAYS,
     },
-    /** 0: no limit. */
-    throttle: {
-      loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
-      addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
-      userPerMinute: values.THROTTLE_USER_PER_MINUTE,
-      codesPerHour: values.CODES_PER_HOUR,
-      uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
-    },
+    throttle: buildThrottles(values),
     trustProxyHops: values.TRUST_PROXY_HOPS,
     connectionLimits: {
       total: values.MAX_CONNECTIONS,
@@ -165,6 +158,7 @@ function buildConfig(values: Values) {
     jobLeaseSeconds: values.JOB_LEASE_SECONDS,
     metricsPort: values.METRICS_PORT,
     metricsHost: values.METRICS_HOST,
+    tracing: buildTracingConfig(values),
     logLevel: values.LOG_LEVEL,
   };
 }
@@ -172,6 +166,30 @@ function buildConfig(values: Values) {
 /** The URL that receives app events, and one or two signing secrets; null: none are sent. */
 function buildAppEventsConfig({ APP_EVENTS_URL: url, APP_EVENTS_SECRET: secrets = '' }: Values) {
   return url === undefined ? null : { url, secrets: splitList(secrets) };
+}
+
+/** 0: no limit. */
+function buildThrottles(values: Values) {
+  return {
+    loginPerMinute: values.THROTTLE_LOGIN_PER_MINUTE,
+    addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
+    userPerMinute: values.THROTTLE_USER_PER_MINUTE,
+    codesPerHour: values.CODES_PER_HOUR,
+    uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
+  };
+}
+
+/** Null: no traces. */
+function buildTracingConfig(values: Values) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } =
+    values;
+  if (endpoint === undefined) return null;
+  return {
+    endpoint,
+    headers: readOtlpHeaders(headers) ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    ratio: Number(values.OTEL_TRACES_SAMPLER_ARG),
+  };
 }
 
 function buildProviderConfig(values: Values) {
@@ -193,7 +211,10 @@ function buildProviderConfig(values: Values) {
     retries: values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     dialects: {
-      names: splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
+      names:
+        values.PROVIDER_DIALECTS === noDialect
+          ? []
+          : splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
       files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
     },
   };

@@ -154,14 +154,34 @@ export const dialectNames = ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'] as con
 /** The value that names every dialect. */
 export const everyDialect = dialectNames.join();
 
+/** The value that names no dialect: those of the files are all. */
+export const noDialect = 'none';
+
 /** Names of dialects, each once. */
 function areDialects(value: string): boolean {
+  if (value === noDialect) return true;
   const names = splitList(value);
   const isKnown = (name: string): boolean => dialectNames.some((one) => one === name);
   return names.every(isKnown) && new Set(names).size === names.length;
 }
 
 /** Registered with AJV under these names. */
+/**
+ * Reads the headers of OTEL_EXPORTER_OTLP_HEADERS: `name=value`, separated by commas, each value
+ * with % escapes.
+ * @returns null when they are invalid.
+ */
+export function readOtlpHeaders(value: string): Record<string, string> | null {
+  const pairs = splitList(value).map((pair) => /^([!#$%&'*+\-.^_`|~\w]+)=(.*)$/.exec(pair));
+  try {
+    const headers = pairs.map((pair) => [pair?.[1], decodeURIComponent(pair?.[2] ?? '')] as const);
+    const isValid = headers.every(([name, text]) => name && /^[\x20-\x7e]{1,4096}$/.test(text));
+    return isValid ? (Object.fromEntries(headers) as Record<string, string>) : null;
+  } catch {
+    return null;
+  }
+}
+
 export const formats = {
   // Without the slashes, a URL has neither user nor host: its password would be part of its path.
   'postgres-url': (value: string) =>
@@ -176,6 +196,8 @@ export const formats = {
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
   'own-rsa-public-keys': (value: string) =>
     holds(() => arePublicKeys(value) && !splitPublicPems(value)?.some(isPublished)),
+  'otlp-headers': (value: string) => readOtlpHeaders(value) !== null,
+  share: (value: string) => /^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/.test(value),
   'host-names': (value: string) => splitList(value).every(isHostName),
   amount: isAmount,
   networks: (value: string) => splitList(value).every(isNetwork),

@@ -15,6 +15,7 @@ import {
   type Entry,
 } from './entry.ts';
 import { dialectNames, everyDialect } from './formats.ts';
+import { tracingEntries } from './tracing-entries.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -68,7 +69,6 @@ export const entries = {
   DATABASE_FAILOVER: {
     meaning: 'what takes over from a lost database server (src/operator/README.md, "Failover")',
     ...enumerated(['none', 'synchronous-standby', 'synchronous-storage', 'asynchronous']),
-    requiredIn: ['production'],
   },
   DATA_DIR: {
     meaning: 'folder of the embedded database and of generated local keys',
@@ -163,8 +163,10 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning: "dialects of the provider's messages; required in production: name the bank's own",
-    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas`,
+    meaning:
+      "dialects of the provider's messages, or none: only those of PROVIDER_DIALECT_FILES; required " +
+      "in production: name the bank's own",
+    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas, or none`,
     schema: formatted('dialects'),
     defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },
     requiredIn: ['production'],
@@ -432,6 +434,7 @@ export const entries = {
     schema: host,
     default: '127.0.0.1',
   },
+  ...tracingEntries,
   LOG_LEVEL: {
     meaning: 'log level: fatal, error, warn, info, debug, trace or silent (refused in production)',
     ...enumerated(logLevels),

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { LocalMetrics, Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { Provider } from '../provider/provider.ts';
 import type { AccessTokens } from '../process/access-tokens.ts';
@@ -28,6 +29,8 @@ export interface LocalContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: LocalMetrics;
+  /** Null: no traces. */
+  readonly tracing: Tracing | null;
   readonly db: Database;
   /** Reads the provider's messages. */
   readonly dialects: Dialects;

@@ -1,10 +1,12 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
+import manifest from '../../package.json' with { type: 'json' };
 import { nextTurn, systemClock, type Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from '../db/database.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import type { LocalMetrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import { createPasswords } from '../process/passwords.ts';
 import { createSealer } from '../security/sealing.ts';
@@ -20,6 +22,8 @@ export interface LocalOptions {
   readonly log?: Log;
   readonly metrics: LocalMetrics;
   readonly dialects: Dialects;
+  /** Records traces, if the configuration names a collector; a command records none. */
+  readonly isTraced?: boolean;
   /** Aborts when the user of the context must stop. */
   readonly stopping: AbortSignal;
 }
@@ -37,6 +41,8 @@ export async function openLocal(
   const log =
     options.log ??
     createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
+  const tracing = options.isTraced ? await connectTracing(config, { clock, log }) : null;
+  parts.defer(async () => tracing?.stop());
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);
   const { dataDir, encryptionKeys: configured } = config;
   const keys = loadEncryptionKeys({ configured, dataDir });
@@ -50,6 +56,7 @@ export async function openLocal(
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
     clock,
+    tracing,
     appEvents: config.appEvents !== null,
     onQuery: () => metrics.databaseQueries.inc(),
     onNotifications(areUp) {
@@ -69,6 +76,7 @@ export async function openLocal(
     clock,
     log,
     metrics,
+    tracing,
     db,
     dialects,
     passwords: createPasswords(),
@@ -77,4 +85,14 @@ export async function openLocal(
     loginTurns: new Turns(clock),
     stopping,
   };
+}
+
+/** @returns null without a collector; the packages of OpenTelemetry are then not loaded. */
+async function connectTracing(
+  config: Config,
+  parts: { readonly clock: Clock; readonly log: Log },
+): Promise<Tracing | null> {
+  if (config.tracing === null) return null;
+  const { openTracing } = await import('../telemetry/tracing.ts');
+  return openTracing({ ...config.tracing, serviceVersion: manifest.version, ...parts });
 }

@@ -56,6 +56,11 @@ export interface RequestFacts {
   readonly clientAddress: string;
   /** Sent with every call to the provider, to correlate both logs. */
   readonly callOptions: Pick<CallOptions, 'requestId' | 'trace'>;
+  /**
+   * Names the transaction that the request is about to store, before the first use of `callOptions`
+   * and `log`: the transaction's trace then begins with the request.
+   */
+  traceTransaction?(id: string): void;
   /** The unparsed body, to be hashed or stored. */
   readonly rawBody: Buffer;
   /** Aborts when the client disconnects or the server closes. */

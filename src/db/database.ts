@@ -6,6 +6,7 @@ import type { EmbeddedDatabase } from './embedded.ts';
 import { QueryBatcher, type BatchRunners, type CallParameters } from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
+import { span, type Tracing } from '../telemetry/tracing.ts';
 import {
   appEventsSetting,
   indexedPool,
@@ -81,6 +82,8 @@ export interface DatabaseOptions {
   readonly clock: Clock;
   /** Whether changes write events for the app's backend; by default not. */
   readonly appEvents?: boolean;
+  /** Records each batch; by default nothing does. */
+  readonly tracing?: Tracing | null;
   /** Called for each round trip to the database. */
   readonly onQuery?: () => void;
   /** Called when notifications stop arriving, and when they arrive again. */
@@ -177,7 +180,11 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       {
         batched(statement, columns) {
           options.onQuery?.();
-          return runPrepared(statement, columns);
+          const { tracing = null } = options;
+          if (tracing === null) return runPrepared(statement, columns);
+          return span(tracing, batchFacts(statement, columns), () =>
+            runPrepared(statement, columns),
+          );
         },
         single: (statement, columns) => on(base.pool, statement, columns),
       },
@@ -215,6 +222,16 @@ export function batched(runSingle: Run, runners: BatchRunners): Query {
     const call = parameters as CallParameters;
     return batcher.query({ name, text, names, batching }, call) as unknown as Promise<Row[]>;
   };
+}
+
+/** A batch serves many requests, so that its span begins a trace of its own. */
+function batchFacts({ name }: Pick<Statement, 'name'>, [first = []]: readonly unknown[][]) {
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': name,
+    'db.operation.batch.size': first.length,
+  };
+  return { name, kind: 'client', attributes } as const;
 }
 
 /** Adds what is the same for both kinds of database. */

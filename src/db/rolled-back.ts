@@ -11,25 +11,23 @@ export async function rolledBack<Result>(
   db: Database,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const end = new RollbackOf<Result>();
+  const end: { result?: { readonly value: Result } } = {};
   try {
     return await db.transaction(async (transaction) => {
       const one = inSavepoints(transaction.query);
       const query = batched(one, { batched: one, single: one });
       const inside: Database = { ...transaction, query, transaction: (inner) => inner(inside) };
       end.result = { value: await work(inside) };
-      throw end;
+      throw new Rollback();
     });
   } catch (error) {
-    if (error !== end || !end.result) throw error;
+    if (!(error instanceof Rollback) || !end.result) throw error;
     return end.result.value;
   }
 }
 
 /** Thrown to roll a transaction back after its work. */
-class RollbackOf<Result> extends Error {
-  result: { readonly value: Result } | null = null;
-}
+class Rollback extends Error {}
 
 function inSavepoints(query: Query): Run {
   let last: Promise<unknown> = Promise.resolve();

@@ -13,6 +13,8 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hexadecimal digits: this request, or this run of a job. */
   readonly spanId: string;
+  /** The span that caused this one; absent: the trace begins here. */
+  readonly parentSpanId?: string;
   /** The outgoing header `traceparent`. */
   readonly traceparent: string;
   /** The outgoing header `tracestate`, unchanged from the caller's. */
@@ -27,23 +29,57 @@ export interface TraceContext {
 export function continueTrace(
   headers: Readonly<Record<string, unknown>>,
   digest: (traceId: string) => string,
+  begin: () => TraceContext = beginTrace,
 ): TraceContext {
   const { traceparent, tracestate } = headers;
   const parent = readTraceparent(traceparent);
-  if (parent === null) return beginTrace();
-  const continued = span(parent.traceId, parent.flags);
-  const context = { ...continued, traceId: digest(parent.traceId) };
+  if (parent === null) return begin();
+  const { parentId: parentSpanId, flags } = parent;
+  const context = {
+    ...span(parent.traceId, { flags }),
+    traceId: digest(parent.traceId),
+    parentSpanId,
+  };
   const state = readTracestate(tracestate);
   return state === null ? context : { ...context, tracestate: state };
 }
 
-/** Begins a trace. This service records no spans, so the trace is not marked as sampled. */
-export function beginTrace(): TraceContext {
-  return span(randomHex(16), 0);
+/** Begins a trace. It is marked as sampled only if this service records its spans. */
+export function beginTrace(isSampled = false): TraceContext {
+  return span(randomHex(16), { flags: isSampled ? sampled : 0 });
 }
 
-function span(traceId: string, flags: number): TraceContext {
+/** Begins a span of a trace, caused by another span of it. */
+export function childSpan(parent: TraceContext): TraceContext {
   const spanId = randomHex(8);
+  const { traceparent, spanId: parentSpanId } = parent;
+  const [start, end] = [traceparent.slice(0, 36), traceparent.slice(52)];
+  return { ...parent, spanId, parentSpanId, traceparent: `${start}${spanId}${end}` };
+}
+
+/**
+ * The first span of a transaction's trace. Its ids follow from the transaction's UUID, so that
+ * every process continues the trace, and finds it, without storing it.
+ */
+export function transactionTrace(id: string, isSampled: boolean): TraceContext {
+  const traceId = id.replaceAll('-', '');
+  return span(traceId, { flags: isSampled ? sampled : 0, spanId: traceId.slice(16) });
+}
+
+/** Whether the spans of the trace are recorded. */
+export function isSampled({ traceparent }: TraceContext): boolean {
+  return traceparent.endsWith('1');
+}
+
+/** The id of the trace as the caller has it. */
+export function traceIdOf({ traceparent }: TraceContext): string {
+  return traceparent.slice(3, 35);
+}
+
+function span(
+  traceId: string,
+  { flags, spanId = randomHex(8) }: { readonly flags: number; readonly spanId?: string },
+): TraceContext {
   const traceparent = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
   return { traceId, spanId, traceparent };
 }
@@ -68,13 +104,19 @@ const parentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 /** The only defined flag: the caller records this trace. Other flags are not propagated. */
 const sampled = 1;
 
-function readTraceparent(header: unknown): { traceId: string; flags: number } | null {
+interface Parent {
+  readonly traceId: string;
+  readonly parentId: string;
+  readonly flags: number;
+}
+
+function readTraceparent(header: unknown): Parent | null {
   const [, version, traceId, parentId, flags, rest] =
     (typeof header === 'string' && parentPattern.exec(header)) || [];
-  if (version === undefined || traceId === undefined) return null;
+  if (version === undefined || traceId === undefined || parentId === undefined) return null;
   if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
-  if (/^0+$/.test(traceId) || /^0+$/.test(parentId ?? '')) return null;
-  return { traceId, flags: Number.parseInt(flags ?? '', 16) & sampled };
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return null;
+  return { traceId, parentId, flags: Number.parseInt(flags ?? '', 16) & sampled };
 }
 
 /** The length that must be propagated (section 3.3.1); a longer header is dropped. */

@@ -39,8 +39,11 @@ export interface ReadBody {
   readonly isOutline: boolean;
 }
 
-/** Larger bodies that are stored as bytes are checked without being parsed. */
-const maxParsedBytes = 16 * 1024;
+/**
+ * Larger bodies that are stored as bytes are checked without being parsed: they may hold hundreds of
+ * items, so their job parses them and reads a part at a time. A body is thus parsed once.
+ */
+const maxParsedBytes = 4_096;
 
 const emptyBody: ReadBody = {
   isPresent: false,

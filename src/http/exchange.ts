@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginTrace, continueTrace, type TraceContext } from '../domain/trace-context.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Locale } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import { preferredLocale } from './negotiation.ts';
@@ -10,6 +11,13 @@ import type { RequestFacts, WithRefusalHeaders } from '../context/operation.ts';
 interface Message {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+}
+
+interface ExchangeOptions {
+  readonly startedAt: Date;
+  readonly digest: (callersId: string) => string;
+  /** Null: no traces. */
+  readonly tracing: Tracing | null;
 }
 
 /** The log fields that identify a request. */
@@ -48,14 +56,15 @@ export class Exchange {
   readonly #digest: (callersId: string) => string;
   #names: ExchangeNames | null = null;
   #trace: TraceContext | null = null;
+  readonly #tracing: Tracing | null;
+  /** The transaction that the request stores, if it has said so and traces are recorded. */
+  transactionId: string | null = null;
 
-  constructor(
-    { request, response }: Message,
-    { startedAt, digest }: { startedAt: Date; digest: (callersId: string) => string },
-  ) {
+  constructor({ request, response }: Message, { startedAt, digest, tracing }: ExchangeOptions) {
     this.request = request;
     this.response = response;
     this.#digest = digest;
+    this.#tracing = tracing;
     this.answeredId = requestId(request.headers['x-request-id']);
     this.locale = preferredLocale(request.headers['accept-language']);
     this.startedAtMs = startedAt.getTime();
@@ -67,9 +76,26 @@ export class Exchange {
   }
 
   get trace(): TraceContext {
-    const { headers, url } = this.request;
-    this.#trace ??= withoutSecret(continueTrace(headers, this.#digest), url);
+    this.#trace ??= this.#ownTrace();
     return this.#trace;
+  }
+
+  #ownTrace(): TraceContext {
+    const { headers, url } = this.request;
+    const begin = (): TraceContext => this.#beginTrace();
+    return withoutSecret(continueTrace(headers, this.#digest, begin), url, begin);
+  }
+
+  #beginTrace(): TraceContext {
+    if (this.#tracing === null) return beginTrace();
+    return this.transactionId === null
+      ? this.#tracing.begin()
+      : this.#tracing.ofTransaction(this.transactionId);
+  }
+
+  /** Names the transaction that the request stores: a trace that begins here has its id. */
+  traceTransaction(id: string): void {
+    if (this.#tracing !== null) this.transactionId = id;
   }
 
   /** Sends `100 Continue` if the client waits for it. */
@@ -140,8 +166,12 @@ export function requestId(header: string | string[] | undefined): string {
 }
 
 /** The trace of a request, or a new one if its id contains the secret application id of the URL. */
-export function withoutSecret(trace: TraceContext, url: string | undefined): TraceContext {
-  return holdsSecret(trace.traceparent, url) ? beginTrace() : trace;
+export function withoutSecret(
+  trace: TraceContext,
+  url: string | undefined,
+  begin: () => TraceContext = beginTrace,
+): TraceContext {
+  return holdsSecret(trace.traceparent, url) ? begin() : trace;
 }
 
 /** Whether an id contains the application id of the URL, in any notation. */
@@ -204,6 +234,10 @@ export class ExchangeFacts implements RequestFacts {
 
   get callOptions(): RequestFacts['callOptions'] {
     return { requestId: this.#exchange.id, trace: this.#exchange.trace };
+  }
+
+  traceTransaction(id: string): void {
+    this.#exchange.traceTransaction(id);
   }
 
   get signal(): AbortSignal {

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ConnectionCloseReason } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
 import { announcesBody } from './body.ts';
 import {
@@ -45,6 +46,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   /** Returns the digest that the log shows in place of a caller's id. */
   digest(callersId: string): string;
+  /** Null: no traces. */
+  readonly tracing: Tracing | null;
   readonly connectionLimits: ConnectionLimits;
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
@@ -91,8 +94,9 @@ export function createListener(options: ListenerOptions): Listener {
   ): void => {
     // Node parses everything that it has read, even after the connection was closed.
     if (request.socket.destroyed) return;
-    const { digest } = options;
-    const exchange = new Exchange({ request, response }, { startedAt: clock.now(), digest });
+    const { digest, tracing } = options;
+    const facts = { startedAt: clock.now(), digest, tracing };
+    const exchange = new Exchange({ request, response }, facts);
     exchange.awaitsContinue = awaitsContinue;
     // A connection that breaks during the response needs no handling.
     response.on('error', () => undefined);

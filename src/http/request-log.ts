@@ -1,6 +1,7 @@
 /** Records one log line and one measurement per request, without any of its values. */
 import type { Context } from '../context/context.ts';
 import { logRequest } from '../telemetry/log.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The operation label of requests that reached no route. */
@@ -41,6 +42,7 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   // are of interest.
   const isQuiet = (name.startsWith('health.') || name === 'page') && status < 400;
   const level = isQuiet ? 'debug' : 'info';
+  if (context.tracing !== null && !isQuiet) traceRequest(context.tracing, exchange, answered);
   // The ids of a request are generated at their first use.
   if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
@@ -48,6 +50,28 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   const { method } = exchange.request;
   const facts = { ...names, spanId, operation, method, path, ...answered, durationMs, userId };
   logRequest(context.log, level, facts);
+}
+
+/**
+ * Records the request. If its trace is the caller's, the trace of the transaction that it has
+ * stored gets a first span of its own, which links to the request.
+ */
+function traceRequest(tracing: Tracing, exchange: Exchange, { status }: Answered): void {
+  const { operation, path, startedAtMs: startMs, trace, transactionId: id } = exchange;
+  const method = exchange.request.method ?? '';
+  const attributes = {
+    'http.request.method': method,
+    'http.response.status_code': status,
+    ...(path !== null && { 'http.route': path }),
+    ...(operation !== null && { 'ponte.operation': operation }),
+    ...(id !== null && { 'ponte.transaction.id': id }),
+  };
+  const name = `${method} ${path ?? ''}`.trim();
+  const error = status >= 500 ? String(status) : null;
+  tracing.record({ name, kind: 'server', trace, startMs, attributes, error });
+  const own = id === null ? null : tracing.ofTransaction(id);
+  if (own === null || own.spanId === trace.spanId) return;
+  tracing.record({ name, kind: 'internal', trace: own, startMs, attributes, error, link: trace });
 }
 
 /** Records a message that was refused before it was parsed as a request. */

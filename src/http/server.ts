@@ -184,6 +184,7 @@ function listenerFor(pipeline: Pipeline, routes: Parameters<typeof createRouter>
     connectionLimits: context.config.connectionLimits,
     refusalSource: pipeline.refusalSource,
     digest: (id) => loggedDigest(context.sealer, id),
+    tracing: context.tracing,
     handle: (exchange) => handle(pipeline, router, exchange),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);

@@ -33,7 +33,10 @@ export const maxRunMs = 30 * 60_000;
 
 export type JobTable = Readonly<Record<string, JobHandler>>;
 
-/** The options for the provider calls of one run. A job has no caller, so its trace begins here. */
-export function jobCallOptions({ id }: LeasedJob): CallOptions {
-  return { requestId: `job-${id}`, trace: beginTrace(), isBackground: true };
+/**
+ * The options for the provider calls of one run. A job has no caller, so its trace begins with the
+ * run.
+ */
+export function jobCallOptions({ id, trace }: LeasedJob): CallOptions {
+  return { requestId: `job-${id}`, trace: trace ?? beginTrace(), isBackground: true };
 }

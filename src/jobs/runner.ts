@@ -1,5 +1,6 @@
 /** One run of a job: its work, and what becomes of it in the queue. */
 import type { Context } from '../context/context.ts';
+import { span } from '../telemetry/tracing.ts';
 import { withJitter } from '../domain/call-duration.ts';
 import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from '../process/job-dispatch.ts';
@@ -39,7 +40,7 @@ export class JobRuns {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
     try {
-      const result = await this.#work(job, handler, work);
+      const result = await this.#traced(job, (run) => this.#work(run, handler, work));
       const status = await this.#succeeded(job, handler, result);
       metrics.jobs.inc({ kind: job.kind, result: 'done' });
       return status === 'queued';
@@ -66,6 +67,16 @@ export class JobRuns {
       log.error({ error, jobId: job.id }, 'a job was not put back');
     }
     return true;
+  }
+
+  /** A run is the first span of a trace, to which its calls of the provider belong. */
+  #traced(job: LeasedJob, work: (run: LeasedJob) => Promise<JobResult>): Promise<JobResult> {
+    const { tracing } = this.#context;
+    if (tracing === null) return work(job);
+    const { id, kind, attempt } = job;
+    const attributes = { 'ponte.job.id': id, 'ponte.attempt': attempt };
+    const facts = { name: `job ${kind}`, kind: 'consumer', attributes } as const;
+    return span(tracing, facts, (trace) => work({ ...job, trace }));
   }
 
   #work(

@@ -150,6 +150,7 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     toCheck('payments left in PAYING', found.overduePayments, 'ponte jobs stats'),
     differences(found),
     pause(found),
+    toCheck('sends after a loss', found.heldSends, 'ponte pix list --stuck'),
     toCheck('unaccounted payments', found.unaccountedPayments, 'ponte pix account'),
   ];
 }

@@ -61,6 +61,8 @@ export interface InspectedBacklog {
   readonly oldestAcceptedSeconds: number;
   /** Sends in PAYING for longer than any process works on one. */
   readonly overduePayments: number;
+  /** Sends before PAYING whose payment may have left, because commits may be lost. */
+  readonly heldSends: number;
   /** Open differences between the provider's statement and what is stored. */
   readonly differences: number;
   /** Those that were found more than a day ago. */
@@ -147,6 +149,7 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     acceptedPayments: backlog.accepted,
     oldestAcceptedSeconds: secondsSince(backlog.oldestAcceptedAt),
     overduePayments: backlog.overdue,
+    heldSends: backlog.held,
     differences: backlog.differences,
     oldDifferences: backlog.oldDifferences,
     pause: await inspectPause(context),

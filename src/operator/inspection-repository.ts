@@ -4,7 +4,7 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
-import { isBlocking, isPixPaused } from '../pix/pause-repository.ts';
+import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -31,6 +31,8 @@ export interface Backlog {
   readonly oldestAcceptedAt: Date | null;
   /** Sends that have been in PAYING for longer than any process works on one. */
   readonly overdue: number;
+  /** Sends before PAYING whose payment may have left, because commits may be lost. */
+  readonly held: number;
   /** Open differences between the provider's statement and what is stored. */
   readonly differences: number;
   /** Those that were found more than a day ago. */
@@ -83,6 +85,7 @@ export const backlogStatement = statement({
            waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
            unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
+           unended.held,
            differing.differences, differing.old as "oldDifferences",
            ${isPixPaused} as "isPaused",
            (select count(*)::int from pix_unaccounted_lines line where ${isBlocking}) as unaccounted
@@ -98,7 +101,8 @@ export const backlogStatement = statement({
                      as accepted,
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING' and updated_at <= ${overdueSince}
-                       and (claimed_until is null or claimed_until <= ${now}))::int as overdue
+                       and (claimed_until is null or claimed_until <= ${now}))::int as overdue,
+                   count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
               from pix_transactions t where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,
              count(*) filter (where found_at < ${oldSince})::int as old

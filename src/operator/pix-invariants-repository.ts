@@ -8,6 +8,7 @@ import {
   chargeExpired,
   correctedNote,
   expiredNote,
+  foundAfterLossNote,
   phasesOfStatus,
   pixStatuses,
   refundedNote,
@@ -212,14 +213,17 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'paying_first',
-    says: 'A send is PAYING before the provider reports on its payment',
+    // The statement shows what a failed send has paid whose PAYING was lost.
+    says: 'A send is PAYING before the provider reports on its payment, unless commits were lost',
     found: `heard.phase || ' without PAYING before it'`,
     join: `join lateral (select l.id, l.phase from ${moves}
                             and (l.phase in ('ACCEPTED', 'UNKNOWN', 'REJECTED')
                                  or (l.phase = 'SETTLED' and t.status = 'COMPLETED'))
                           order by l.id limit 1) as heard on true`,
     where: `t.operation = 'SEND' and not exists
-              (select from ${moves} and l.phase = 'PAYING' and l.id < heard.id)`,
+              (select from ${moves}
+                  and (l.phase = 'PAYING' and l.id < heard.id
+                       or l.note = '${correctedNote} ${foundAfterLossNote}'))`,
   }),
   invariant({
     name: 'paying_once',

@@ -10,6 +10,8 @@ export interface Circumstances {
   readonly hasSession: boolean;
   /** Whether the provider has contradicted it. */
   readonly hasAnomaly: boolean;
+  /** Whether it is a send whose commits may be lost. */
+  readonly mayBeLost: boolean;
 }
 
 export interface NextStep {
@@ -68,6 +70,7 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
 function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   const { phase } = row;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
+    if (circumstances.mayBeLost && !isHeld(row, circumstances)) return heldAfterLoss(row);
     return {
       waitsFor: isHeld(row, circumstances)
         ? 'The process that looks up its Pix key. Nothing has been sent.'
@@ -81,6 +84,19 @@ function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   }
   const { hasSession } = circumstances;
   return phase === 'UNKNOWN' ? unknown(row, hasSession) : accepted(row, hasSession);
+}
+
+function heldAfterLoss({ id, idempotencyKey }: InspectedPix): NextStep {
+  return {
+    waitsFor:
+      "The statement of its user, which is read at the user's next login or send: commits may be " +
+      'lost, and its payment may have left.',
+    operator:
+      `If the user does not come back, ask the provider whether it has executed a payment with ` +
+      `the client request id ${idempotencyKey ?? 'of the send'}. If it states in writing that ` +
+      `there is none: \`ponte pix resolve ${id} --as failed\`. If there is one: ` +
+      `\`ponte pix resolve ${id} --as completed --end-to-end <id>\`.`,
+  };
 }
 
 const beingPaid: NextStep = {

@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
 import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
@@ -99,14 +100,15 @@ export const pixStatements = {
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and t.updated_at <= ${payingSince}
                   and (t.claimed_until is null or t.claimed_until <= ${now}))
-              or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince}))
+              or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince})
+              or ${isHeldAfterLoss('t', payingSince, now)})
        order by t.id limit ${limit}`,
   }),
   find: statement({
     name: 'inspect-pix-one',
     parameters: { id: 'uuid', now: 'timestamptz' },
     text: ({ id, now }) => sql<FoundPix>`
-      select ${columns}, t.payee,
+      select ${columns}, t.payee, ${mayBeLost('t')} as "mayBeLost",
              exists (select from banking_sessions s
                       where s.user_id = t.user_id and s.status = 'ACTIVE'
                         and (s.token_expires_at is null
@@ -228,7 +230,8 @@ export interface StuckSince {
 
 /**
  * Finds sends that may have left and that no process settles: the paying process has died, the
- * response was lost, or the provider accepted the payment and has not reported its end.
+ * response was lost, the provider accepted the payment and has not reported its end, or the commit
+ * of PAYING may be lost.
  * @returns the sends, the oldest first.
  */
 export function findStuckPix(
@@ -248,6 +251,8 @@ export function findStuckPix(
 export interface FoundPix extends InspectedPix {
   /** Whether its user has an active banking session. */
   readonly hasSession: boolean;
+  /** Whether it is a send whose commits may be lost: before PAYING, its payment may have left. */
+  readonly mayBeLost: boolean;
   /** Of a send: the owner of the key that it pays, as the payer was shown it. */
   readonly payee: ShownOwner | null;
 }

@@ -1,15 +1,18 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
 import type { LocalContext } from '../context/context.ts';
-import { phasesOpenToSettlement } from '../domain/pix.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
+import { foundAfterLossNote, isBeforePaying, phasesOpenToSettlement } from '../domain/pix.ts';
+import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
+import { findPause } from '../pix/pause-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
 import { findNamedPix } from './pix-reference.ts';
-import type { InspectedPix } from './pix-repository.ts';
+import type { FoundPix, InspectedPix } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** The required confirmation to fail a payment that may have been sent. */
@@ -22,6 +25,8 @@ export const decisionNote = 'operator ';
 export interface PixResolveInput extends Decision {
   readonly id: string;
   readonly as: 'completed' | 'failed';
+  /** With `completed`: the end-to-end id of the payment, for a send that lacks it after a loss. */
+  readonly endToEnd?: string;
   /** With `failed`: {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
   /** The decider has seen that it is FAILED, and says that it was paid all the same. */
@@ -39,20 +44,21 @@ export interface PixResolveInput extends Decision {
 export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
   async run(context, input, { operator }) {
     const now = context.clock.now();
-    const find = async (): Promise<InspectedPix> => {
-      return findNamedPix(context, input.id);
-    };
+    const find = (): Promise<FoundPix> => findNamedPix(context, input.id);
     const row = await find();
     const { id } = row;
     const circumstances = { now, calls: context.config.provider };
-    const refusal = findRefusal(row, input, circumstances) ?? findMistake(input, operator);
+    const refusal =
+      findRefusal(row, input, circumstances) ??
+      (await refusalAfterLoss(context, row, input)) ??
+      findMistake(input, operator);
     if (refusal !== null) throw new OpError('REFUSED', refusal);
     if (input.onlyCheck) return { transaction: viewOfPix(row) };
-    const { as, reason } = input;
+    const { as, reason, endToEnd } = input;
     const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
     const note = `${decisionNote}${operator.trim()}: ${reason.trim()}`;
     const result = await recordAction(context, action, async (transaction) => {
-      const resolved = await resolve(transaction, row, { as, note });
+      const resolved = await resolve(transaction, row, { as, note, endToEnd });
       return {
         result: resolved,
         targets: resolved ? [`pix:${id}`] : [],
@@ -74,7 +80,7 @@ export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> 
  * @returns why an operator may not resolve this transaction in this way; null: it may be resolved.
  */
 function findRefusal(
-  row: InspectedPix,
+  row: FoundPix,
   input: PixResolveInput,
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
 ): string | null {
@@ -92,13 +98,32 @@ function findRefusal(
       ? 'a process may be creating it at this moment: wait until its claim has expired'
       : null;
   }
-  if (phase === 'RESERVED' || phase === 'RESOLVED') {
+  if (isBeforePaying(phase) && !row.mayBeLost) {
     return `it is in ${phase}: nothing was sent, and the sweep or the next request ends it`;
   }
-  if (phase === 'PAYING' && isHeldNow) {
+  if (phase !== 'ACCEPTED' && phase !== 'UNKNOWN' && isHeldNow) {
     return 'a process may be sending it at this moment: wait until its claim has expired';
   }
+  if (isBeforePaying(phase)) return null;
   return phasesOpenToSettlement.some((one) => one === phase) ? null : `it is in ${phase}`;
+}
+
+/** The record of a send before PAYING may lack that it was paid: the provider knows. */
+async function refusalAfterLoss(
+  context: LocalContext,
+  { operation, phase, endToEnd: stored }: FoundPix,
+  { as, endToEnd = stored ?? undefined }: PixResolveInput,
+): Promise<string | null> {
+  const isLost = operation === 'SEND' && isBeforePaying(phase);
+  if (!isLost) {
+    const isOther = endToEnd !== undefined && endToEnd !== stored;
+    return isOther ? 'only a send that lacks it after a loss of commits takes --end-to-end' : null;
+  }
+  if (await findPause(context)) return 'sends are paused: resume them first';
+  if (as === 'failed') return null;
+  return endToEnd === undefined || timeOfSpiId(endToEnd) === null || !endToEnd.startsWith('E')
+    ? 'commits were lost: give the end-to-end id of its payment with --end-to-end'
+    : null;
 }
 
 function refusalOfCorrection(
@@ -124,6 +149,7 @@ function findMistake(input: PixResolveInput, operator: string): string | null {
 }
 
 interface Resolution extends Pick<PixResolveInput, 'as'> {
+  readonly endToEnd: string | undefined;
   /** For the timeline. */
   readonly note: string;
 }
@@ -138,18 +164,28 @@ async function resolve(
     const proof = { endToEnd: null, providerTxid: null, eventId: null };
     return correctTransaction(context, row.id, { ...proof, source: resolution.note });
   }
-  return (await moveTransaction(context, row.id, decision(row, resolution))) ? 'moved' : null;
+  try {
+    return (await moveTransaction(context, row.id, decision(row, resolution))) ? 'moved' : null;
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    throw new OpError('REFUSED', 'another send has this end-to-end id');
+  }
 }
 
-function decision(row: InspectedPix, { as, note }: Resolution): Move {
+function decision(row: InspectedPix, { as, note, endToEnd }: Resolution): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
+  const isLost = completed && row.operation === 'SEND' && isBeforePaying(row.phase);
   return {
     from: [row.phase],
     to: 'SETTLED',
     status: completed ? 'COMPLETED' : 'FAILED',
     ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
     ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
-    timeline: [{ phase: 'SETTLED', note }],
+    ...(endToEnd !== undefined && { endToEnd }),
+    timeline: [
+      ...(isLost ? [{ phase: 'PAYING', note: foundAfterLossNote } as const] : []),
+      { phase: 'SETTLED', note },
+    ],
   };
 }

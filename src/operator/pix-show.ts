@@ -61,6 +61,7 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
         now: context.clock.now(),
         calls: context.config.provider,
         hasSession: pix.hasSession,
+        mayBeLost: pix.mayBeLost,
         hasAnomaly: timeline.some(({ phase }) => phase === 'ANOMALY'),
       }),
     };

@@ -1,7 +1,7 @@
 /** Checks a dialect before it is active, and shows what the active ones read. Needs no database. */
-import { basename } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { DialectError, openDialects } from '../provider/dialect/load.ts';
+import { DialectError, dialectName, openDialects } from '../provider/dialect/load.ts';
+import { readMessage } from '../provider/dialect/samples.ts';
 
 type ActiveDialects = Config['provider']['dialects'];
 
@@ -15,17 +15,38 @@ export type DialectCheck =
  * an active dialect is checked in its place.
  */
 export function checkDialect(active: ActiveDialects, file: string): DialectCheck {
-  const names = active.names.filter((name) => name !== basename(file, '.yaml'));
+  const chosen = beside(active, file);
   try {
-    const { shapes } = openDialects({ names, files: [...new Set([...active.files, file])] });
-    return { isUsable: true, beside: names, shapes: shapes.length };
+    const { shapes } = openDialects(chosen);
+    return { isUsable: true, beside: chosen.names, shapes: shapes.length };
   } catch (error) {
     if (!(error instanceof DialectError)) throw error;
     return { isUsable: false, faults: error.faults };
   }
 }
 
-/** @returns what the active dialects read in the bytes of an event. */
-export function readByDialects(active: ActiveDialects, event: Buffer): readonly unknown[] {
-  return [...openDialects(active).eachStoredEvent(event)];
+/** The active dialects with a file, which replaces an active one of its name. */
+function beside({ names, files }: ActiveDialects, file: string): ActiveDialects {
+  const others = names.filter((name) => name !== dialectName(file));
+  return { names: others, files: [...new Set([...files, file])] };
+}
+
+export interface MessageToRead {
+  readonly bytes: Buffer;
+  /** A dialect to read it by beside the active ones; it needs no samples yet. */
+  readonly file?: string | undefined;
+  readonly isStatement: boolean;
+}
+
+/**
+ * @returns what is read in a message, as its sample would have it.
+ * @throws DialectError when the dialects cannot be used.
+ */
+export function readByDialects(
+  active: ActiveDialects,
+  { bytes, file, isStatement }: MessageToRead,
+): ReturnType<typeof readMessage> {
+  const chosen = file === undefined ? active : beside(active, file);
+  const dialects = openDialects(chosen, { runSamples: file === undefined });
+  return readMessage(dialects, bytes, { isStatement });
 }

@@ -24,6 +24,7 @@ export async function withProvider<Result>(
     clock,
     log,
     metrics: createMetrics(),
+    tracing: null,
     shutdown,
     dialects,
     deliver,

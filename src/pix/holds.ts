@@ -16,7 +16,7 @@ export function pausedRefusal(outcome?: PixOutcome): AppError {
 
 /** The refusal of a user whose statement could not be read since commits were lost. */
 export function uncheckedRefusal(): AppError {
-  return new AppError('PIX_UNCHECKED', { headers: buildHeaders(uncheckedRetryAfter, 'not_sent') });
+  return new AppError('PIX_UNCHECKED', { headers: buildHeaders(uncheckedRetryAfter, 'unknown') });
 }
 
 function buildHeaders(retryAfter: string, outcome?: PixOutcome): Record<string, string> {
@@ -28,11 +28,14 @@ const unaccounted: Text = {
   pt: 'Um pagamento neste valor pode já ter sido feito. Confira seu extrato e fale com o atendimento.',
 };
 
-/** The refusal of a send that is held, and whose key no payment has. */
+/**
+ * The refusal of a send that is held, and whose key no stored payment has. The outcome is unknown: a
+ * payment with the key may have been made, and its record lost.
+ */
 export function heldRefusal(hold: Exclude<SendHold, 'unread'>): AppError {
   switch (hold) {
     case 'paused':
-      return pausedRefusal('not_sent');
+      return pausedRefusal('unknown');
     case 'unaccounted':
       return new AppError('VALIDATION_FAILED', {
         fields: { amount: [unaccounted] },

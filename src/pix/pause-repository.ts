@@ -47,12 +47,33 @@ export function sendHold(row: string): string {
 }
 
 /**
+ * A condition: commits about the sends of the user of a row may be lost, so that nothing stored
+ * proves what was not sent.
+ * @param row a table expression with the column `user_id`.
+ */
+export function mayHaveLostSends(row: string): string {
+  return `(${isPixPaused} or ${isUnread(row)})`;
+}
+
+/**
  * A condition: nothing stored proves that the send of a row was not paid, because the commit that
- * said so may be lost.
+ * said so may be lost. A line that blocks its amount may be its payment.
  * @param row a table expression of transactions.
  */
 export function mayBeLost(row: string): string {
-  return `(${row}.operation = 'SEND' and (${isPixPaused} or ${isUnread(row)}))`;
+  return `(${row}.operation = 'SEND' and ${sendHold(row)} is not null)`;
+}
+
+/**
+ * A condition: the sweep does not end a send before PAYING, because its payment may have left.
+ * @param row a table expression of transactions.
+ * @param untouchedSince the parameter: no process has changed it since then.
+ * @param now the parameter of the present time.
+ */
+export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
+  return `(${row}.phase in ('RESERVED', 'RESOLVED') and ${row}.updated_at <= ${untouchedSince}
+           and (${row}.claimed_until is null or ${row}.claimed_until <= ${now})
+           and ${mayBeLost(row)})`;
 }
 
 /**

@@ -10,6 +10,7 @@ import { batchedStatement, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
+import { mayHaveLostSends } from './pause-repository.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -78,7 +79,7 @@ const findOutcomeOfKey = batchedStatement({
   parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', idempotencyKey: 'text' },
   batching: {},
   text: (requested) => sql<OutcomeRow>`
-    select requested.ordinal, t.id, t.outcome
+    select requested.ordinal, t.id, t.outcome, ${mayHaveLostSends('requested')} as may_be_lost
       from ${requested}
       join ${activeSessions}
       left join lateral (
@@ -91,11 +92,13 @@ interface OutcomeRow {
   /** Null: no send has the key. */
   readonly id: string | null;
   readonly outcome: PixOutcome | null;
+  /** Whether the commit of a send may be lost. */
+  readonly may_be_lost: boolean;
 }
 
 /**
  * Reads what is known of the send that has a key.
- * @returns `not_sent` when no send has the key.
+ * @returns `not_sent` when no send has the key, and no commit of one can be lost.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active.
  */
 export async function readOutcomeOfKey(
@@ -110,7 +113,8 @@ export async function readOutcomeOfKey(
     idempotencyKey,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return row.id === null ? 'not_sent' : storedOutcome(row);
+  if (row.id !== null) return storedOutcome(row);
+  return row.may_be_lost ? 'unknown' : 'not_sent';
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -59,6 +59,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
       description,
       fingerprint: termsFingerprint(terms),
     };
+    request.traceTransaction?.(reservation.id);
     const { lookup_id: lookupId } = input.body;
     const payee = { userId: token.userId, key: pixKey };
     // Most sends have no look-up: to open an empty one would throw on the hot path.

@@ -3,6 +3,8 @@
  * the queue.
  */
 
+import type { TraceContext } from '../domain/trace-context.ts';
+
 /** A job that runs, under a lease. */
 export interface LeasedJob {
   readonly id: string;
@@ -12,6 +14,8 @@ export interface LeasedJob {
   readonly attempt: number;
   /** The worker that has the lease. */
   readonly worker: string;
+  /** The span of this run; absent without tracing. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /**

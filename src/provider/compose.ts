@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../telemetry/log.ts';
 import { breakerStates, type Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Dialects } from './dialect/dialects.ts';
 import { createHttpClient, type HttpClient } from './http/client.ts';
 import { createHttpProvider } from './http/index.ts';
@@ -20,6 +21,7 @@ export interface ProviderOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | null;
   readonly shutdown: AbortSignal;
   readonly dialects: Dialects;
   /** Delivers a webhook of the simulated bank, which posts it again when this rejects. */
@@ -95,13 +97,14 @@ async function openStub({ config, clock, log, deliver }: ProviderOptions): Promi
 }
 
 function wrapped(provider: Provider, options: ProviderOptions): Provider {
-  const { config, clock, metrics, log, shutdown } = options;
+  const { config, clock, metrics, log, shutdown, tracing } = options;
   const countUnknown = unknownAnswerCounter(metrics);
   const resilient = withResilience(provider, {
     clock,
     timeoutMs: config.provider.timeoutMs,
     retries: config.provider.retries,
     shutdown,
+    tracing,
     onAttempt(observation) {
       const { method, lane, statusClass, durationMs } = observation;
       if (method === 'pay') countUnknown(observation);

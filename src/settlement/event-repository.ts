@@ -218,8 +218,26 @@ export async function findEvent(
  * The condition on moves is true for all of them. Without it the planner would expect a hundred
  * moves for each event, and might read all transactions to find them.
  *
- * Transactions are locked before events, and events before jobs, always in the same order. The
- * events that wait for a moved transaction are woken last.
+ * The parts, in the order in which they are executed. Each takes the rows of the part above it;
+ * PostgreSQL executes a part when the next one first reads it, and what no part reads at the end:
+ *
+ * ```text
+ * requested ─ moves        the moves of all events, sorted by transaction
+ *               ├ moved    locks and moves the transactions that still fit
+ *               │  └ noted     writes their timeline
+ *             finished     locks and ends the events of which no move has failed
+ *               ├ waits        the ids that they wait for from now on
+ *               │  ├ forgotten     removes the other ids
+ *               │  └ waiting       adds those that are new
+ *               ├ queued       queues a job, or has the open one run again
+ *               └ ended        removes the job that made this attempt
+ *                  └ again         unless it was requested again: then it is queued
+ * select                   the results; wakes the events that wait for what moved
+ * ```
+ *
+ * So transactions are locked before events, and events before jobs, in every process in the same
+ * order. The select wakes last, after `queued`, `ended` and `again`, which it reads first, because
+ * PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',

@@ -31,16 +31,12 @@ export interface PostedEvent {
   readonly content: unknown;
 }
 
-/** A longer payload may hold hundreds of items: its job reads it, a part at a time. */
-const maxReadBytes = 4_096;
-
 /** Stores an event with its job, and dispatches the job where this process has room for it. */
 export async function receiveEvent(
   context: Context,
   { payload, content }: PostedEvent,
 ): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
-  const isReadHere = content !== undefined && payload.length <= maxReadBytes;
-  const items = isReadHere ? context.dialects.readEvents(content) : null;
+  const items = content === undefined ? null : context.dialects.readEvents(content);
   const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
   const receivedAt = context.clock.now();
   const place = context.jobs.reserve();

@@ -4,6 +4,7 @@
  * The statements of concurrent events share round trips and commits.
  */
 import { dayMs } from '../clock.ts';
+import { childSpan } from '../domain/trace-context.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
@@ -153,12 +154,14 @@ async function settle(
   { event: known, ...options }: SettleOptions,
 ): Promise<FinishedAttempt | 'overtaken' | null> {
   let event = known ?? (await findAndRead(context, eventId));
+  const startMs = context.clock.now().getTime();
   const moved: ItemOutcome[] = [];
   for (let number = 0; number < maxOvertakenAttempts; number += 1) {
     if (!event) return null;
     const last = await attemptUntilItWaits(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
+      traceApplied(context, last, { eventId, startMs });
       return last;
     }
     moved.push(...last.moved);
@@ -166,6 +169,25 @@ async function settle(
     event = stored && { ...stored, before: [...stored.before, ...moved] };
   }
   return 'overtaken';
+}
+
+/** Records the settlement in the trace of each transaction that the event has changed. */
+function traceApplied(
+  { tracing }: LocalContext,
+  { settlement }: FinishedAttempt,
+  { eventId, startMs }: { readonly eventId: string; readonly startMs: number },
+): void {
+  if (tracing === null) return;
+  for (const { result, transactionId } of settlement.items) {
+    if (result !== 'applied' || transactionId === undefined) continue;
+    tracing.record({
+      name: 'settle',
+      kind: 'consumer',
+      trace: childSpan(tracing.ofTransaction(transactionId)),
+      startMs,
+      attributes: { 'ponte.event.id': eventId, 'ponte.transaction.id': transactionId },
+    });
+  }
 }
 
 async function findAndRead(context: LocalContext, eventId: string): Promise<ReadEvent | null> {

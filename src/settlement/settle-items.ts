@@ -184,10 +184,7 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 const noFacts: Facts = { candidates: [], payees: [] };
 
 /** Reads the rows that an item may concern; most ignored items need no statement. */
-async function loadCandidatesIfNeeded(
-  context: LocalContext,
-  item: WebhookItem,
-): Promise<Facts> {
+async function loadCandidatesIfNeeded(context: LocalContext, item: WebhookItem): Promise<Facts> {
   return needsFacts(item) ? loadCandidates(context, item) : noFacts;
 }
 

@@ -132,16 +132,20 @@ interface DecidedLine {
 async function decideLine(
   context: LocalContext,
   { line, item }: DecidedLine,
-  options: SettleLineOptions,
+  { userId, isDryRun }: SettleLineOptions,
 ): Promise<LineResult> {
   for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
-    const decisions = decide(
-      { eventId: null, item, receivedAt: context.clock.now() },
-      await factsOfItem(context, item, options.userId),
-    );
-    const differences = decisions.flatMap((one) => toDifference(line, one) ?? []);
-    const result = await carryOut(context, decisions.filter(isDoable), { line, options });
-    if (result) return { ...result, differences: [...differences, ...result.differences] };
+    const of = { eventId: null, item, receivedAt: context.clock.now() };
+    const results: (LineResult | null)[] = [];
+    for (const decision of decide(of, await factsOfItem(context, item, userId))) {
+      results.push(await carryOut(context, decision, { line, isDryRun }));
+    }
+    const carried = results.filter((one) => one !== null);
+    if (carried.length < results.length) continue;
+    return {
+      done: carried.flatMap(({ done }) => done),
+      differences: carried.flatMap(({ differences }) => differences),
+    };
   }
   return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
 }
@@ -159,12 +163,8 @@ async function factsOfItem(
   };
 }
 
-type Doable = Extract<
-  Decision,
-  { readonly kind: 'move' | 'record' | 'identify' | 'refund' | 'correct' }
->;
-
-const actions: Readonly<Record<Doable['kind'], LineAction>> = {
+/** What the decisions do that change something. */
+const actions: Readonly<Partial<Record<Decision['kind'], LineAction>>> = {
   move: 'completed',
   correct: 'corrected',
   record: 'received',
@@ -172,46 +172,32 @@ const actions: Readonly<Record<Doable['kind'], LineAction>> = {
   identify: 'identified',
 };
 
-function isDoable(decision: Decision): decision is Doable {
-  return Object.hasOwn(actions, decision.kind);
-}
-
-interface ToCarryOut {
-  readonly line: ReadLine;
-  readonly options: SettleLineOptions;
-}
-
 /** @returns null when a stored transaction has changed meanwhile: the line is decided again. */
 async function carryOut(
   context: LocalContext,
-  decisions: readonly Doable[],
-  { line, options }: ToCarryOut,
+  decision: Decision,
+  { line, isDryRun }: Pick<SettleLineOptions, 'isDryRun'> & { readonly line: ReadLine },
 ): Promise<LineResult | null> {
-  const { endToEnd } = line.ids;
-  const { amountCents } = line;
-  const done: SettledLine[] = [];
-  const differences: LineDifference[] = [];
-  for (const decision of decisions) {
-    const action = actions[decision.kind];
-    if (options.isDryRun) {
-      const transactionId = 'transaction' in decision ? decision.transaction.id : null;
-      done.push({ action, transactionId, endToEnd, amountCents });
-      continue;
-    }
-    const applied = await applyDecisions(context, null, [decision]);
-    if (!applied) return null;
-    const { outcome, settledId } = applied;
-    const { result, reason = 'unclear', transactionId = null } = outcome;
-    const isDone = result === 'applied' || decision.kind === 'identify' || reason === 'corrected';
-    if (settledId !== null && (isDone || result === 'anomaly')) {
-      done.push({ action, transactionId: settledId, endToEnd, amountCents });
-    }
-    if (result === 'anomaly' && !isDone) {
-      const kind = differenceKind(reason);
-      differences.push({ ...differenceFrom(line, { kind, reason }), transactionId });
-    }
+  const action = actions[decision.kind];
+  if (action === undefined) return openResult(line, decision);
+  const settled = { action, endToEnd: line.ids.endToEnd, amountCents: line.amountCents };
+  if (isDryRun) {
+    const transactionId = findTransaction(decision)?.id ?? null;
+    return { done: [{ ...settled, transactionId }], differences: [] };
   }
-  return { done, differences };
+  const applied = await applyDecisions(context, null, [decision]);
+  if (!applied) return null;
+  const { outcome, settledId } = applied;
+  const { result, reason = 'unclear', transactionId = null } = outcome;
+  const isDone = result === 'applied' || action === 'identified' || reason === 'corrected';
+  const isAnomaly = result === 'anomaly' && !isDone;
+  return {
+    done:
+      settledId !== null && (isDone || isAnomaly) ? [{ ...settled, transactionId: settledId }] : [],
+    differences: isAnomaly
+      ? [differenceFrom(line, { kind: differenceKind(reason), reason, transactionId })]
+      : [],
+  };
 }
 
 const kinds: Readonly<Record<string, DifferenceKind>> = {
@@ -225,33 +211,21 @@ function differenceKind(reason: string): DifferenceKind {
   return kinds[reason] ?? 'UNPROVEN';
 }
 
-/** @returns what a decision leaves open, or null. */
-function toDifference(line: ReadLine, decision: Decision): LineDifference | null {
-  if (isDoable(decision)) return null;
-  if (decision.kind === 'skip') {
-    const { result, reason = 'unclear', meanwhile } = decision;
-    if (result !== 'parked') return null;
-    return meanwhile ? toDifference(line, meanwhile) : ofDecision(line, reason, decision);
-  }
-  return ofDecision(line, decision.reason, decision);
-}
-
-function ofDecision(
-  line: ReadLine,
-  reason: string,
-  { transaction }: { readonly transaction?: CandidateRow | undefined },
-): LineDifference {
+/** The result of a decision that changes nothing. */
+function openResult(line: ReadLine, decision: Decision): LineResult {
+  if (decision.kind === 'skip' && decision.result !== 'parked') return nothing;
+  const open = (decision.kind === 'skip' && decision.meanwhile) || decision;
+  const { reason = 'unclear' } = 'reason' in open ? open : {};
   // Money that came in is recorded: only a return may have no payment.
   if (reason === 'no_match') {
-    return differenceFrom(line, { kind: 'MISSING_HERE', reason: 'refund_of_nothing' });
+    return differing(line, { kind: 'MISSING_HERE', reason: 'refund_of_nothing' });
   }
-  const { id: transactionId = null, amount: storedAmount = null } = transaction ?? {};
-  return differenceFrom(line, {
-    kind: differenceKind(reason),
-    reason,
-    transactionId,
-    storedAmount,
-  });
+  const { id: transactionId = null, amount: storedAmount = null } = findTransaction(open) ?? {};
+  return differing(line, { kind: differenceKind(reason), reason, transactionId, storedAmount });
+}
+
+function findTransaction(decision: Decision): CandidateRow | undefined {
+  return 'transaction' in decision ? decision.transaction : undefined;
 }
 
 type Differs = Pick<LineDifference, 'kind' | 'reason'> &

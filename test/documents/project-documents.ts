@@ -19,6 +19,7 @@ export const documents: readonly Document[] = [
   'src/README.md',
   'test/README.md',
   'src/operator/README.md',
+  'src/operator/deploy/README.md',
   'src/provider/README.md',
   'test/bench/README.md',
   'migrations/README.md',

@@ -172,10 +172,15 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
       return answer.rows as Answer[];
     };
   // A transaction that is rolled back has used sequence numbers all the same.
-  const transaction: Transaction = (work) =>
-    inMemory(memory, () =>
-      real.transaction((inReal) => work(transactionOn(compareWith(inReal.query)))),
-    ).finally(synchronize);
+  const transaction: Transaction = async (work) => {
+    try {
+      return await inMemory(memory, () =>
+        real.transaction((inReal) => work(transactionOn(compareWith(inReal.query)))),
+      );
+    } finally {
+      await synchronize();
+    }
+  };
   const first = memory.snapshot();
   const restore = async (snapshot: Snapshot): Promise<void> => {
     memory.restore(snapshot);

@@ -26,7 +26,8 @@ export async function closeDays(simulation: Simulation, settle: Settle): Promise
   await settle(() => scheduler.nowMs > doneMs + jobsRunMs && scheduler.isQuiet);
 }
 
-async function reconcileAll({ clients, operator, oracle, scheduler, began }: Simulation) {
+async function reconcileAll(simulation: Simulation): Promise<void> {
+  const { clients, operator, oracle, scheduler, began } = simulation;
   const days = {
     first: shiftDay(calendarDay(began), -1),
     last: calendarDay(new Date(scheduler.nowMs)),
@@ -49,4 +50,5 @@ async function reconcileAll({ clients, operator, oracle, scheduler, began }: Sim
       }
     }
   }
+  await operator.accountForAll();
 }

@@ -91,6 +91,10 @@ export class Operator {
       );
       if (resumed !== null) break;
     }
+    // What an event has settled may be lost, although the event itself is stored as processed.
+    for (let tries = 0; tries < maxTries && !(await this.replayAll()); tries += 1) {
+      await scheduler.sleep(this.owner, triesPauseMs);
+    }
     this.#isRecovering = false;
   }
 

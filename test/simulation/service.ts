@@ -144,6 +144,7 @@ function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
     clock,
     log,
     metrics,
+    tracing: null,
     db,
     dialects,
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),

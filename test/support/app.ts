@@ -1,8 +1,10 @@
 /** The service for a test: real HTTP, a real database, and a clock that the test controls. */
 import assert from 'node:assert/strict';
 import { startApp, type App } from '../../src/app/app.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
 import { createLog, type Log } from '../../src/telemetry/log.ts';
+import { configuredDialects } from '../../src/provider/configured-dialects.ts';
+import type { Dialects } from '../../src/provider/dialect/dialects.ts';
 import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import { cheapHash } from './cheap-hash.ts';
 import { manualClock, type ManualClock } from './clock.ts';
@@ -59,9 +61,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const database = options.database ?? (await createTestDatabase());
   const clock = options.clock ?? manualClock();
   const logLines: string[] = [];
-  const app = await startApp(testConfig(database, options.environment), {
+  const config = testConfig(database, options.environment);
+  const app = await startApp(config, {
     clock,
     log: capturedLog(logLines),
+    dialects: sharedDialects(config),
   });
   afterFile(async () => {
     // While outcomes are not stored yet, `stop` waits on the service's clock, which must advance.
@@ -103,6 +107,18 @@ export function testConfig(database: TestDatabase, environment: Record<string, s
     THROTTLE_USER_PER_MINUTE: '0',
     ...environment,
   });
+}
+
+const opened = new Map<string, Dialects>();
+
+/** Dialects are opened once in a process: to read and check their files takes 50 ms of a start. */
+function sharedDialects(config: Config): Dialects {
+  const { names, files } = config.provider.dialects;
+  const key = names.join();
+  const known = files.length > 0 ? undefined : opened.get(key);
+  const dialects = known ?? configuredDialects(config);
+  if (files.length === 0) opened.set(key, dialects);
+  return dialects;
 }
 
 function capturedLog(lines: string[]): Log {

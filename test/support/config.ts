@@ -20,7 +20,6 @@ const pems = rsaPems(2048);
 export const production = {
   APP_ENV: 'production',
   DATABASE_URL: 'postgres://ponte:pw@127.0.0.1:1/ponte?sslmode=verify-full',
-  DATABASE_FAILOVER: 'none',
   PROVIDER_STUB: 'false',
   PROVIDER_DIALECTS: 'ponte',
   PROVIDER_BASE_URL: 'https://127.0.0.1:1',

@@ -80,8 +80,8 @@ test('a failover to an asynchronous standby', { skip }, async (t) => {
       );
       for (const key of ['lost-1', 'half-1', 'new-1']) {
         const { status, headers } = await app.send(key);
-        const expected = key === 'half-1' ? [200, 'unknown'] : [503, 'not_sent'];
-        assert.deepEqual([status, headers.get('pix-outcome')], expected, key);
+        assert.equal(status, key === 'half-1' ? 200 : 503, key);
+        assert.equal(headers.get('pix-outcome'), 'unknown', key);
       }
     },
   );

@@ -1,9 +1,10 @@
 /** The service in a separate process, started with the command line of `npm start`. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { settings } from '../../src/config/report.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db.ts';
@@ -17,6 +18,9 @@ const readyWithinMs = 60_000;
 export type ServiceCommand = 'serve' | 'worker';
 
 export type Environment = Readonly<Record<string, string>>;
+
+/** A process without standard input. */
+export type ServiceChild = ChildProcessByStdio<null, Readable, Readable>;
 
 export interface Ended {
   readonly code: number | null;
@@ -107,21 +111,22 @@ export function settingsFor(database: Pick<TestDatabase, 'databaseUrl' | 'dataDi
 
 export class ServiceProcess {
   readonly ended: Promise<Ended>;
-  readonly #child;
+  readonly #child: ServiceChild;
   readonly #ready = Promise.withResolvers<string>();
   #stdout = '';
   #stderr = '';
   #url = '';
 
-  /** @param folder the folder of the code; another release has another one. */
-  constructor(environment: Environment, command: ServiceCommand = 'serve', folder = root) {
-    const { PATH = '' } = process.env;
-    const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
-    this.#child = spawn('/bin/sh', ['-c', startLine(folder).replace(/serve$/, command)], {
-      cwd: folder,
-      env: { ...env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  /**
+   * @param from the folder of the code, because another release has another one, or a function that
+   *   starts the process.
+   */
+  constructor(
+    environment: Environment,
+    command: ServiceCommand = 'serve',
+    from: string | (() => ServiceChild) = root,
+  ) {
+    this.#child = typeof from === 'string' ? launch(environment, command, from) : from();
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk.toString('utf8')));
     this.#child.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString('utf8')));
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
@@ -187,6 +192,17 @@ export class ServiceProcess {
     const [, url = ''] = /^ {2}API +(\S+)\/api\/v1$/m.exec(this.#stdout) ?? [];
     this.#ready.resolve(url);
   }
+}
+
+/** Starts the command line of `npm start` in a folder. */
+function launch(environment: Environment, command: ServiceCommand, folder: string): ServiceChild {
+  const { PATH = '' } = process.env;
+  const env = { ...unset, PATH: `${join(root, 'node_modules', '.bin')}:${PATH}`, PORT: '0' };
+  return spawn('/bin/sh', ['-c', startLine(folder).replace(/serve$/, command)], {
+    cwd: folder,
+    env: { ...env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** Empty values count as unset, and keep a `.env` file of the project out of the tests. */

@@ -97,7 +97,6 @@ describe('a start that is refused', () => {
       [
         'PORT',
         'DATABASE_URL',
-        'DATABASE_FAILOVER',
         'PROVIDER_STUB',
         'PROVIDER_DIALECTS',
         'WEBHOOK_SECRET',

@@ -28,21 +28,24 @@ export interface NamedFile {
 export type Report = (place: string, fault: string) => void;
 
 /**
- * Compiles the shapes of all active dialects. A field that has a meaning in any of them is guarded
- * in each, and a message with an event word of any is a message of the shapes that name that word.
+ * Compiles the shapes of all active dialects. A message with an event word of any of them is a
+ * message of the shapes that name that word.
+ * @param known the dialects whose fields are guarded: a field that has a meaning in any of them may
+ *   have one in every message.
  */
 export function compileShapes(
   files: readonly NamedFile[],
-  common: RefusalCodes,
-  report: Report,
+  known: readonly NamedFile[],
+  { common, report }: { readonly common: RefusalCodes; readonly report: Report },
 ): Shape[] {
-  const guards = guardedNames(files);
+  const guards = guardedNames(known);
   const markers = findMarkers(files);
-  return files.flatMap((one) => {
+  const shapes = files.flatMap((one) => {
     const codes = new Map([...one.codes, ...common]);
     const compiler = new ShapeCompiler(one, { guards, codes, report });
-    return (one.file.shapes ?? []).map((shape) => withoutMarkers(compiler.compile(shape), markers));
+    return (one.file.shapes ?? []).map((shape) => compiler.compile(shape));
   });
+  return shapes.map((shape) => withoutLists(withoutMarkers(shape, markers), shapes));
 }
 
 /** The places of the event words of all dialects. */
@@ -61,6 +64,22 @@ function withoutMarkers(shape: Shape, markers: readonly Path[]): Shape {
 }
 
 const onlyAbsent: ReadonlySet<ValueKind> = new Set(['absent']);
+
+/** The lines of a statement, or the keys of a list, are not those of another list beside them. */
+function withoutLists(shape: Shape, shapes: readonly Shape[]): Shape {
+  const isPage = shape.of.some((scope) => scope === 'statement' || scope === 'key list');
+  if (!isPage) return shape;
+  const beside = shapes.filter(({ of }) => of.some((scope) => shape.of.includes(scope)));
+  const lists = beside.flatMap(({ each }) => (each === null ? [] : [formatPath(each)]));
+  const own = shape.each === null ? '' : formatPath(shape.each);
+  const others = [...new Set(lists)].filter((list) => list !== own);
+  const absent = others.map((list): Condition => {
+    return { path: parsePath(list), kinds: noList, words: null };
+  });
+  return { ...shape, when: [...shape.when, ...absent] };
+}
+
+const noList: ReadonlySet<ValueKind> = new Set(['absent', 'word', 'object']);
 
 /** The conditions of a shape, and those that follow: the value at `a.b` makes `a` an object. */
 export function impliedConditions({ when }: Pick<Shape, 'when'>): readonly Condition[] {

@@ -138,11 +138,13 @@ export class Dialects {
   }
 
   /** The items of a list, and then the lists in each of them: these may grow with time. */
-  *#listed({ name, each, kind }: Shape, node: Node): Generator<Message> {
+  *#listed({ name, each, kind, status }: Shape, node: Node): Generator<Message> {
     const value = each && valueAt(node, each);
     const isList = Array.isArray(value) || isObject(value);
     if (!isList || (Array.isArray(value) && value.length === 0)) {
-      if (kind === 'list') yield this.#unread({ node, scope: name, because: 'no_items' });
+      // A list that has a status says that there is something: an empty one is not understood.
+      const because = status.length > 0 ? 'unknown_shape' : 'no_items';
+      if (kind === 'list') yield this.#unread({ node, scope: name, because });
       return;
     }
     const isIn = isTwofold(node, [value]);

@@ -24,6 +24,9 @@ export class Conflict {
   }
 }
 
+/** The value of a path that runs into a text, a number or a list where it needs an object. */
+export const blocked = Symbol('blocked');
+
 /** Parses `a.b`, `^.a` or `@`; names are compared without case, `_`, `-` and spaces. */
 export function parsePath(text: string): Path {
   return text.split('.').map((step) => (step === '^' || step === '@' ? step : plainName(step)));
@@ -36,7 +39,8 @@ export function formatPath(path: Path): string {
 
 /**
  * Returns the value at a path.
- * @returns undefined for an absent field or null; {@link Conflict} for a contradictory field.
+ * @returns undefined for an absent field or null; {@link Conflict} for a contradictory field;
+ *   {@link blocked} for a field inside something else than an object.
  */
 export function valueAt(node: Node, path: Path): unknown {
   let at: Node | null = node;
@@ -44,7 +48,8 @@ export function valueAt(node: Node, path: Path): unknown {
   for (const step of path) {
     if (step === '^') value = (at = at?.around ?? null)?.value;
     else if (step === '@') value = Array.isArray(value) ? value : undefined;
-    else value = isObject(value) ? foldedFields(value).get(step) : undefined;
+    else if (isObject(value)) value = foldedFields(value).get(step);
+    else return (value ?? '') === '' ? undefined : blocked;
     if (value === undefined || value === null || value instanceof Conflict) {
       return value ?? undefined;
     }

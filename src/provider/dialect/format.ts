@@ -4,6 +4,7 @@
  * explains each key.
  */
 import { Ajv, type ErrorObject } from 'ajv';
+import { isObject } from '../wire-reading.ts';
 import { amountUnits, timeForms, type AmountUnit, type TimeForm } from './values.ts';
 
 /** The word of a file for a field that is known and says nothing. */
@@ -166,16 +167,29 @@ const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile<Dia
  */
 export function structureFaults(content: unknown): string[] {
   if (validate(content)) return [];
-  return [...new Set((validate.errors ?? []).map(formatFault))];
+  return [...new Set((validate.errors ?? []).map((fault) => formatFault(fault, content)))];
 }
 
-function formatFault({ instancePath, message, params, keyword }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.') || 'the file';
+function formatFault(
+  { instancePath, message, params, keyword }: ErrorObject,
+  content: unknown,
+): string {
+  const place = formatPlace(instancePath, content);
   const name: unknown = params['additionalProperty'];
   if (keyword === 'additionalProperties') return `${place}: unknown key ${String(name)}`;
   const allowed: unknown = params['allowedValues'];
   const list = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : '';
   return `${place} ${message ?? 'is invalid'}${list}`;
+}
+
+/** Names a shape by its name instead of its number, if it has one. */
+function formatPlace(instancePath: string, content: unknown): string {
+  const [first, number = '', ...rest] = instancePath.slice(1).split('/');
+  const list: unknown = first === 'shapes' && isObject(content) ? content[first] : null;
+  const one: unknown = Array.isArray(list) ? list[Number(number)] : null;
+  const name: unknown = isObject(one) ? one['name'] : null;
+  const place = typeof name === 'string' ? [`shape ${name}`, ...rest] : [first, number, ...rest];
+  return place.filter(Boolean).join('.') || 'the file';
 }
 
 /** The texts of a key that has one text or a list. */

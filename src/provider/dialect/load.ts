@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseDocument } from 'yaml';
+import { dialectNames } from '../../config/formats.ts';
 import { readRefusalCodes, type RefusalCodes } from '../refusals.ts';
 import { isObject } from '../wire-reading.ts';
 import { compileShapes, findMarkers, type NamedFile } from './compile.ts';
@@ -14,6 +15,11 @@ import { sampleFaults } from './samples.ts';
 const folder = join(import.meta.dirname, '../../../contract/provider');
 
 const extension = '.yaml';
+
+/** The name of a dialect is that of its file. */
+export function dialectName(path: string): string {
+  return basename(path, extension);
+}
 
 export interface DialectChoice {
   /** Names of this project's dialects, such as `bacen`. */
@@ -43,17 +49,23 @@ export class DialectError extends Error {
 }
 
 /**
- * Opens the chosen dialects.
+ * Opens the chosen dialects. The fields of this project's other dialects are guarded as well, so
+ * that a message reads the same whatever dialects are chosen beside its own.
  * @throws DialectError with all faults, also of a file that cannot be read.
  */
-export function openDialects({ names, files }: DialectChoice): Dialects {
-  const own = names.map((name) => join(folder, 'dialects', `${name}${extension}`));
-  return loadDialects([...own, ...files].map((path) => readDialect(path)));
+export function openDialects(
+  { names, files }: DialectChoice,
+  options: Pick<LoadOptions, 'runSamples'> = {},
+): Dialects {
+  const own = (name: string): string => join(folder, 'dialects', `${name}${extension}`);
+  const chosen = [...names.map(own), ...files].map(readDialect);
+  const others = dialectNames.filter((name) => !names.includes(name)).map(own);
+  return loadDialects(chosen, { ...options, guarding: others.map(readDialect) });
 }
 
 /** Reads the file of a dialect, and its samples if there are any. */
 function readDialect(path: string): DialectText {
-  const name = basename(path, extension);
+  const name = dialectName(path);
   const samples = join(dirname(path), `${name}.samples.json`);
   const text = readText(path);
   return { name, text, samples: existsSync(samples) ? readText(samples) : null };
@@ -68,6 +80,12 @@ function readText(path: string): string {
   }
 }
 
+interface LoadOptions {
+  readonly runSamples?: boolean;
+  /** Dialects whose fields are guarded although they are not active. */
+  readonly guarding?: readonly DialectText[];
+}
+
 /**
  * Loads the active dialects together, and runs all their samples: a new dialect may change what
  * another one reads.
@@ -75,7 +93,7 @@ function readText(path: string): string {
  */
 export function loadDialects(
   texts: readonly DialectText[],
-  { runSamples = true }: { readonly runSamples?: boolean } = {},
+  { runSamples = true, guarding = [] }: LoadOptions = {},
 ): Dialects {
   const faults: string[] = [];
   const report = (place: string, fault: string): void => void faults.push(`${place}: ${fault}`);
@@ -86,7 +104,8 @@ export function loadDialects(
   for (const { file, codes } of files) {
     if (!file.shapes) for (const [code, meaning] of codes) common.set(code, meaning);
   }
-  const shapes = compileShapes(files, common, report);
+  const known = [...files, ...guarding.map(({ name, text }) => parseFile(name, text))];
+  const shapes = compileShapes(files, known, { common, report });
   checkShapes(shapes, report);
   if (faults.length > 0) throw new DialectError(faults);
   const refusals = new Map([...files.flatMap(({ codes }) => Array.from(codes)), ...common]);

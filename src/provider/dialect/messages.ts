@@ -3,6 +3,7 @@ import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
 import {
+  blocked,
   Conflict,
   fieldNames,
   formatPath,
@@ -40,12 +41,12 @@ export const unread = {
 export function meets(node: Node, { path, kinds, words }: Condition): boolean {
   const value = valueAt(node, path);
   if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
-  if (words === null || value === undefined) return true;
+  if (words === null || value === undefined || value === blocked) return true;
   return words.has(readWord(value) ?? '');
 }
 
 function valueKind(value: unknown): ValueKind {
-  if (value === undefined) return 'absent';
+  if (value === undefined || value === blocked) return 'absent';
   if (Array.isArray(value)) return 'list';
   return typeof value === 'object' ? 'object' : 'word';
 }

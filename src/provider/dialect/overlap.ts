@@ -15,11 +15,14 @@ export function checkShapes(shapes: readonly Shape[], report: Report): void {
     checkScopes(shape, byName, report);
     for (const other of shapes.slice(index + 1)) {
       if (!shape.of.some((scope) => other.of.includes(scope)) || exclude(shape, other)) continue;
-      const advice = 'name a field in both whose values exclude each other';
       report(shape.name, `may match a message of ${other.name}: ${advice}`);
     }
   }
 }
+
+const advice =
+  'name a field in the `when` of both whose values exclude each other, or use one dialect alone ' +
+  '(PROVIDER_DIALECTS)';
 
 function checkScopes(shape: Shape, byName: ReadonlyMap<string, Shape>, report: Report): void {
   for (const scope of shape.of) {

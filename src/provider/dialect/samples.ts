@@ -7,6 +7,7 @@ import { isObject } from '../wire-reading.ts';
 import type { WebhookItem } from '../webhook-events.ts';
 import type { StatementLine } from '../provider.ts';
 import type { Dialects } from './dialects.ts';
+import { parsePayload } from './payload.ts';
 import type { Shape } from './shape.ts';
 
 /** A message and what is read of it. Fields that are null or absent may be left out. */
@@ -40,13 +41,12 @@ export function sampleFaults(
     return [`${name}: its samples are no JSON list of objects with a name and a list reads`];
   }
   for (const sample of parsed) {
-    const actual = readSample(dialects, sample);
-    read.push(...actual);
-    const expected =
-      sample.isWhole === undefined ? sample.reads : [...sample.reads, sample.isWhole];
-    const found = actual.map(({ result }) => result);
-    if (isDeepStrictEqual(found, expected)) continue;
-    faults.push(`${name}: the sample ${sample.name} reads as ${JSON.stringify(found)}`);
+    const { items, isWhole } = readSample(dialects, sample);
+    read.push(...items);
+    const found = items.map(({ result }) => result);
+    if (isDeepStrictEqual([found, isWhole], [sample.reads, sample.isWhole])) continue;
+    const whole = isWhole === undefined ? '' : `, isWhole ${isWhole}`;
+    faults.push(`${name}: the sample ${sample.name} reads as ${JSON.stringify(found)}${whole}`);
   }
   return [...faults, ...ofDialect.flatMap((shape) => uncovered(shape, read))];
 }
@@ -73,18 +73,40 @@ function isSample(value: unknown): value is Sample {
   return typeof value['name'] === 'string' && Array.isArray(value['reads']);
 }
 
-/** Reads a message; a statement also says whether it is whole. */
-export function readSample(dialects: Dialects, sample: Omit<Sample, 'name' | 'reads'>): Read[] {
-  if (sample.keys !== undefined) return dialects.readKeys(sample.keys).map(readOfKey);
-  if (sample.createdKey !== undefined) {
-    return dialects.readCreatedKeys(sample.createdKey, null).map(readOfKey);
-  }
-  if (sample.statement === undefined) return dialects.readEvents(sample.event).map(readOfItem);
-  const statement = dialects.readStatement(sample.statement, false);
-  if (statement === null) return [];
-  const lines = statement.lines.map((line) => ({ ...noRead, result: shortLine(line) }));
-  return [...lines, { ...noRead, result: statement.isWhole }];
+/**
+ * Reads the bytes of an event or of a statement.
+ * @returns what a sample of the message has.
+ */
+export function readMessage(
+  dialects: Dialects,
+  bytes: Buffer,
+  { isStatement }: { readonly isStatement: boolean },
+): Pick<Sample, 'reads' | 'isWhole'> {
+  if (!isStatement) return { reads: [...dialects.eachStoredEvent(bytes)].map(shortItem) };
+  const statement = parsePayload(bytes)?.content ?? null;
+  const { items, isWhole = false } = readSample(dialects, { statement });
+  return { reads: items.map(({ result }) => result), isWhole };
 }
+
+/** Reads a message, and of a statement whether it is whole. */
+export function readSample(
+  dialects: Dialects,
+  sample: Omit<Sample, 'name' | 'reads'>,
+): { readonly items: readonly Read[]; readonly isWhole?: boolean } {
+  if (sample.keys !== undefined) return { items: dialects.readKeys(sample.keys).map(readOfKey) };
+  if (sample.createdKey !== undefined) {
+    return { items: dialects.readCreatedKeys(sample.createdKey, null).map(readOfKey) };
+  }
+  if (sample.statement === undefined) {
+    return { items: dialects.readEvents(sample.event).map(readOfItem) };
+  }
+  const statement = dialects.readStatement(sample.statement, false);
+  if (statement === null) return { items: [] };
+  const { lines, isWhole } = statement;
+  return { items: lines.map(readOfLine), isWhole };
+}
+
+const readOfLine = (line: StatementLine): Read => ({ ...noRead, result: shortLine(line) });
 
 const readOfKey = (key: string): Read => ({ ...noRead, result: key });
 
@@ -120,7 +142,7 @@ const money: ReadonlySet<string> = new Set(['payment', 'received', 'refund']);
 function uncovered({ name, kind, amount }: Shape, read: readonly Read[]): string[] {
   if (!money.has(kind) && kind !== 'nothing') return [];
   const ofShape = read.filter(({ shape }) => shape === name);
-  if (ofShape.length === 0) return [`${name}: no sample is read by it`];
+  if (ofShape.length === 0) return [`${name}: no sample is read by it: add one (.samples.json)`];
   const isPrecise = ofShape.some(
     ({ amountCents }) => amountCents !== null && amountCents % 100 !== 0,
   );

@@ -17,6 +17,8 @@
  * nothing. For the same reason a shutdown aborts no attempt, and allows a first attempt for a
  * request in progress; but it ends waits at once and prevents repeats.
  */
+import { childSpan, type TraceContext } from '../../domain/trace-context.ts';
+import type { Tracing } from '../../telemetry/tracing.ts';
 import {
   ConstantBackoff,
   handleWhenResult,
@@ -91,6 +93,8 @@ export interface ResilienceOptions {
   readonly shutdown?: AbortSignal;
   /** A number from 0 up to 1, for the jitter. */
   readonly random?: () => number;
+  /** Records each attempt that is sent; by default nothing does. */
+  readonly tracing?: Tracing | null;
   /** Receives every attempt, including refused ones. */
   readonly onAttempt?: (observation: ProviderObservation) => void;
   /** Receives every call when it has ended. */
@@ -276,8 +280,37 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 
   #send(): Promise<Answer | ProviderError> {
+    const { tracing = null } = this.#options;
+    const { trace } = this.#parts.request;
+    return tracing === null || trace === undefined
+      ? this.#makeAttempt(trace)
+      : this.#traceAttempt(tracing, trace);
+  }
+
+  /** The provider receives the span of the attempt as the parent of its own spans. */
+  async #traceAttempt(tracing: Tracing, parent: TraceContext): Promise<Answer | ProviderError> {
+    const trace = childSpan(parent);
+    const startMs = this.#now();
+    const result = await this.#makeAttempt(trace);
+    const error = result instanceof ProviderError ? result : null;
+    tracing.record({
+      name: this.#parts.method,
+      kind: 'client',
+      trace,
+      startMs,
+      attributes: {
+        'ponte.attempt': this.#attempts,
+        'ponte.outcome': error?.outcome ?? 'accepted',
+      },
+      error: error?.statusClass ?? null,
+    });
+    return result;
+  }
+
+  #makeAttempt(trace: TraceContext | undefined): Promise<Answer | ProviderError> {
     const { call, request } = this.#parts;
-    return makeAttempt((signal) => call({ ...request, signal }), {
+    const traced = trace === request.trace ? request : { ...request, trace };
+    return makeAttempt((signal) => call({ ...traced, signal }), {
       clock: this.#options.clock,
       timeoutMs: this.#timeoutMs,
       caller: this.#caller,

@@ -80,6 +80,7 @@ describe('ponte doctor', () => {
         'payments left in PAYING',
         'differences',
         'sends',
+        'sends after a loss',
         'unaccounted payments',
         'last webhook',
         'refused webhooks',

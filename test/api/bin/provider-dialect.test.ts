@@ -66,6 +66,27 @@ const faulty: Readonly<Record<string, readonly [path: string, fault: RegExp]>> =
 describe('ponte provider dialect check', () => {
   const check = (path: string) => ponte(['provider', 'dialect', 'check', path]);
 
+  it('accepts a dialect with a list of its own in the statement, alone or beside others', async () => {
+    const statement = `
+  - { name: page, kind: page, of: statement, when: { moves: list }, each: moves }
+  - name: line
+    kind: line
+    of: page
+    when: { e2e: word }
+    ids: { endToEnd: e2e }
+    amount: { at: cents, unit: centavos }
+`;
+    const path = given(dialect + statement);
+    for (const [names, says] of [
+      ['none', 'alone'],
+      ['ponte', 'beside ponte'],
+    ] as const) {
+      const settings = { PROVIDER_DIALECTS: names };
+      const { code, stdout } = await ponte(['provider', 'dialect', 'check', path], settings);
+      assert.deepEqual([code, stdout.includes(says)], [0, true], stdout);
+    }
+  });
+
   it('accepts a dialect whose samples read as they say: exit 0', async () => {
     const { code, stdout, stderr } = await check(given());
     assert.deepEqual([code, stderr], [0, '']);
@@ -82,25 +103,34 @@ describe('ponte provider dialect check', () => {
 });
 
 describe('ponte provider dialect read', () => {
-  const read = async (bytes: string, path?: string) => {
+  const read = async (bytes: string, argv: readonly string[] = [], path?: string) => {
     const changes = path === undefined ? {} : { PROVIDER_DIALECT_FILES: path };
-    const { code, stdout } = await ponte(['provider', 'dialect', 'read'], changes, bytes);
+    const { code, stdout } = await ponte(['provider', 'dialect', 'read', ...argv], changes, bytes);
     assert.equal(code, 0);
-    return JSON.parse(stdout) as readonly Readonly<Record<string, unknown>>[];
+    return JSON.parse(stdout) as unknown;
   };
 
-  it('prints what the active dialects read in an event', async () => {
-    const [unread] = await read(JSON.stringify(event));
-    assert.equal(unread?.['ignoredBecause'], 'unknown_shape');
-    const [item] = await read(JSON.stringify(event), given());
-    const { shape, status, amountCents, ignoredBecause } = item ?? {};
-    const expected = ['bank/payment', 'COMPLETED', 1050, null];
-    assert.deepEqual([shape, status, amountCents, ignoredBecause], expected);
+  it('prints what the active dialects read in an event, as its sample has it', async () => {
+    const unread = { kind: 'ignored', ignoredBecause: 'unknown_shape' };
+    assert.deepEqual(await read(JSON.stringify(event)), { reads: [unread] });
+    assert.deepEqual(await read(JSON.stringify(event), [], given()), { reads: [reads] });
+  });
+
+  it('reads an event by a file, which needs no samples yet', async () => {
+    assert.deepEqual(await read(JSON.stringify(event), [given(dialect, '[]')]), { reads: [reads] });
+  });
+
+  it('reads a statement, and says whether it is whole', async () => {
+    const line = { endToEnd: 'E1', amount: 10.5, direction: 'DEBIT', status: 'PAID' };
+    const found = { endToEnd: 'E1', amountCents: 1050, direction: 'out', status: 'COMPLETED' };
+    const statement = JSON.stringify({ items: [line], total: 1 });
+    assert.deepEqual(await read(statement, ['--statement']), { reads: [found], isWhole: true });
+    assert.deepEqual(await read('{', ['--statement']), { reads: [], isWhole: false });
   });
 
   it('says of bytes that are no JSON that they are none', async () => {
-    const [item] = await read('{"status": ');
-    assert.equal(item?.['ignoredBecause'], 'not_json');
+    const unread = { kind: 'ignored', ignoredBecause: 'not_json' };
+    assert.deepEqual(await read('{"status": '), { reads: [unread] });
   });
 });
 

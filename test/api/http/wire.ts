@@ -124,6 +124,7 @@ function fakeContext(parts: {
           : Promise.reject(new AppError('UNAUTHENTICATED')),
       jwks: () => ({ keys: [{ kid: 'k1', kty: 'RSA' }] }),
     },
+    tracing: null,
   } as unknown as Context;
 }
 

@@ -91,6 +91,14 @@ describe('ponte pix', () => {
     assert.equal((await runPonte(app, argv)).code, 1);
   });
 
+  it('takes an end-to-end id only for a send that lacks it', async () => {
+    const { id } = await app.givenSend();
+    const rest = `--as completed --end-to-end ${nobodys()} --reason ticket-7 --yes`;
+    const { code, stderr } = await type(`pix resolve ${id} ${rest}`);
+    assert.equal(code, 1);
+    assert.match(stderr, /only a send that lacks it after a loss of commits takes --end-to-end/);
+  });
+
   it('audits: 0 when every rule holds, 1 and the row when one does not', async () => {
     const good = await type('pix audit');
     assert.equal(good.code, 0, good.stdout);

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import { PonteClient, type ClientOptions, type Storage } from '../../../contract/client/index.ts';
 import { givenUser, password, type TestUser } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
+import { Chance } from '../../simulation/chance.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
 const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
 
-type Fetch = typeof fetch;
+type Fetch = NonNullable<ClientOptions['fetch']>;
 
 class Memory implements Storage {
   text: string | null = null;
@@ -25,8 +26,7 @@ function newClient(options: Partial<ClientOptions> = {}): PonteClient {
   return new PonteClient({
     url: app.url,
     storage: new Memory(),
-    sleep: (ms) => new Promise((resolve) => void app.clock.after(ms, () => resolve())),
-    now: () => app.clock.now().getTime(),
+    clock: app.clock,
     ...options,
   });
 }
@@ -43,7 +43,7 @@ async function givenPayer(options: Partial<ClientOptions> = {}) {
 function losing(isLost: () => boolean): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
-    if (String(url).endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
+    if (url.endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
     return response;
   };
 }
@@ -51,7 +51,7 @@ function losing(isLost: () => boolean): Fetch {
 /** Answers sends in place of the service. */
 function answering(answer: () => Response | null): Fetch {
   return async (url, init) => {
-    const response = String(url).endsWith('/pix/send') ? answer() : null;
+    const response = url.endsWith('/pix/send') ? answer() : null;
     return response ?? fetch(url, init);
   };
 }
@@ -84,7 +84,7 @@ test('an app that dies after the first byte goes on with the key at the next tap
   const storage = new Memory();
   const dying: Fetch = async (url, init) => {
     const response = await fetch(url, init);
-    return String(url).endsWith('/pix/send') ? new Promise(() => undefined) : response;
+    return url.endsWith('/pix/send') ? new Promise(() => undefined) : response;
   };
   const { client, user, email } = await givenPayer({ storage, fetch: dying });
   void client.pay(rent);
@@ -206,7 +206,50 @@ test('the answers of a proxy prove nothing: the payment stays pending', async ()
   const { client } = await givenPayer({ fetch: answering(html) });
   const { key, ...pending } = await passUntil(app.clock, client.pay(rent));
   assert.deepEqual(pending, { result: 'pending', transactionId: null });
+  await assert.rejects(client.forget(key), /no final result/);
 });
+
+/** A network, and an app, that fail at the times that a seed draws. */
+function failing(chance: Chance): Fetch {
+  return async (url, init) => {
+    const isSend = url.endsWith('/pix/send');
+    if (isSend && chance.happens(0.2)) throw new TypeError('the request is lost');
+    if (isSend && chance.happens(0.1)) return new Response('busy', { status: 502 });
+    const response = await fetch(url, init);
+    if (isSend && chance.happens(0.3)) throw new TypeError('the answer is lost');
+    if (isSend && chance.happens(0.1)) return new Response('late', { status: 504 });
+    return isSend && chance.happens(0.2) ? new Promise(() => undefined) : response;
+  };
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`thirty customers pay once each, whatever is lost and however often they tap: ${seed}`, async () => {
+    const chance = new Chance(seed);
+    const payOnce = async (): Promise<void> => {
+      const storage = new Memory();
+      const { email, user } = await givenPayer({ storage });
+      const keys = new Set<string>();
+      let result = 'pending';
+      while (result !== 'paid') {
+        // The app starts anew, and may die at any time.
+        const client = newClient({ storage, fetch: failing(chance) });
+        await client.logIn({ email, password });
+        const taps = Array.from({ length: chance.between(1, 3) }, () => client.pay(rent));
+        const death = new Promise<null>((resolve) => {
+          app.clock.after(chance.between(500, 100_000), () => resolve(null));
+        });
+        const payment = await Promise.race([Promise.all(taps), death]);
+        for (const one of payment ?? []) {
+          keys.add(one.key);
+          result = one.result;
+        }
+      }
+      assert.equal(keys.size, 1);
+      assert.equal((await app.executed(user)).length, 1);
+    };
+    await passUntil(app.clock, Promise.all(Array.from({ length: 30 }, payOnce)));
+  });
+}
 
 test('nothing is sent while the storage cannot keep the key', async () => {
   const storage = { getItem: () => null, setItem: () => Promise.reject(new Error('disk full')) };

@@ -5,7 +5,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { resumePix } from '../../../src/operator/pix-pause.ts';
+import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
+import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
+import { listPix } from '../../../src/operator/pix-list.ts';
+import {
+  resolvePix,
+  riskOfFailing,
+  type PixResolveInput,
+} from '../../../src/operator/pix-resolve.ts';
+import { showPix } from '../../../src/operator/pix-show.ts';
 import { accountForPayment, listUnaccounted } from '../../../src/operator/pix-account.ts';
 import { findPause } from '../../../src/pix/pause-repository.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
@@ -18,6 +26,7 @@ import { startPixApp } from './pix-app.ts';
 import { forget, forgetPaying, recordLoss, resume } from './pix-app-loss.ts';
 
 const app = await startPixApp({ environment: { JOBS: 'off' } });
+const minuteMs = 60_000;
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
 
 /** A send that the bank has executed. @returns its key and its answer. */
@@ -29,17 +38,28 @@ async function givenPaid(user: TestUser, body = payment) {
   return { key, id: String(sent.transaction_id), endToEnd };
 }
 
-/** Leaves a field out of the lines of the statement. */
-function withoutClientIds(t: TestContext): void {
+/** Changes the lines of the statement. */
+function changeLines(t: TestContext, change: (line: StatementLine) => StatementLine): void {
   const { provider } = app.context;
   const statement = provider.statement.bind(provider);
   t.mock.method(provider, 'statement', async (request: never) => {
     const read = await statement(request);
-    const lines = read.lines.map((line: StatementLine) => {
-      return { ...line, ids: { ...line.ids, clientRequestId: null } };
-    });
-    return { ...read, lines };
+    return { ...read, lines: read.lines.map(change) };
   });
+}
+
+const withoutClientId = (line: StatementLine): StatementLine => {
+  return { ...line, ids: { ...line.ids, clientRequestId: null } };
+};
+
+const sweep = () => sweepPixTransactions(app.context, { requestId: 'test' });
+
+async function holdsEveryRule(): Promise<void> {
+  const { invariants } = await auditPix.run(app.context, {}, unwatched);
+  assert.deepEqual(
+    invariants.filter(({ broken }) => broken > 0).map(({ name, rows }) => [name, rows]),
+    [],
+  );
 }
 
 describe('after a loss of commits', () => {
@@ -55,11 +75,7 @@ describe('after a loss of commits', () => {
     assert.deepEqual(await app.executed(user), [endToEnd], 'paid once');
     const restored = String(repeat.body.transaction_id);
     assert.equal((await app.stored(restored)).status, 'COMPLETED', 'the statement proves it');
-    const { invariants } = await auditPix.run(app.context, {}, unwatched);
-    assert.deepEqual(
-      invariants.filter(({ broken }) => broken > 0).map(({ name }) => name),
-      [],
-    );
+    await holdsEveryRule();
   });
 
   it('the same key with another amount is refused, with the outcome of the lost send', async () => {
@@ -78,8 +94,8 @@ describe('after a loss of commits', () => {
     const { key, id, endToEnd } = await givenPaid(user);
     await forgetPaying(app, id);
     await recordLoss(app);
-    await app.clock.advance(10 * 60_000);
-    await sweepPixTransactions(app.context, { requestId: 'test' });
+    await app.clock.advance(10 * minuteMs);
+    await sweep();
     assert.equal((await app.stored(id)).phase, 'RESERVED', 'not failed as abandoned');
     const token = await logIn(app, user.email);
     const repeat = await app.send({ ...user, token }, payment, { key });
@@ -122,8 +138,10 @@ describe('after a loss of commits', () => {
     const caller = { ...user, token };
     const answer = await app.send(caller, payment);
     assert.equal(answer.status, 503);
-    assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(answer.headers.get('pix-outcome'), 'unknown');
     assert.equal(answer.headers.get('retry-after'), '30');
+    const invalid = await app.send(caller, { ...payment, amount: -1 });
+    assert.equal(invalid.headers.get('pix-outcome'), 'unknown', 'a send may be lost');
     assert.equal(await app.countOf(user), 0);
     away.mock.restore();
     assert.equal((await app.send(caller, payment)).status, 200);
@@ -134,7 +152,7 @@ describe('after a loss of commits', () => {
     const { id, endToEnd } = await givenPaid(user);
     await forget(app, id);
     await recordLoss(app);
-    withoutClientIds(t);
+    changeLines(t, withoutClientId);
     const blocked = await app.send(user, payment);
     assert.equal(blocked.status, 422);
     assert.equal(blocked.headers.get('pix-outcome'), 'unknown');
@@ -157,11 +175,128 @@ describe('after a loss of commits', () => {
     assert.equal((await app.send(user, payment)).status, 200);
   });
 
+  it('a line without a direction may be a payment: it blocks its amount, and completes nothing', async (t) => {
+    const user = await givenCustomer(app);
+    const [named, unnamed] = [
+      await givenPaid(user),
+      await givenPaid(user, { ...payment, amount: 9 }),
+    ];
+    for (const { id } of [named, unnamed]) await forget(app, id);
+    await recordLoss(app);
+    changeLines(t, (line) => {
+      const undirected = { ...line, direction: null };
+      return line.amountCents === 900 ? withoutClientId(undirected) : undirected;
+    });
+    const repeat = await app.send(user, payment, { key: named.key });
+    assert.equal(repeat.status, 200);
+    const { phase, status } = await app.stored(String(repeat.body.transaction_id));
+    assert.deepEqual([phase, status], ['UNKNOWN', 'PROCESSING'], 'a webhook ends it');
+    assert.equal((await app.send(user, { ...payment, amount: 9 })).status, 422);
+    assert.equal((await app.send(user, { ...payment, amount: 8 })).status, 200, 'another amount');
+  });
+
+  it('a failed send whose PAYING was lost is corrected, and breaks no rule of the audit', async () => {
+    const user = await givenCustomer(app);
+    const { key, id, endToEnd } = await givenPaid(user);
+    await forgetPaying(app, id);
+    await app.clock.advance(10 * minuteMs);
+    await sweep();
+    assert.equal((await app.stored(id)).status, 'FAILED', 'no loss is known yet');
+    await recordLoss(app, new Date(app.clock.now().getTime() - 20 * minuteMs));
+    const token = await logIn(app, user.email);
+    assert.deepEqual(await app.timeline(id), [
+      'RESERVED',
+      'SETTLED abandoned',
+      'SETTLED corrected found_after_loss',
+    ]);
+    const repeat = await app.send({ ...user, token }, payment, { key });
+    assert.deepEqual([repeat.body.status, repeat.body.end_to_end], ['COMPLETED', endToEnd]);
+    await holdsEveryRule();
+  });
+
   it('a user whose statement was read sends without another reading', async (t) => {
     const user = await givenCustomer(app);
     const read = t.mock.method(app.context.provider, 'statement');
     assert.equal((await app.send(user, payment)).status, 200);
     assert.equal(read.mock.callCount(), 0);
+  });
+});
+
+describe('a send whose PAYING was lost, of a user who does not come back', () => {
+  /** @returns the send in RESERVED, as it stays. */
+  async function givenHeld(user: TestUser) {
+    const sent = await givenPaid(user);
+    await forgetPaying(app, sent.id);
+    await recordLoss(app);
+    await app.clock.advance(10 * minuteMs);
+    await sweep();
+    assert.equal((await app.stored(sent.id)).phase, 'RESERVED');
+    return sent;
+  }
+
+  const resolve = (input: Pick<PixResolveInput, 'id' | 'as' | 'endToEnd'>) =>
+    resolvePix.run(
+      app.context,
+      { ...input, reason: 'ticket 7', confirm: riskOfFailing },
+      unwatched,
+    );
+
+  it('is seen by the operator, with what to ask the provider', async () => {
+    const user = await givenCustomer(app);
+    const { key, id } = await givenHeld(user);
+    const listed = await listPix.run(
+      app.context,
+      { stuck: true, userId: user.id, limit: 9 },
+      unwatched,
+    );
+    assert.deepEqual(
+      listed.transactions.map((one) => one.id),
+      [id],
+    );
+    const { backlog } = await inspectDatabase.run(app.context, {}, unwatched);
+    assert.ok(backlog && backlog.heldSends > 0);
+    const { waitsFor, operator } = await showPix.run(app.context, { id }, unwatched);
+    assert.match(waitsFor, /next login or send: commits may be lost/);
+    assert.ok(operator.includes(`client request id ${key}`), operator);
+  });
+
+  it('is failed when the provider has executed nothing, and corrected when that was wrong', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await givenHeld(user);
+    const { transaction } = await resolve({ id, as: 'failed' });
+    assert.equal(transaction.status, 'FAILED');
+    await holdsEveryRule();
+    await logIn(app, user.email);
+    assert.equal((await app.stored(id)).status, 'COMPLETED', 'the statement proves the payment');
+    await holdsEveryRule();
+  });
+
+  it('is completed under the end-to-end id of its payment, once', async () => {
+    const user = await givenCustomer(app);
+    const { key, id, endToEnd } = await givenHeld(user);
+    await refused(resolve({ id, as: 'completed' }), /give the end-to-end id/);
+    await refused(resolve({ id, as: 'completed', endToEnd: 'E-other' }), /give the end-to-end id/);
+    const { transaction } = await resolve({ id, as: 'completed', endToEnd: String(endToEnd) });
+    assert.deepEqual([transaction.status, transaction.endToEnd], ['COMPLETED', endToEnd]);
+    const token = await logIn(app, user.email);
+    const repeat = await app.send({ ...user, token }, payment, { key });
+    assert.equal(repeat.body.status, 'COMPLETED');
+    assert.deepEqual(await app.executed(user), [endToEnd]);
+    await holdsEveryRule();
+  });
+
+  it('is not completed under the end-to-end id of another send, and not in a pause', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await givenHeld(user);
+    const other = await givenPaid(await givenCustomer(app));
+    const foreign = { id, as: 'completed', endToEnd: String(other.endToEnd) } as const;
+    await refused(resolve(foreign), /another send has this end-to-end id/);
+    await pausePix.run(app.context, { reason: 'failover' }, unwatched);
+    await refused(resolve({ id, as: 'failed' }), /sends are paused/);
+    await resume(app);
+    const open = await givenPaid(await givenCustomer(app));
+    const needless = { id: open.id, as: 'completed', endToEnd: String(other.endToEnd) } as const;
+    await refused(resolve(needless), /only a send that lacks it/);
   });
 });
 

@@ -30,7 +30,7 @@ describe('while sends are paused', () => {
     await whilePaused(async () => {
       const answer = await app.send(ana, payment, { key });
       assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+      assert.equal(answer.headers.get('pix-outcome'), 'unknown');
       assert.equal(answer.headers.get('retry-after'), '60');
       assert.equal(await app.countOf(ana), 0, 'no key is claimed');
     });

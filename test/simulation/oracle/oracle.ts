@@ -168,7 +168,6 @@ export class Oracle {
 
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId, endToEnd }: Payment): void {
-    if (this.#lost.hasLostRecord({ endToEnd })) return;
     const name = nameOf(customer, clientRequestId);
     if (this.#finalAnswers.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);
@@ -332,7 +331,7 @@ export class Oracle {
   /** Whether the service may report that a payment failed, for all that the bank has said. */
   #mayHaveFailed(payment: Payment): boolean {
     const { state, isDenied } = payment;
-    return state === 'reversed' || isDenied === true || this.#lost.hasLostRecord(payment);
+    return state === 'reversed' || isDenied === true;
   }
 
   /** Whether a payment under the key was made, although FAILED was stored first. */

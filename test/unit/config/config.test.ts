@@ -68,6 +68,7 @@ describe('the configuration of an empty environment', () => {
       jobLeaseSeconds: 30,
       metricsPort: undefined,
       metricsHost: '127.0.0.1',
+      tracing: null,
       logLevel: 'info',
     });
   });
@@ -117,9 +118,9 @@ describe('what an environment requires', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
-  it('production: the failover, the webhook secret and the number of proxies too', () => {
+  it('production: the webhook secret and the number of proxies too', () => {
     const more = ['PROVIDER_DIALECTS', 'WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
-    const names = ['DATABASE_URL', 'DATABASE_FAILOVER', 'PROVIDER_STUB', ...more, ...keys];
+    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
   });
@@ -151,6 +152,22 @@ describe('what an environment requires', () => {
   it('an empty value counts as unset', () => {
     assert.equal(loadConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
     assertFaults({ ...production, WEBHOOK_SECRET: '' }, 'WEBHOOK_SECRET');
+  });
+});
+
+describe('traces', () => {
+  it('have the headers as they are sent', () => {
+    const { tracing } = loadConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc=, x-tenant=1',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    });
+    assert.deepEqual(tracing, {
+      endpoint: 'http://collector:4318',
+      headers: { authorization: 'Bearer abc=', 'x-tenant': '1' },
+      serviceName: 'ponte',
+      ratio: 0.25,
+    });
   });
 });
 
@@ -209,6 +226,10 @@ const accepted: Record<string, string[]> = {
   JOB_LEASE_SECONDS: ['1', '50'],
   METRICS_PORT: ['9464'],
   METRICS_HOST: ['0.0.0.0', '::1'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http://127.0.0.1:4318', 'https://collector.test/otlp'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['authorization=Bearer%20abc,x-tenant=1'],
+  OTEL_SERVICE_NAME: ['ponte-eu'],
+  OTEL_TRACES_SAMPLER_ARG: ['0', '0.01', '1'],
   LOG_LEVEL: ['silent', 'debug'],
 };
 
@@ -239,7 +260,7 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
-  PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift'],
+  PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift', 'none,ponte'],
   PROVIDER_DIALECT_FILES: ['bank.json', 'bank'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
   PIX_KEY_OWN_EMAIL: ['1', 'yes'],
@@ -282,6 +303,10 @@ const refusedValues: Record<string, string[]> = {
   JOB_LEASE_SECONDS: ['0', '51', '1.5'],
   METRICS_PORT: ['65536'],
   METRICS_HOST: ['a b'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'ftp://collector', 'http://u:p@collector'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['authorization', '=abc', 'a=%zz', 'a=%0A', 'a b=c'],
+  OTEL_SERVICE_NAME: [tooLong],
+  OTEL_TRACES_SAMPLER_ARG: ['2', '-1', 'half', '1.5'],
   LOG_LEVEL: ['loud', 'INFO'],
 };
 

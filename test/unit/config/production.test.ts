@@ -219,11 +219,6 @@ const cases: readonly Case[] = [
     faults: { LOG_LEVEL: /^must be one of fatal, error, warn, info, debug, trace in production$/ },
   },
   {
-    what: 'no word on the failover of the database',
-    changes: { DATABASE_FAILOVER: unset },
-    faults: { DATABASE_FAILOVER: /^is required in production: one of none, synchronous-standby/ },
-  },
-  {
     what: 'no word on the proxies in front',
     changes: { TRUST_PROXY_HOPS: unset },
     faults: { TRUST_PROXY_HOPS: /^is required in production: the number of proxies in front/ },
@@ -267,7 +262,6 @@ const cases: readonly Case[] = [
     },
     faults: {
       DATABASE_URL: lacksTls,
-      DATABASE_FAILOVER: /^is required in production/,
       PROVIDER_BASE_URL: /https/,
       PROVIDER_DIALECTS: /^is required in production/,
       WEBHOOK_SECRET: isShort,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { DialectError, loadDialects, openDialects } from '../../../../src/provider/dialect/load.ts';
 import { dialectNames } from '../../../../src/config/formats.ts';
 
@@ -263,4 +264,32 @@ it('a file that cannot be read is named', () => {
     () => openDialects({ names: [], files: ['/nowhere/bank.yaml'] }),
     /\/nowhere\/bank.yaml cannot be read \(ENOENT\)/,
   );
+});
+
+describe('the fields of dialects that are not active', () => {
+  it('are guarded: a second status makes a message undeclared, whatever dialects are chosen', () => {
+    const bacen = openDialects({ names: ['bacen'], files: [] });
+    const event = { pix: [{ endToEndId: 'E1', valor: '10.50', situacao: 'PENDENTE' }] };
+    const [item] = bacen.readEvents(event);
+    assert.deepEqual([item?.ignoredBecause, item?.word], ['undeclared_field', 'situacao']);
+  });
+});
+
+it('the example of the document reads its samples, beside every dialect and alone', () => {
+  const document = readFileSync(
+    new URL('../../../../src/provider/README.md', import.meta.url),
+    'utf8',
+  );
+  const [text = '', samples = ''] = ['yaml', 'json'].map((language) => {
+    const [, block = ''] = document.split(`\`\`\`${language}\n`);
+    return block.split('```')[0];
+  });
+  const example = { name: 'bank', text: text.replaceAll(/^ {3}/gm, ''), samples };
+  const folder = fileURLToPath(new URL('../../../../contract/provider/dialects/', import.meta.url));
+  const own = dialectNames.map((name) => ({
+    name,
+    text: readFileSync(`${folder}${name}.yaml`, 'utf8'),
+    samples: readFileSync(`${folder}${name}.samples.json`, 'utf8'),
+  }));
+  for (const others of [own, []]) assert.ok(loadDialects([...others, example]).shapes.length >= 4);
 });

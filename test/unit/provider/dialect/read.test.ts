@@ -45,6 +45,8 @@ describe('the items of a payload', () => {
   it('are none in an empty list, and one without any in an empty list of a shape', () => {
     assert.deepEqual(summary([]), []);
     assert.deepEqual(summary({ pix: [] }), [[0, 'no_items']]);
+    const paid = { txid, status: 'CONCLUIDA', valor: { original: '10.50' }, pix: [] };
+    assert.deepEqual(summary(paid), [[0, 'unknown_shape']]);
     assert.deepEqual(summary({ pix: [7, null] }), [
       [0, 'not_an_object'],
       [1, 'not_an_object'],
@@ -70,6 +72,23 @@ describe('the items of a payload', () => {
 });
 
 describe('a field', () => {
+  it('inside a text, a number or a list is unreadable, never absent', () => {
+    const request = { EndToEndId: endToEnd, TransactionIdentification: txid, Amount: 12.34 };
+    const receivedPix = { TransactionType: 'RECEIVEPIX', ...request };
+    const movement = { event: 'MOVEMENT_FAILED', payment: { value: 1050, correlationID: 'key' } };
+    const received = { endToEndId: endToEnd, txid, valor: '12.34' };
+    const cases: readonly [payload: unknown, because: string][] = [
+      [{ RequestBody: { ...receivedPix, StatusCode: 3 } }, 'unknown_status'],
+      [{ RequestBody: { ...receivedPix, StatusCode: ['ERROR'] } }, 'unknown_status'],
+      [{ RequestBody: { ...receivedPix, CreditParty: 'ana@ponte.test' } }, 'unreadable_payee'],
+      [{ pix: [{ ...received, recebedor: '52998224725' }] }, 'unreadable_payee'],
+      [{ ...movement, error: 'AB11' }, 'unlisted_code'],
+      [{ ...movement, transaction: 'E1' }, 'unreadable_id'],
+    ];
+    for (const [payload, because] of cases) assert.equal(readOne(payload).ignoredBecause, because);
+    assert.equal(readOne({ pix: [{ ...received, recebedor: '' }] }).kind, 'received');
+  });
+
   it('is read in any spelling of its name, where all spellings say the same', () => {
     const shouted = {
       EVENT: 'pix_payment',

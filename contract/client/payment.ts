@@ -1,0 +1,36 @@
+/** A payment on the device, and what became of it. */
+import type { SendPixRequest } from '../types.ts';
+import type { Refusal } from './send-answer.ts';
+
+/** The four results that a screen can show. */
+export type PayResult =
+  /** The money has left the account. */
+  | { readonly result: 'paid'; readonly transactionId: string }
+  /** No money has left, and none will under this key: the customer may pay again. */
+  | {
+      readonly result: 'not_paid';
+      readonly transactionId: string | null;
+      /** Null: no reason is known. With `errors.lookup_id`, look the payee up again first. */
+      readonly refusal: Refusal | null;
+    }
+  /** It may have been paid. Show it as in process, and `resume` it, also after a restart. */
+  | { readonly result: 'pending'; readonly transactionId: string | null }
+  /** It may have been paid, and only the customer can go on: by a login, or as the text says. */
+  | {
+      readonly result: 'blocked';
+      readonly reason: 'log_in' | 'refused';
+      readonly refusal: Refusal | null;
+    };
+
+export interface StoredPayment {
+  /** The `Idempotency-Key` of its requests. It names the payment on this device. */
+  readonly key: string;
+  /** The e-mail of the payer's login: the key is another payment's for another user. */
+  readonly payer: string;
+  readonly request: SendPixRequest;
+  /** When the newest request without an answer was sent, in milliseconds; null: there is none. */
+  readonly unansweredAt: number | null;
+  readonly transactionId: string | null;
+  /** Null while the payment has no final result. */
+  readonly result: PayResult | null;
+}
