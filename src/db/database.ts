@@ -14,12 +14,13 @@ import {
   openPool,
   postgresConnection,
   run,
+  runInTurn,
+  runTransaction,
   unitConnection,
   type Connection,
 } from './pool.ts';
 import { preparedRunner } from './prepared-query.ts';
-import { bind, type Statement } from './statement.ts';
-import { transactionOn, type Units } from './transaction.ts';
+import { bind, bindSingle, type Statement } from './statement.ts';
 
 export type { Statement } from './statement.ts';
 
@@ -244,6 +245,43 @@ function withTransactions(
     transaction: (work) => transactionOn(units, database, work),
   };
   return database;
+}
+
+/** The connections of transactions. */
+interface Units {
+  readonly pool: pg.Pool;
+  readonly onReserve?: () => Promise<void>;
+  readonly onQuery: () => void;
+}
+
+/** See {@link Database.transaction}. */
+async function transactionOn<Result>(
+  { pool, onReserve, onQuery }: Units,
+  database: Database,
+  work: (transaction: Database) => Promise<Result>,
+): Promise<Result> {
+  await onReserve?.();
+  return runTransaction(pool, async (client) => {
+    const connection = runInTurn(client);
+    let unit = null as Promise<EntityManager> | null;
+    const openUnit = async (): Promise<EntityManager> => {
+      const [orm, { unitOfTransaction }] = await Promise.all([database.orm(), import('./orm.ts')]);
+      return unitOfTransaction(orm, connection);
+    };
+    const transaction: Database = {
+      ...database,
+      isTransaction: true,
+      query(statement, parameters) {
+        onQuery();
+        return run(connection, statement, bindSingle(statement, parameters));
+      },
+      em: () => (unit ??= openUnit()),
+      transaction: (inner) => inner(transaction),
+    };
+    const result = await work(transaction);
+    await (await unit)?.flush();
+    return result;
+  });
 }
 
 function sumConnections(pools: readonly pg.Pool[]): ReturnType<Database['connections']> {

@@ -148,6 +148,7 @@ function isLockRefused(error: unknown): boolean {
 
 const currentDatabase = statement({
   name: 'current-database',
+  parameters: {},
   text: () => sql<Named>`select current_database() as name`,
 });
 
@@ -166,6 +167,7 @@ const migrated = new WeakSet<Database>();
 
 const ping = statement({
   name: 'is-there',
+  parameters: {},
   text: () => sql`select 1`,
 });
 
@@ -224,6 +226,7 @@ interface AppliedRow extends Named {
 /** As MikroORM has stored them. */
 const readApplied = statement({
   name: 'migrations-applied',
+  parameters: {},
   text: () => sql<AppliedRow>`select name, executed_at from schema_migrations order by id`,
 });
 

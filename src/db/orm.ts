@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { BoundDriver } from './bound-driver.ts';
 import { entities } from './entities/index.ts';
 import { migrationsFolder } from './migrations-folder.ts';
-import type { TransactionConnection } from './transaction.ts';
+import type { TransactionConnection } from './pool.ts';
 
 /**
  * @param connection how the database is reached: driver options, pool, name.
@@ -71,7 +71,7 @@ export async function openOrm({ pool, onReserve, onQuery }: OrmOptions): Promise
 export function unitOfTransaction(orm: MikroORM, connection: TransactionConnection): EntityManager {
   const client = { query: connection.query, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined, options: {} };
-  const dialect = new PostgresDialect({ pool: pool as unknown as pg.Pool });
+  const dialect = new PostgresDialect({ pool });
   const em = orm.em.fork();
   em.setTransactionContext(new Kysely({ dialect }));
   return em;

@@ -161,6 +161,20 @@ export async function runTransaction<Result>(
   }
 }
 
+/** One connection, as the statements of a transaction see it. */
+export type TransactionConnection = Pick<pg.Pool, 'query'>;
+
+/** @returns the connection for statements that are called at once: they run one by one. */
+export function runInTurn(client: pg.PoolClient): TransactionConnection {
+  let last: Promise<unknown> = Promise.resolve();
+  const query = (...call: Parameters<pg.PoolClient['query']>): Promise<unknown> => {
+    const answer = last.then(() => client.query(...call));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+  return { query: query as unknown as pg.Pool['query'] };
+}
+
 /** Runs a statement once, on a connection. A named statement is prepared there. */
 export async function run<Row>(
   connection: Pick<pg.Pool, 'query'>,

@@ -38,7 +38,7 @@ type Value<Type> = Type extends `${infer Some extends ParameterType} null`
       : never;
 
 type Declared<Type extends string> = Readonly<Record<string, Type>>;
-type Values<Declaration> = { readonly [Name in keyof Declaration]: Value<Declaration[Name]> };
+type Values<Parameters> = { readonly [Name in keyof Parameters]: Value<Parameters[Name]> };
 
 declare const rowOfText: unique symbol;
 declare const callOfStatement: unique symbol;
@@ -74,24 +74,20 @@ export interface Statement<Row = unknown, Parameters = never> {
 interface Declaration<Parameters, Row> {
   readonly name: string;
   /** Their types by their names. */
-  readonly parameters?: Parameters;
+  readonly parameters: Parameters;
   /** Returns the SQL; its argument has each parameter by its name, with its type. */
   readonly text: (parameters: { readonly [Name in keyof Parameters]: string }) => Sql<Row>;
   readonly indexed?: true;
 }
 
 /** Declares a statement that runs by itself. */
-export function statement<
-  Row,
-  // The default of a statement without parameters.
-  const Parameters extends Declared<ParameterType> = Record<never, never>,
->({
+export function statement<Row, const Parameters extends Declared<ParameterType>>({
   name,
   parameters,
   text,
   indexed,
 }: Declaration<Parameters, Row>): Statement<Row, Values<Parameters>> {
-  const types = Object.entries<ParameterType>(parameters ?? {});
+  const types = Object.entries<ParameterType>(parameters);
   const places = types.map(([parameter, type], index) => {
     return [parameter, `$${index + 1}::${withoutNull(type)}`] as const;
   });
@@ -145,11 +141,11 @@ export function bind({ names = [] }: Pick<Statement, 'names'>, parameters: unkno
 
 /** @returns the values of a single call: a batched statement gets each one as an array. */
 export function bindSingle(
-  statement: Pick<Statement, 'names' | 'batching'>,
+  { names = [], batching }: Pick<Statement, 'names' | 'batching'>,
   parameters: unknown,
 ): unknown[] {
-  const values = bind(statement, parameters);
-  return statement.batching ? values.map((value) => [value]) : values;
+  const values = bind({ names }, parameters);
+  return batching ? values.map((value) => [value]) : values;
 }
 
 function withoutNull(type: ParameterType): string {

@@ -193,6 +193,7 @@ export async function releaseLapsedJobs(
 
 const releaseAll = statement({
   name: 'after-crash-jobs',
+  parameters: {},
   text: () => sql`
     update jobs set status = 'queued', leased_by = null, leased_until = null
      where status = 'running'`,

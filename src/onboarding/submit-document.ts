@@ -180,7 +180,7 @@ function completeDocument({ id, ...content }: NewDocument): Change {
   const { tipoDocumento, contentHash } = content;
   return async (application, transaction) => {
     const { status, error } = getStep(application, 'documents');
-    // The cause of an unreadable document may be a wrong key: it is kept until it is submitted again.
+    // An unreadable document is kept until now, because the cause may be a wrong encryption key.
     if (error === 'CONTENT_MISSING') {
       await dropStoredOfType(transaction, { applicationId: application.id, tipoDocumento });
     }

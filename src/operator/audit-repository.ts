@@ -119,7 +119,11 @@ const waitingEvents = `
    where e.status = 'anomaly' and exists (select from webhook_waits w where w.event_id = e.id)`;
 
 const counted = (name: string, text: string) =>
-  statement({ name: `audit-count-${name}`, text: () => sql<{ rows: number }>`${text}` });
+  statement({
+    name: `audit-count-${name}`,
+    parameters: {},
+    text: () => sql<{ rows: number }>`${text}`,
+  });
 
 const counts = {
   transaction: counted(

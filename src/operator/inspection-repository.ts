@@ -147,6 +147,7 @@ export interface ServerState {
 
 const server = statement({
   name: 'ops-inspect-database',
+  parameters: {},
   text: () => sql<ServerState>`
     select clock_timestamp() as now, current_setting('server_version') as version,
            current_setting('fsync') as fsync,
@@ -184,14 +185,14 @@ export interface WebhookState {
 
 const webhookState = statement({
   name: 'ops-inspect-webhooks',
-  parameters: { refusedSince: 'timestamptz', unreadSince: 'timestamptz', unreadReasons: 'text[]' },
-  text: ({ refusedSince, unreadSince, unreadReasons }) => sql<WebhookState>`
+  parameters: { refusedSince: 'timestamptz', unreadSince: 'timestamptz', reasons: 'text[]' },
+  text: ({ refusedSince, unreadSince, reasons }) => sql<WebhookState>`
     select (select max(received_at) from webhook_events) as "newestAt",
            (select count(*)::int from webhook_events
              where received_at >= ${unreadSince}
                and (status = 'ignored' and results @? '$[*].transactionId'
                     or exists (select from jsonb_array_elements(results) as item
-                                where item->>'reason' = any(${unreadReasons})))) as unread,
+                                where item->>'reason' = any(${reasons})))) as unread,
            (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'refusals', refusals,
                                                          'lastAt', last_at)), '[]'::jsonb)
               from (select reason, sum(refusals)::int as refusals, max(last_at) as last_at
@@ -204,7 +205,11 @@ export async function readWebhookState(
   { db }: Pick<LocalContext, 'db'>,
   { refusedSince, unreadSince }: { readonly refusedSince: Date; readonly unreadSince: Date },
 ): Promise<WebhookState> {
-  const [state] = await db.query(webhookState, { refusedSince, unreadSince, unreadReasons });
+  const [state] = await db.query(webhookState, {
+    refusedSince,
+    unreadSince,
+    reasons: unreadReasons,
+  });
   if (!state) throw new Error('the state of the webhooks has no row');
   return state;
 }

@@ -30,7 +30,9 @@ const exported = (userId: string) =>
     sessions: `
     select id, status, token_expires_at, created_at, renewed_at, ended_at
       from banking_sessions where user_id = ${userId} order by created_at, id`,
-    logins: `select last_login_at from login_addresses where user_id = ${userId} order by last_login_at`,
+    logins: `
+    select last_login_at from login_addresses
+     where user_id = ${userId} order by last_login_at`,
     securityEvents: `select at, kind from security_events where user_id = ${userId} order by id`,
     transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
@@ -56,7 +58,8 @@ const exported = (userId: string) =>
            found_at, closed_at, closed_as
       from reconciliation_differences where user_id = ${userId} order by id`,
     appEvents: `
-    select id, type, status, at, delivered_at from app_events where user_id = ${userId} order by at, id`,
+    select id, type, status, at, delivered_at from app_events
+     where user_id = ${userId} order by at, id`,
     applications: `
     select person_type, status, kyc_status, steps, address, proposal, validation,
            validation_failures, validation_locked_until, pessoa_fisica_id, agency, account_number,
@@ -305,7 +308,8 @@ const erasing = {
      where status in ('processed', 'ignored') and payload is not null
        and (id = any(${eventIds})
             or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id where t.user_id = ${userId}))
+                        join pix_transactions t on t.id = l.transaction_id
+                       where t.user_id = ${userId}))
     returning id`,
   }),
   /** The event and its time stay; the digests of the e-mail and of the address do not. */
@@ -337,7 +341,8 @@ const erasing = {
      where payload is not null
        and (id = any(${eventIds})
             or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id where t.user_id = ${userId}))
+                        join pix_transactions t on t.id = l.transaction_id
+                       where t.user_id = ${userId}))
      order by received_at, id`,
   }),
   count: statement({

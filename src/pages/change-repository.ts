@@ -4,6 +4,7 @@ import { sql, statement } from '../db/statement.ts';
 
 const lastSettledStatement = statement({
   name: 'page-last-settled',
+  parameters: {},
   text: () => sql<{ at: Date | null }>`select max(settled_at) as at from pix_transactions`,
 });
 

@@ -15,12 +15,15 @@ import { refuseOverLimit } from './limits.ts';
 import { unknownFingerprint } from './lost-send-repository.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
-import type { PixTransaction, SentView } from './pix-transaction-repository.ts';
+import {
+  takeOverTransaction,
+  type PixTransaction,
+  type SentView,
+} from './pix-transaction-repository.ts';
 import { readReplay } from './replay-repository.ts';
 import {
   reserveSend,
   reserveTransaction,
-  takeOverTransaction,
   type KeyHolder,
   type Reservation,
   type SendReservation,

@@ -144,6 +144,7 @@ export interface OpenPause {
 
 const findOpen = statement({
   name: 'pix-pause-find',
+  parameters: {},
   text: () => sql<OpenPause>`
     select id, began_at as "beganAt", began_by as "beganBy", reason, lost_since as "lostSince"
       from pix_pauses where ended_at is null`,

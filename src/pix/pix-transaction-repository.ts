@@ -102,6 +102,32 @@ export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'conf
   return new Date(clock.now().getTime() + longestCallMs(config.provider));
 }
 
+const takeOver = statement({
+  name: 'pix-take-over',
+  parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
+  text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
+    update pix_transactions set claimed_until = ${claimedUntil}
+     where id = ${id} and settled_at is null and phase in ('RESERVED', 'RESOLVED')
+       and (claimed_until is null or claimed_until <= ${now})
+    returning ${pixColumns}, expires_at`,
+});
+
+/**
+ * Takes over a transaction whose process died before anything could be sent.
+ * @returns null when its claim has not expired, or when it is in another phase.
+ */
+export async function takeOverTransaction(
+  context: LocalContext,
+  id: string,
+): Promise<PixTransaction | null> {
+  const [row] = await context.db.query(takeOver, {
+    id,
+    claimedUntil: claimUntil(context),
+    now: context.clock.now(),
+  });
+  return row ? toTransaction(row) : null;
+}
+
 /** One transaction of a user. */
 const findTransaction = batchedStatement({
   name: 'pix-find',
@@ -308,4 +334,10 @@ export async function noteAnomaly(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const transactionStatements = { findTransaction, findView, listOfUser, storeAnomaly };
+export const transactionStatements = {
+  takeOver,
+  findTransaction,
+  findView,
+  listOfUser,
+  storeAnomaly,
+};

@@ -6,7 +6,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement, type Statement } from '../db/statement.ts';
+import { batchedStatement, sql, type Statement } from '../db/statement.ts';
 import { columnThatWakesEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
@@ -217,35 +217,42 @@ const mayPay = `
               and agency <> '' and account_number <> ''
               and coalesce(account_document, user_document) <> ''`;
 
-/**
- * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
- * session and the account. No row: the session is not active, and nothing is claimed.
- */
-const reserveForSession = batchedStatement({
-  name: 'pix-reserve-send',
-  parameters: {
-    sessionId: 'uuid',
-    userId: 'int',
-    now: 'timestamptz',
-    id: 'uuid',
-    idempotencyKey: 'text',
-    fingerprint: 'bytea',
-    amount: 'numeric',
-    pixKey: 'text',
-    description: 'text null',
-    claimedUntil: 'timestamptz',
-    namesLocal: 'boolean',
-  },
-  batching: { lane: 'sends', lockOrder: ['idempotencyKey', 'userId'] },
-  text: (requested) => sql<ReservedRow & PayerColumns>`
-    with payer as (
+const sendParameters = {
+  sessionId: 'uuid',
+  userId: 'int',
+  now: 'timestamptz',
+  id: 'uuid',
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
+  amount: 'numeric',
+  pixKey: 'text',
+  description: 'text null',
+  claimedUntil: 'timestamptz',
+  namesLocal: 'boolean',
+} as const;
+
+/** The calls with their payers, if their banking sessions are active. */
+function selectPayers(requested: string): string {
+  return `
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              u.document as user_document, a.provider as account_provider, a.agency,
              a.account_number, a.document as account_document, a.status as account_status,
              ${sendHold('requested')} as hold
         from ${requested}
         join ${activeSessions}
-        left join accounts a on a.user_id = u.id
+        left join accounts a on a.user_id = u.id`;
+}
+
+/**
+ * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
+ * session and the account. No row: the session is not active, and nothing is claimed.
+ */
+const reserveForSession = batchedStatement({
+  name: 'pix-reserve-send',
+  parameters: sendParameters,
+  batching: { lane: 'sends', lockOrder: ['idempotencyKey', 'userId'] },
+  text: (requested) => sql<ReservedRow & PayerColumns>`
+    with payer as (${selectPayers(requested)}
     ), ${reserving(`payer where ${mayPay}`)}
     ${reservedFor('payer', payerColumns)}`,
 });
@@ -272,17 +279,7 @@ function applying(column: 'day' | 'night' | 'night_hour'): string {
 const reserveWithinLimits = batchedStatement({
   name: 'pix-reserve-send-limited',
   parameters: {
-    sessionId: 'uuid',
-    userId: 'int',
-    now: 'timestamptz',
-    id: 'uuid',
-    idempotencyKey: 'text',
-    fingerprint: 'bytea',
-    amount: 'numeric',
-    pixKey: 'text',
-    description: 'text null',
-    claimedUntil: 'timestamptz',
-    namesLocal: 'boolean',
+    ...sendParameters,
     day: 'numeric null',
     night: 'numeric null',
     isNight20: 'boolean',
@@ -292,14 +289,7 @@ const reserveWithinLimits = batchedStatement({
   },
   batching: { lane: 'sends', conflictKey: 'userId', lockOrder: ['userId', 'idempotencyKey'] },
   text: (requested) => sql<ReservedRow & PayerColumns & LimitColumns>`
-    with payer as (
-      select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
-             u.document as user_document, a.provider as account_provider, a.agency,
-             a.account_number, a.document as account_document, a.status as account_status,
-             ${sendHold('requested')} as hold
-        from ${requested}
-        join ${activeSessions}
-        left join accounts a on a.user_id = u.id
+    with payer as (${selectPayers(requested)}
     ), own as (
       select payer.ordinal, coalesce(own.version, 0) as version,
              coalesce(${applying('night_hour')}, 20) as night_hour,
@@ -392,14 +382,14 @@ function reservationColumns(reservation: SendReservation) {
 /** The connection may be lost after the commit: the second attempt then finds its own row. */
 async function queryWithRetry<Row, Parameters>(
   { db }: LocalContext,
-  statementToRun: Statement<Row, Parameters>,
+  statement: Statement<Row, Parameters>,
   parameters: NoInfer<Parameters>,
 ): Promise<Row[]> {
   try {
-    return await db.query(statementToRun, parameters);
+    return await db.query(statement, parameters);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
-    return db.query(statementToRun, parameters);
+    return db.query(statement, parameters);
   }
 }
 
@@ -446,36 +436,9 @@ function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer
   };
 }
 
-const takeOver = statement({
-  name: 'pix-take-over',
-  parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
-  text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
-    update pix_transactions set claimed_until = ${claimedUntil}
-     where id = ${id} and settled_at is null and phase in ('RESERVED', 'RESOLVED')
-       and (claimed_until is null or claimed_until <= ${now})
-    returning ${pixColumns}${chargeColumn}`,
-});
-
-/**
- * Takes over a transaction whose process died before anything could be sent.
- * @returns null when its claim has not expired, or when it is in another phase.
- */
-export async function takeOverTransaction(
-  context: LocalContext,
-  id: string,
-): Promise<PixTransaction | null> {
-  const [row] = await context.db.query(takeOver, {
-    id,
-    claimedUntil: claimUntil(context),
-    now: context.clock.now(),
-  });
-  return row ? toTransaction(row) : null;
-}
-
 /** @public For the tests of plans and of the simulation. */
 export const reservationStatements = {
   reserve,
   reserveForSession,
   reserveWithinLimits,
-  takeOver,
 };

@@ -206,6 +206,7 @@ export async function touchSwept(
 
 const releaseClaims = statement({
   name: 'after-crash-claims',
+  parameters: {},
   text: () => sql`
     update pix_transactions t set claimed_until = null
      where ${isUnsettled('t')} and claimed_until is not null`,

@@ -39,7 +39,8 @@ function sealedPlace({ name, from, table, key, owner, sealed, set, where }: Plac
       name: `seal-again-${name}-replace`,
       parameters: { key: 'text', from: 'bytea', to: 'bytea' },
       text: (value) => sql`
-        update ${table} set ${set(value.to)} where ${key} = ${value.key} and ${sealed} = ${value.from}`,
+        update ${table} set ${set(value.to)}
+         where ${key} = ${value.key} and ${sealed} = ${value.from}`,
     }),
   };
 }

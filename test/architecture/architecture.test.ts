@@ -227,6 +227,23 @@ describe('texts', () => {
   });
 });
 
+describe('the database', () => {
+  it('is reached with names: no repository writes the place of a parameter', () => {
+    const found = [...texts]
+      .filter(([path]) => path.startsWith('src/') && path.endsWith('-repository.ts'))
+      .flatMap(([path, text]) => mentions(path, text, /\$\d|Parameters(?:, batched)?:/));
+    none(found, 'Declare the parameter in `statement` or `batchedStatement`, and write its name:');
+  });
+
+  it('shows entities and their manager to repositories only', () => {
+    const found = [...texts]
+      .filter(([path]) => /^src\/(?!db\/).*\.ts$/.test(path))
+      .filter(([path]) => !path.endsWith('-repository.ts'))
+      .flatMap(([path, text]) => mentions(path, text, /EntityManager|\bopenUnit\b|\.em\(\)/));
+    none(found, 'Add a function to the repository of the capability:');
+  });
+});
+
 describe('names and docstrings', () => {
   it('a file is named after what is in it', () => {
     none(

@@ -98,8 +98,8 @@ async function everyStatement(): Promise<Statement[]> {
       found.push(...statementsIn({ ...module }));
     }
   }
-  const named = new Map(found.map((one) => [one.name, one]));
-  return [...named.values()].filter(({ name }) => !name.startsWith(leftOut));
+  const byName = new Map(found.map((one) => [one.name, one]));
+  return [...byName.values()].filter(({ name }) => !name.startsWith(leftOut));
 }
 
 test('every exported statement is modelled, and answers null parameters alike', async () => {

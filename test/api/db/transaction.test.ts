@@ -20,12 +20,13 @@ const seed = await givenRows(app);
 const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspectionCases };
 
 /** Exported functions that reach no database: they write SQL, or read a row. */
-const pure = new Set([
-  ...['claimUntil', 'closeness', 'columnThatWakesEvents', 'emailDigests', 'erasedEmail'],
-  ...['isAccountedFor', 'isRefusal', 'isUnsettled', 'matchesCallId', 'mayBeLost', 'moveRow'],
-  ...['moving', 'notifyingFinalStatus', 'qualifyColumns', 'reportRow', 'sendHold', 'toSession'],
-  ...['toTransaction'],
-]);
+const pure = new Set(
+  (
+    'claimUntil closeness columnThatWakesEvents emailDigests erasedEmail isAccountedFor ' +
+    'isRefusal isUnsettled matchesCallId mayBeLost moveRow moving notifyingFinalStatus ' +
+    'qualifyColumns reportRow sendHold toSession toTransaction'
+  ).split(' '),
+);
 
 const undone = new Error('undone');
 

@@ -41,7 +41,7 @@ const hotStatements: readonly Statement[] = [
   reservationStatements.reserveWithinLimits,
   moveStatements.move,
   reservationStatements.reserve,
-  reservationStatements.takeOver,
+  transactionStatements.takeOver,
   findReplay,
   identifyPayment,
   recordReceived,

@@ -2,7 +2,6 @@
 import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
@@ -51,7 +50,7 @@ export async function parked(
 export const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
 
 const takeOver = (title: string, changes: Columns): Scene => ({
-  statement: reservationStatements.takeOver,
+  statement: transactionStatements.takeOver,
   title,
   async play({ row, call }) {
     const id = await row('pix_transactions', changes);

@@ -105,7 +105,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'covered: each end of PAYING removes the claim; a seed notices the mutant without all four',
     'pix-repeat: without t.settled_at is null',
     "pix-repeat: without t.phase = 'PAYING'",
-    'pix-repeat: without t.claimed_until = $2',
+    'pix-repeat: without t.claimed_until = $2::timestamptz',
   ],
   [
     'equivalent: only a running job has a lease (jobs_lease_while_running)',

@@ -47,7 +47,7 @@ test('a batched statement reads a row for each call, with its columns in snake c
 });
 
 test('a statement without parameters takes none', () => {
-  const count = statement({ name: 'count', text: () => sql`select ${1} as one` });
+  const count = statement({ name: 'count', parameters: {}, text: () => sql`select ${1} as one` });
   assert.deepEqual([count.text, bind(count, {})], ['select 1 as one', []]);
 });
 

@@ -48,6 +48,7 @@ const lost = ({ userId }: Pick<Seed, 'userId'>) => ({
 /** The cases of each module, by its path in `src`. */
 export const paymentCases: Readonly<Record<string, Cases>> = {
   'pix/pix-transaction-repository.ts': {
+    takeOverTransaction: (context, { sendId }) => transactions.takeOverTransaction(context, sendId),
     readStored: (context, seed) => transactions.readStored(context, send(seed)),
     viewTransaction: (context, { token, chargeId }) =>
       transactions.viewTransaction(context, token, chargeId),
@@ -104,13 +105,12 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         expiresAt: null,
       }),
     reserveSend: (context, { token }) => reservations.reserveSend(context, token, terms()),
-    takeOverTransaction: (context, { sendId }) => reservations.takeOverTransaction(context, sendId),
   },
   'pix/payment-repository.ts': {
     beginPaying: (context, seed) =>
       payments.beginPaying(context, send(seed), {
         endToEnd: endToEnd(5),
-        owner: { name: 'Ana', document: '***' } as never,
+        owner: { name: 'Ana', document: '***' },
       }),
     recordRetry: (context, { payingId: id, now }) =>
       payments.recordRetry(
