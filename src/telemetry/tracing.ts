@@ -149,7 +149,8 @@ async function openProcessor({ endpoint, headers, log }: TracingOptions) {
     exporter: {
       export: (spans, done) =>
         exporter.export(spans, (result) => {
-          report(result.code !== 0);
+          const { code }: { readonly code: number } = result;
+          report(code !== 0);
           done(result);
         }),
       forceFlush: () => exporter.forceFlush(),
@@ -170,7 +171,7 @@ function toReadable(
   const { parentSpanId } = trace;
   return {
     name,
-    kind: kinds[kind],
+    kind: kinds[kind] as ReadableSpan['kind'],
     spanContext: () => spanContext(trace),
     ...(parentSpanId !== undefined && {
       parentSpanContext: spanContext({ ...trace, spanId: parentSpanId }),
@@ -179,7 +180,7 @@ function toReadable(
     endTime: hrTime(endMs),
     duration: hrTime(endMs - startMs),
     // 2: ERROR; 0: UNSET.
-    status: { code: error === null ? 0 : 2 },
+    status: { code: (error === null ? 0 : 2) as ReadableSpan['status']['code'] },
     attributes: error === null ? { ...attributes } : { ...attributes, 'error.type': error },
     links: link === undefined ? [] : [{ context: spanContext(link) }],
     events: [],
