@@ -1,6 +1,6 @@
 /**
- * Exits 0 if an address of the same container answers 200. For the health check of the image: a server
- * has /health/ready, and a worker has /metrics on METRICS_PORT.
+ * Exits 0 if an address of the same container answers 200. For the health check of the image: a
+ * server has /health/ready, and a worker has /metrics on METRICS_PORT.
  */
 import { get } from 'node:http';
 
