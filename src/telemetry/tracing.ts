@@ -171,7 +171,9 @@ function toReadable(
   const { parentSpanId } = trace;
   return {
     name,
-    kind: kinds[kind] as ReadableSpan['kind'],
+    // The enums are those of packages that are loaded on demand; these are their numbers.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+    kind: kinds[kind],
     spanContext: () => spanContext(trace),
     ...(parentSpanId !== undefined && {
       parentSpanContext: spanContext({ ...trace, spanId: parentSpanId }),
@@ -180,7 +182,8 @@ function toReadable(
     endTime: hrTime(endMs),
     duration: hrTime(endMs - startMs),
     // 2: ERROR; 0: UNSET.
-    status: { code: (error === null ? 0 : 2) as ReadableSpan['status']['code'] },
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+    status: { code: error === null ? 0 : 2 },
     attributes: error === null ? { ...attributes } : { ...attributes, 'error.type': error },
     links: link === undefined ? [] : [{ context: spanContext(link) }],
     events: [],
