@@ -45,8 +45,8 @@ export function continueTrace(
 }
 
 /** Begins a trace. It is marked as sampled only if this service records its spans. */
-export function beginTrace(isSampled = false): TraceContext {
-  return span(randomHex(16), { flags: isSampled ? sampled : 0 });
+export function beginTrace(isRecorded = false): TraceContext {
+  return span(randomHex(16), { flags: isRecorded ? sampled : 0 });
 }
 
 /** Begins a span of a trace, caused by another span of it. */
@@ -61,9 +61,9 @@ export function childSpan(parent: TraceContext): TraceContext {
  * The first span of a transaction's trace. Its ids follow from the transaction's UUID, so that
  * every process continues the trace, and finds it, without storing it.
  */
-export function transactionTrace(id: string, isSampled: boolean): TraceContext {
+export function transactionTrace(id: string, isRecorded: boolean): TraceContext {
   const traceId = id.replaceAll('-', '');
-  return span(traceId, { flags: isSampled ? sampled : 0, spanId: traceId.slice(16) });
+  return span(traceId, { flags: isRecorded ? sampled : 0, spanId: traceId.slice(16) });
 }
 
 /** Whether the spans of the trace are recorded. */

@@ -149,7 +149,8 @@ async function openProcessor({ endpoint, headers, log }: TracingOptions) {
     exporter: {
       export: (spans, done) =>
         exporter.export(spans, (result) => {
-          report(result.code !== 0);
+          const { code }: { readonly code: number } = result;
+          report(code !== 0);
           done(result);
         }),
       forceFlush: () => exporter.forceFlush(),
@@ -170,6 +171,8 @@ function toReadable(
   const { parentSpanId } = trace;
   return {
     name,
+    // The enums are those of packages that are loaded on demand; these are their numbers.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     kind: kinds[kind],
     spanContext: () => spanContext(trace),
     ...(parentSpanId !== undefined && {
@@ -179,6 +182,7 @@ function toReadable(
     endTime: hrTime(endMs),
     duration: hrTime(endMs - startMs),
     // 2: ERROR; 0: UNSET.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     status: { code: error === null ? 0 : 2 },
     attributes: error === null ? { ...attributes } : { ...attributes, 'error.type': error },
     links: link === undefined ? [] : [{ context: spanContext(link) }],

@@ -45,7 +45,8 @@ interface Otlp {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
     readonly scopeSpans: readonly {
-      readonly spans: readonly (Pick<CollectedSpan, 'name' | 'traceId' | 'spanId' | 'links'> & {
+      readonly spans: readonly (Pick<CollectedSpan, 'name' | 'traceId' | 'spanId'> & {
+        readonly links?: CollectedSpan['links'];
         readonly parentSpanId?: string;
         readonly attributes: readonly Attribute[];
       })[];

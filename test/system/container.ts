@@ -77,11 +77,11 @@ export class Image {
     const { environment = {} } = options;
     const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
     const args = [
-      ...['--mount', 'sh', '-euc', mounts, 'sh', this.files, secrets],
-      ...['chroot', `--userspec=${user}`, this.files],
-      ...['/usr/bin/env', '--ignore-environment', `--chdir=${WorkingDir}`],
-      ...[...Env, ...variables, ...entrypoint, ...command],
-    ];
+      ['--mount', 'sh', '-euc', mounts, 'sh', this.files, secrets],
+      ['chroot', `--userspec=${user}`, this.files],
+      ['/usr/bin/env', '--ignore-environment', `--chdir=${WorkingDir}`],
+      [...Env, ...variables, ...entrypoint, ...command],
+    ].flat();
     return spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
@@ -137,10 +137,9 @@ export class Store {
   /** Makes the two bases: Debian, and the same with npm. */
   async prepare(): Promise<void> {
     const archive = join(this.#folder, 'base.tar');
-    await run('mmdebstrap', [
-      ...['--variant=extract', '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr'],
-      ...[`--include=${packages}`, 'bookworm', archive],
-    ]);
+    const hooks = '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr';
+    const args = ['--variant=extract', hooks, `--include=${packages}`, 'bookworm', archive];
+    await run('mmdebstrap', args);
     const container = await this.buildah('from', 'scratch');
     await this.buildah('add', container, archive, '/');
     await this.buildah('commit', container, base);
@@ -171,12 +170,13 @@ export class Store {
   /** @returns the id of the image. */
   async build(): Promise<string> {
     const { stdout } = await run('npm', ['config', 'get', 'cache']);
-    const output = await this.buildah(
-      ...['bud', '--isolation', 'chroot', '--format', 'docker', '--timestamp', '0', '--no-cache'],
-      ...['--build-arg', `BUILD_IMAGE=${buildBase}`, '--build-arg', `BASE_IMAGE=${base}`],
-      ...['--volume', `${stdout.trim()}:/npm`],
-      ...['--file', join(root, 'src', 'operator', 'deploy', 'Containerfile'), root],
-    );
+    const args = [
+      ['bud', '--isolation', 'chroot', '--format', 'docker', '--timestamp', '0', '--no-cache'],
+      ['--build-arg', `BUILD_IMAGE=${buildBase}`, '--build-arg', `BASE_IMAGE=${base}`],
+      ['--volume', `${stdout.trim()}:/npm`],
+      ['--file', join(root, 'src', 'operator', 'deploy', 'Containerfile'), root],
+    ].flat();
+    const output = await this.buildah(...args);
     return output.split('\n').at(-1) ?? '';
   }
 
@@ -185,7 +185,7 @@ export class Store {
     const files = await this.buildah('mount', container);
     const { stdout } = await run('du', ['--summarize', '--bytes', files]);
     await this.buildah('rm', container);
-    return Number.parseInt(stdout, 10);
+    return Number(stdout.split('\t')[0]);
   }
 
   /** @returns what it prints. */

@@ -49,6 +49,7 @@ test('what operations pass on names this request as the parent', async (t) => {
   assert.deepEqual(trace, {
     traceId: loggedDigest(wire.context.sealer, traceId),
     spanId,
+    parentSpanId: '00f067aa0ba902b7',
     traceparent: `00-${traceId}-${String(spanId)}-01`,
     tracestate: 'rojo=1,congo=2',
   });
