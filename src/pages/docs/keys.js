@@ -1,26 +1,25 @@
-/* The part of a request that explains its key. It is a component of Vue, whose DOM is made here. */
+/* The key of the request that is open: it is in its field, and changes only when a person says so. */
 
-const explanation =
-  'A repeat with this key is the same payment or charge: it never pays twice. For another one take a';
+const header = 'Idempotency-Key';
 
-export const paymentKeys = {
-  props: { operation: { type: Object } },
-  render: () => null,
-  mounted() {
-    const parameter = this.operation?.parameters?.find(({ name }) => name === 'Idempotency-Key');
-    if (!parameter) return;
-    this.box = document.createElement('p');
-    this.box.className = 'payment-key';
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'New key';
-    button.addEventListener('click', () => {
-      parameter.example = crypto.randomUUID();
-    });
-    this.box.append(explanation, ' ', button);
-    this.$el.after(this.box);
-  },
-  unmounted() {
-    this.box?.remove();
-  },
-};
+let shown = null;
+
+/** Takes the operation of the request that is open. */
+export function keepOperation(operation) {
+  shown = operation.parameters?.find(({ name }) => name === header) ?? null;
+}
+
+/** Adds the button to the row of the key; the package calls its row by the name of the header. */
+export function addKeyButton() {
+  const row = document.querySelector(`.scalar-client [id="${header}"]`);
+  if (!row || row.querySelector('.new-key')) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'new-key';
+  button.textContent = 'New key';
+  button.title = 'A repeat with this key never pays twice. Another payment or charge needs a new one.';
+  button.addEventListener('click', () => {
+    shown.example = crypto.randomUUID();
+  });
+  row.children[1].append(button);
+}

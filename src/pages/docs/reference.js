@@ -1,11 +1,11 @@
 /*
  * Shows the contract of this service, and sends requests to the same service: with the token of the
- * last login, which a reload keeps, and with the key that the request shows.
+ * last login, which a reload and the development pages keep, and with the key that the request shows.
  */
-import { paymentKeys } from './keys.js';
+import { addKeyButton, keepOperation } from './keys.js';
 import { forTrying, fillIn, development } from './trying.js';
 
-const tokenKey = 'ponte-docs-token';
+const tokenKey = 'ponte-dev-token';
 
 const configuration = {
   content: forTrying(await (await fetch('/docs/contract.json')).json()),
@@ -34,9 +34,11 @@ function hiddenSamples() {
 
 function trying() {
   return {
-    components: { request: { component: paymentKeys } },
     hooks: {
-      onRequestMount: ({ operation }) => fillIn(operation),
+      onRequestMount({ operation }) {
+        fillIn(operation);
+        keepOperation(operation);
+      },
       async responseReceived({ response, operation }) {
         if (response.status === 401 && token() !== null) return keepToken(null);
         if (response.status !== 200) return;
@@ -89,3 +91,5 @@ byId('log-in').addEventListener('click', async () => {
 });
 
 showSession();
+
+new MutationObserver(addKeyButton).observe(document.body, { childList: true, subtree: true });
