@@ -17,7 +17,8 @@ export function addKeyButton() {
   button.type = 'button';
   button.className = 'new-key';
   button.textContent = 'New key';
-  button.title = 'A repeat with this key never pays twice. Another payment or charge needs a new one.';
+  button.title =
+    'A repeat with this key never pays twice. Another payment or charge needs a new one.';
   button.addEventListener('click', () => {
     shown.example = crypto.randomUUID();
   });

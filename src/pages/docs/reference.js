@@ -3,6 +3,7 @@
  * last login, which a reload and the development pages keep, and with the key that the request shows.
  */
 import { addKeyButton, keepOperation } from './keys.js';
+import { repair } from './repair.js';
 import { forTrying, fillIn, development } from './trying.js';
 
 const tokenKey = 'ponte-dev-token';
@@ -26,7 +27,18 @@ const reference = window.Scalar.createApiReference('#reference', withToken());
 
 /** Samples are shown for the languages of apps, and for the terminal. */
 function hiddenSamples() {
-  const others = ['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'julia', 'node'];
+  const others = [
+    'c',
+    'clojure',
+    'csharp',
+    'dart',
+    'fsharp',
+    'go',
+    'http',
+    'java',
+    'julia',
+    'node',
+  ];
   const rest = ['objc', 'ocaml', 'php', 'powershell', 'python', 'r', 'ruby', 'rust'];
   const variants = { js: ['axios', 'jquery', 'ofetch', 'xhr'], shell: ['httpie', 'wget'] };
   return { ...Object.fromEntries([...others, ...rest].map((name) => [name, true])), ...variants };
@@ -92,4 +104,9 @@ byId('log-in').addEventListener('click', async () => {
 
 showSession();
 
-new MutationObserver(addKeyButton).observe(document.body, { childList: true, subtree: true });
+function amend() {
+  addKeyButton();
+  repair();
+}
+
+new MutationObserver(amend).observe(document.body, { childList: true, subtree: true });
