@@ -1,13 +1,6 @@
-/* The key of the request that is open: it is in its field, and changes only when a person says so. */
+/* The key of a request is in its field, and changes only when a person says so. */
 
 const header = 'Idempotency-Key';
-
-let shown = null;
-
-/** Takes the operation of the request that is open. */
-export function keepOperation(operation) {
-  shown = operation.parameters?.find(({ name }) => name === header) ?? null;
-}
 
 /** Adds the button to the row of the key; the package calls its row by the name of the header. */
 export function addKeyButton() {
@@ -19,8 +12,14 @@ export function addKeyButton() {
   button.textContent = 'New key';
   button.title =
     'A repeat with this key never pays twice. Another payment or charge needs a new one.';
-  button.addEventListener('click', () => {
-    shown.example = crypto.randomUUID();
-  });
+  button.addEventListener('click', () => typeKey(row.lastElementChild));
   row.children[1].append(button);
+}
+
+/** Types a new key, as a person does: the package takes a value from its field only so. */
+function typeKey(cell) {
+  const field = cell.querySelector('[contenteditable]');
+  field.focus();
+  getSelection().selectAllChildren(field);
+  document.execCommand('insertText', false, crypto.randomUUID());
 }

@@ -2,7 +2,7 @@
  * Shows the contract of this service, and sends requests to the same service: with the token of the
  * last login, which a reload and the development pages keep, and with the key that the request shows.
  */
-import { addKeyButton, keepOperation } from './keys.js';
+import { addKeyButton } from './keys.js';
 import { repair } from './repair.js';
 import { forTrying, fillIn, development } from './trying.js';
 
@@ -47,10 +47,7 @@ function hiddenSamples() {
 function trying() {
   return {
     hooks: {
-      onRequestMount({ operation }) {
-        fillIn(operation);
-        keepOperation(operation);
-      },
+      onRequestMount: ({ operation }) => fillIn(operation),
       async responseReceived({ response, operation }) {
         if (response.status === 401 && token() !== null) return keepToken(null);
         if (response.status !== 200) return;
