@@ -12,7 +12,7 @@ import { root } from '../system/service-process.ts';
 import { anchorOf, codeIn, linksIn } from './document.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
 import { code, documentAt, documents, table, under, type Document } from './project-documents.ts';
-import { documentsWithParts, withFreshParts } from './tables.ts';
+import { documentsWithParts, withFreshParts, withPaySafely } from './tables.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
@@ -27,6 +27,11 @@ const codesOfContract = [...contractText.matchAll(/^ *- `([A-Z_]+)`: /gm)].map(
 
 it('the Postman collection is that of the contract; otherwise run: npm run docs', async () => {
   assert.equal(readFileSync(collectionFile, 'utf8'), await postmanCollection());
+});
+
+it('the contract says how to pay safely, as README.md does; otherwise run: npm run docs', () => {
+  assert.match(contractText, /^ {4}\| 500, or no answer \| .* \*\*same key\*\* \|$/m);
+  assert.equal(contractText, withPaySafely(contractText));
 });
 
 it('README.md has at most 250 lines', () => {

@@ -1,13 +1,14 @@
-/** `npm run docs`: writes the parts of the documents that files own, and the Postman collection. */
+/** `npm run docs`: writes the parts of documents and contract that files own, and the collection. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
-import { documentsWithParts, withFreshParts } from './tables.ts';
+import { contractFile, documentsWithParts, withFreshParts, withPaySafely } from './tables.ts';
 
 for (const path of documentsWithParts) {
   const file = join(root, path);
   writeFileSync(file, await withFreshParts(path, readFileSync(file, 'utf8')));
 }
 
+writeFileSync(contractFile, withPaySafely(readFileSync(contractFile, 'utf8')));
 writeFileSync(collectionFile, await postmanCollection());

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { settings } from '../../src/config/report.ts';
 import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { root } from '../system/service-process.ts';
+import { sectionsOf } from './document.ts';
 
 interface CodeTable {
   /** The document, from the project's root. */
@@ -143,3 +144,26 @@ function escaped(cell: string): string {
 export const documentsWithParts: ReadonlySet<string> = new Set(
   [...codeTables, ...shownScripts].map(({ path }) => path),
 );
+
+/** The contract, whose introduction repeats what the README says of safe payments. */
+export const contractFile = join(root, 'contract', 'openapi.yaml');
+
+/**
+ * Writes the section "Pay safely" of the contract again.
+ * @returns the contract as it should be.
+ * @throws Error when the contract or the README has no such section.
+ */
+export function withPaySafely(contract: string): string {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const section = sectionsOf(readme).find(({ heading }) => heading === 'What the app should do');
+  const place = /(?<=^ {4}## Pay safely\n)[^]*?(?=^ {4}## )/m;
+  if (!section || !place.test(contract)) throw new Error('there is no section on safe payments');
+  const lines = section.text.trim().split('\n').map(compact);
+  const text = ['', ...lines, ''].map((line) => (line === '' ? '\n' : `    ${line}\n`)).join('');
+  return contract.replace(place, () => text);
+}
+
+/** A row of a table without the spaces that align it. */
+function compact(line: string): string {
+  return line.startsWith('|') ? line.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---') : line;
+}
