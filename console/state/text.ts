@@ -43,7 +43,8 @@ function wrapParagraph(paragraph: string, width: number): string[] {
     lines.push(line.trimEnd());
     rest = rest.slice(line.length).replace(/^ /, '');
   }
-  return [...lines, rest.trimEnd()];
+  // A character may be wider than the line.
+  return rest === '' && lines.length > 0 ? lines : [...lines, rest.trimEnd()];
 }
 
 /** As many characters as fit into this width, and at least one. */

@@ -343,7 +343,7 @@ describe('the operator', () => {
     await screen.until(/File of codes \* +codes\.yaml/);
     await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
     await screen.press('ctrl+s');
-    await screen.until(/XX99 +would fail[^]*as FAILED permanently\?/);
+    await screen.until(/XX99 +would fail[^]*as FAILED\s+permanently\?/);
     assert.ok(!commands.some((line) => line.includes('--apply')));
     await screen.type('y');
     await screen.until(/failed +XX99/);
