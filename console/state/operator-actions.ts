@@ -24,8 +24,8 @@ interface OperatorChange {
   command(row: Row, typed: Typed): readonly string[];
 }
 
-function field(name: string, label: string, hint: string, isRequired = true): Field {
-  return { name, label, hint, isRequired, in: 'body', kind: 'text', isSecret: false };
+function field(name: string, label: string, hint: string): Field {
+  return { name, label, hint, isRequired: true, in: 'body', kind: 'text', isSecret: false };
 }
 
 const by = field('by', 'Operator', 'your name; it is recorded');

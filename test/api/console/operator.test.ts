@@ -87,6 +87,8 @@ const printed: Readonly<Record<string, unknown>> = {
 
 const mayHaveMore = false;
 
+const resolve = `pix resolve ${paymentId} --as`;
+
 /** What the commands of the actions print, by their arguments. */
 const done: Readonly<Record<string, unknown>> = {
   'provider unknown --json': { answers: [answer] },
@@ -97,8 +99,8 @@ const done: Readonly<Record<string, unknown>> = {
   'reconcile waiting --json': { days: [unread], mayHaveMore },
   'reconcile run --day 2026-11-20 --user 7 --dry-run': 'would settle 1 line',
   'reconcile run --day 2026-11-20 --user 7 --by=Ana --reason=ticket 7 --yes': 'settled 1 line',
-  [`pix resolve ${paymentId} --as completed --by=Ana --reason=ticket 7 --yes`]: `${paymentId} is COMPLETED.`,
-  [`pix resolve ${paymentId} --as failed --by=Ana --reason=ticket 7 --confirm=money may have moved --yes`]: `${paymentId} is FAILED.`,
+  [`${resolve} completed --by=Ana --reason=ticket 7 --yes`]: `${paymentId} is COMPLETED.`,
+  [`${resolve} failed --by=Ana --reason=ticket 7 --confirm=money may have moved --yes`]: `${paymentId} is FAILED.`,
 };
 
 /** Records the commands, and prints their output. */
