@@ -88,6 +88,7 @@ const printed: Readonly<Record<string, unknown>> = {
 const mayHaveMore = false;
 
 const resolve = `pix resolve ${paymentId} --as`;
+const risk = '--confirm=money may have moved';
 
 /** What the commands of the actions print, by their arguments. */
 const done: Readonly<Record<string, unknown>> = {
@@ -100,7 +101,7 @@ const done: Readonly<Record<string, unknown>> = {
   'reconcile run --day 2026-11-20 --user 7 --dry-run': 'would settle 1 line',
   'reconcile run --day 2026-11-20 --user 7 --by=Ana --reason=ticket 7 --yes': 'settled 1 line',
   [`${resolve} completed --by=Ana --reason=ticket 7 --yes`]: `${paymentId} is COMPLETED.`,
-  [`${resolve} failed --by=Ana --reason=ticket 7 --confirm=money may have moved --yes`]: `${paymentId} is FAILED.`,
+  [`${resolve} failed --by=Ana --reason=ticket 7 ${risk} --yes`]: `${paymentId} is FAILED.`,
 };
 
 /** Records the commands, and prints their output. */
