@@ -146,8 +146,7 @@ function edit(state: FormState, field: Field, { key, text }: Press): FormState {
     const value = characters.toSpliced(from, count, ...added).join('');
     // What is added may join the character before it, as a skin tone does.
     const before = [...characters.slice(0, from), ...added].join('');
-    const cursor = charactersOf(before).length;
-    return { ...fill(state, { [field.name]: value }), cursor };
+    return { ...fill(state, { [field.name]: value }), cursor: charactersOf(before).length };
   };
   const edits: Readonly<Record<string, () => FormState>> = {
     text: () => replace(cursor, 0, [text]),

@@ -85,7 +85,11 @@ const risk = field('confirm', 'Confirm', 'type: money may have moved');
 
 function resolve(as: 'completed' | 'failed', names: readonly string[]): OperatorChange['command'] {
   return (row, typed) => [
-    ...['pix', 'resolve', id(row), '--as', as],
+    'pix',
+    'resolve',
+    id(row),
+    '--as',
+    as,
     ...typedOptions(typed, names),
     '--yes',
   ];
@@ -125,7 +129,9 @@ export const acceptActions: readonly OperatorAction[] = [
     change: {
       question: 'Close the difference permanently?',
       command: (row, typed) => [
-        ...['reconcile', 'accept', id(row)],
+        'reconcile',
+        'accept',
+        id(row),
         ...typedOptions(typed, decision),
         '--yes',
       ],
@@ -179,7 +185,10 @@ export const codeActions: readonly OperatorAction[] = [
         'Mark the payments that these codes account for as FAILED permanently? Their people will ' +
         'be offered to pay again.',
       command: (_row, typed) => [
-        ...['provider', 'unknown', ...typedOptions(typed, ['try']), '--apply'],
+        'provider',
+        'unknown',
+        ...typedOptions(typed, ['try']),
+        '--apply',
         ...typedOptions(typed, decision),
         '--yes',
       ],

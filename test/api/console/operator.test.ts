@@ -27,7 +27,7 @@ const payment = {
   createdAt: at,
 };
 
-const answer = {
+const unknownAnswer = {
   httpStatus: 422,
   providerStatus: '4xx',
   code: 'XX99',
@@ -92,7 +92,7 @@ const risk = '--confirm=money may have moved';
 
 /** What the commands of the actions print, by their arguments. */
 const done: Readonly<Record<string, unknown>> = {
-  'provider unknown --json': { answers: [answer] },
+  'provider unknown --json': { answers: [unknownAnswer] },
   'provider unknown --try=codes.yaml': `${paymentId}  XX99  would fail`,
   'provider unknown --try=codes.yaml --apply --by=Ana --reason=ticket 7 --yes': 'failed  XX99',
   'reconcile list --json': { differences: [difference], mayHaveMore },
