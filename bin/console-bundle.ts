@@ -12,7 +12,11 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from './exit-codes.ts';
 
 /** The files that the console may import, and this build. */
-const sources = ['console/**/*.{ts,tsx}', 'contract/*.{ts,json}', 'bin/console-bundle.ts'];
+const sources = [
+  'console/**/*.{ts,tsx}',
+  'contract/{*,client/*}.{ts,json}',
+  'bin/console-bundle.ts',
+];
 
 export interface BundleOptions {
   /** The folder of the project. */

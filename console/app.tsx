@@ -4,6 +4,7 @@ import { Box, useApp as useInk, useWindowSize } from 'ink';
 import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { BesideScreen } from './components/beside.tsx';
 import { colourlessTheme } from './components/coloured.tsx';
+import { Doubts } from './components/doubts.tsx';
 import { isTooSmall, TooSmall } from './components/frame.tsx';
 import { AppContext, type AppValue } from './hooks/use-app.ts';
 import { KeyboardContext, useKeyboard, type Keyboard, type Press } from './hooks/use-keys.ts';
@@ -91,6 +92,7 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
   return (
     <ThemeProvider theme={hasColours ? defaultTheme : colourlessTheme}>
       <AppContext.Provider value={shared}>
+        <Doubts />
         <KeyboardContext.Provider value={overlay === null ? keyboard : deaf}>
           <Box display={overlay === null && !isHidden ? 'flex' : 'none'}>
             <BesideScreen name={name}>

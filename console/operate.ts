@@ -16,8 +16,10 @@ export function operateBy(command: string): Operate {
     new Promise((resolve, reject) => {
       execFile('/bin/sh', [command, ...args], { ...limits, signal }, (error, stdout, stderr) => {
         const message = stderr.trim() || 'The command ponte did not answer.';
-        if (stdout.trim() === '') reject(new Error(message, { cause: error }));
-        else resolve(stdout);
+        // A command that finds nothing says so on standard error.
+        if (stdout.trim() !== '') resolve(stdout);
+        else if (!error && stderr.trim() !== '') resolve(stderr);
+        else reject(new Error(message, { cause: error }));
       });
     });
 }

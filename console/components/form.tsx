@@ -13,7 +13,15 @@ import type { Field } from '../state/contract.ts';
 import { fieldValue, unreadable } from '../state/form.ts';
 import { formatAmount, parseAmount } from '../state/format.ts';
 import type { Notice } from '../state/notice.ts';
-import { visibleRows, wrap, wrapLines, type Line, type Room } from '../state/text.ts';
+import {
+  charactersOf,
+  visibleRows,
+  widthOf,
+  wrap,
+  wrapLines,
+  type Line,
+  type Room,
+} from '../state/text.ts';
 import { Coloured, Lines } from './coloured.tsx';
 import { Frame } from './frame.tsx';
 import { Scenarios, scenarioField } from './scenarios.tsx';
@@ -138,7 +146,7 @@ function fieldRows({ fields, state }: FormViewProps['form'], field: Field, colum
   const indent = markColumns + Math.max(...fields.map((one) => one.label.length));
   const width = columns - indent;
   const value = fieldValue(state, field);
-  const text = isSecret ? '•'.repeat([...value].length) : (choices?.[value] ?? value);
+  const text = isSecret ? '•'.repeat(charactersOf(value).length) : (choices?.[value] ?? value);
   const fault = state.faults[name] ?? unreadable(field, value);
   const note = fault ?? (isFocused ? hintText(field, value) : '');
   const mark = `${isFocused ? '›' : ' '} ${label}${isRequired ? ' *' : ''}`;
@@ -181,14 +189,21 @@ interface TextWithCursorProps {
 
 /** The part of a long text that has the cursor. */
 function TextWithCursor({ text, cursor, width }: TextWithCursorProps) {
-  const characters = [...text];
+  const characters = charactersOf(text);
   const place = Math.min(cursor, characters.length);
-  const start = Math.max(0, place - width + 1);
+  const under = characters[place] ?? ' ';
+  let left = width - widthOf(under);
+  const take = (from: readonly string[]): number => {
+    const size = from.findIndex((one) => (left -= widthOf(one)) < 0);
+    return size < 0 ? from.length : size;
+  };
+  const before = take(characters.slice(0, place).toReversed());
+  const after = take(characters.slice(place + 1));
   return (
     <Text wrap="truncate-end">
-      {characters.slice(start, place).join('')}
-      <Text inverse>{characters[place] ?? ' '}</Text>
-      {characters.slice(place + 1, start + width).join('')}
+      {characters.slice(place - before, place).join('')}
+      <Text inverse>{under}</Text>
+      {characters.slice(place + 1, place + 1 + after).join('')}
     </Text>
   );
 }

@@ -3,7 +3,8 @@ import { Spinner, StatusMessage } from '@inkjs/ui';
 import { Box, useWindowSize } from 'ink';
 import { createContext, useContext, type ReactNode } from 'react';
 import { useApp } from '../hooks/use-app.ts';
-import { success, type Notice } from '../state/notice.ts';
+import { useElapsed } from '../hooks/use-elapsed.ts';
+import { success, withElapsed, type Notice } from '../state/notice.ts';
 import { joinHints, wrap, type Room } from '../state/text.ts';
 import { Coloured } from './coloured.tsx';
 
@@ -37,8 +38,12 @@ export interface FrameProps {
 /** The title and the empty line below it. */
 const headRows = 2;
 
+/** What a long notice leaves of the screen. */
+const leastRows = 6;
+
 export function Frame({ title, hints, exits, children, ...props }: FrameProps) {
-  const notice = useCopied() ?? props.notice;
+  const given = useCopied() ?? props.notice;
+  const seconds = useElapsed(given?.kind === 'busy' ? given.text : null);
   const size = useWindowSize();
   const { columns, rows } = useContext(RoomContext) ?? size;
   const { api, state } = useApp();
@@ -46,6 +51,8 @@ export function Frame({ title, hints, exits, children, ...props }: FrameProps) {
   const holder = state.holder?.user.email ?? 'not logged in';
   const ways = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
   const hintLines = joinHints([...hints, ...(exits ?? ways)], width);
+  const most = Math.max(2, rows - headRows - hintLines.length - leastRows);
+  const notice = given && fitNotice(withElapsed(given, seconds), { columns: width, rows: most });
   const noticeRows = Math.max(2, noticeLines(notice, width).length);
   const room = { columns: width, rows: rows - headRows - noticeRows - hintLines.length };
   return (
@@ -89,6 +96,14 @@ export function NoticeView({
   const text = noticeLines(notice, columns).join('\n');
   if (notice.kind === 'busy') return <Spinner label={text} />;
   return <StatusMessage variant={notice.kind}>{text}</StatusMessage>;
+}
+
+/** The end of a notice that would push the title out of the window is left out. */
+function fitNotice(notice: Notice, { columns, rows }: Room): Notice {
+  const lines = noticeLines(notice, columns);
+  if (lines.length <= rows) return notice;
+  const shown = lines.slice(0, rows);
+  return { ...notice, text: `${shown.join(' ').slice(0, -1)}…` };
 }
 
 /** The icon and the space after it take two columns. */

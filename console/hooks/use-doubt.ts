@@ -1,5 +1,6 @@
 /** Guards against a second payment while an earlier one may have been made. */
 import { useRef } from 'react';
+import { readSendAnswer } from '../../contract/client/send-answer.ts';
 import type { Answered } from '../api.ts';
 import { doubtPayment } from '../state/app-state.ts';
 import { askBeforeAnother, isInDoubt } from '../state/outcomes.ts';
@@ -21,8 +22,8 @@ export function useDoubt(isPayment: boolean, restore: (key: string) => void): Do
   const { state, change } = useApp();
   const { notice, press, ask } = useQuestion();
   const accepted = useRef('');
-  const note = (key: string, isDoubtful: boolean): void => {
-    if (isPayment) change(doubtPayment(key, isDoubtful));
+  const note = (key: string, isDoubtful: boolean, transactionId?: string): void => {
+    if (isPayment) change(doubtPayment(key, isDoubtful, transactionId));
   };
   return {
     notice,
@@ -42,7 +43,11 @@ export function useDoubt(isPayment: boolean, restore: (key: string) => void): Do
     begin(key) {
       const wasInDoubt = state.doubtful.includes(key);
       note(key, true);
-      return (answer) => note(key, isInDoubt(answer, wasInDoubt));
+      return (answer) => {
+        const read = readSendAnswer(answer);
+        const id = read.step === 'wait' ? read.transactionId : undefined;
+        note(key, isInDoubt(answer, wasInDoubt), id);
+      };
     },
   };
 }

@@ -24,6 +24,8 @@ export interface FormOptions<Id extends OperationId> {
   readonly given?: Readonly<Record<string, Values[string] | undefined>>;
   /** The name of the running call, such as `Sending`. */
   readonly doing?: string;
+  /** The text for a person while the answer takes long. */
+  readonly slow?: string;
   /** The text for a person when there is no answer. */
   readonly warning?: string;
   /** Whether it moves money: then a second payment needs consent while one is in doubt. */
@@ -57,7 +59,8 @@ const keyHint = 'the same key never pays twice; ctrl+n makes a new one';
 
 /** The input stays in the app state, so that leaving the screen loses nothing. */
 export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<Id> {
-  const { name, operation, given = {}, doing, warning, isPayment = false, onAnswer } = options;
+  const { name, operation, given = {}, doing, slow, warning, isPayment = false } = options;
+  const { onAnswer } = options;
   const { api, state: app, change: changeApp } = useApp();
   const call = useCall<Answer<Id>>({ warning });
   const draft = app.drafts[name];
@@ -120,7 +123,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     change((now) => forms.pressForm(now, fields, pressed));
     return forms.pressForm(state, fields, pressed) !== state;
   };
-  const notice = doubt.notice ?? writing(call, doing) ?? otherFaults(state.faults, fields);
+  const notice = doubt.notice ?? writing(call, doing, slow) ?? otherFaults(state.faults, fields);
   return { fields, state, call, notice, press, send, fillIn, refuse };
 }
 

@@ -11,7 +11,7 @@ import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
 import { formatAmount, localTime, parseAmount } from '../state/format.ts';
-import { chargeOutcome, noAnswerToCharge } from '../state/outcomes.ts';
+import { chargeOutcome, noAnswerToCharge, slowCharge } from '../state/outcomes.ts';
 import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
 import { joinHints, statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
 
@@ -20,6 +20,7 @@ export function Charge() {
     name: 'charge',
     operation: 'createCharge',
     doing: 'Charging',
+    slow: slowCharge,
     warning: noAnswerToCharge,
     inputs,
   });

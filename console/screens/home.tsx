@@ -24,7 +24,7 @@ const choices = [
   { key: 'c', label: 'Charge by QR code', screen: 'charge', needs: 'session' },
   { key: 'k', label: 'Pix keys', screen: 'keys', needs: 'session' },
   { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', needs: null },
-  { key: 'o', label: 'Operator: queue, events, stuck payments', screen: 'operator', needs: null },
+  { key: 'o', label: 'Operator: queue, payments, reconciliation', screen: 'operator', needs: null },
   { key: 'x', label: 'Log out', screen: 'logout', needs: 'session' },
 ] as const;
 

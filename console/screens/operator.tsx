@@ -1,21 +1,26 @@
-/** The operator's screens, which use the command `ponte`: the lists, and one row of a list. */
+/** The operator's lists, which the command `ponte` prints. */
 import { Box } from 'ink';
 import { useEffect, useRef, useState } from 'react';
 import { Coloured } from '../components/coloured.tsx';
 import { Frame } from '../components/frame.tsx';
-import { ScrollView, TableView } from '../components/lists.tsx';
+import { TableView } from '../components/lists.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
-import { useQuestion } from '../hooks/use-question.ts';
 import type { Operate } from '../operate.ts';
 import { back } from '../state/app-state.ts';
-import { utcTime } from '../state/format.ts';
-import { failure, reading, writing } from '../state/notice.ts';
-import { operatorCell, operatorLists, readRows, type OperatorList } from '../state/operator.ts';
-import { cellText, memberColumns, memberFacts, type FormatCell, type Row } from '../state/table.ts';
-import { factLines, wrapLines, type Line } from '../state/text.ts';
+import { failure, reading } from '../state/notice.ts';
+import type { Typed } from '../state/operator-actions.ts';
+import {
+  namesAround,
+  operatorCell,
+  operatorLists,
+  readRows,
+  type OperatorList,
+} from '../state/operator.ts';
+import { memberColumns, type Row } from '../state/table.ts';
+import { OperatorRow, waiting } from './operator-row.tsx';
 
 /** The list that is shown, its rows once they are known, and the row that is open. */
 interface Place {
@@ -34,9 +39,16 @@ interface OperatorProps {
 export function Operator() {
   const { operate } = useApp();
   const [place, setPlace] = useState<Place>(firstPlace);
+  const [typed, setTyped] = useState<Typed>({});
   if (!operate) return null;
   const go = (change: Partial<Place>): void => setPlace((now) => ({ ...now, ...change }));
-  if (place.row) return <Details {...{ operate, place, go, row: place.row }} />;
+  const { row, shown } = place;
+  if (row) {
+    const keep = (values: Typed): void => setTyped((now) => ({ ...now, ...values }));
+    return (
+      <OperatorRow {...{ operate, shown, row, typed, keep }} close={() => go({ row: null })} />
+    );
+  }
   // Another list begins with a call of its own.
   return <ListView key={place.shown.name} {...{ operate, place, go }} />;
 }
@@ -101,11 +113,6 @@ function ListView(props: OperatorProps) {
     const row = rows?.[list.chosen];
     return key === 'enter' && row ? go({ chosen: list.chosen, row }) : undefined;
   });
-  const names = operatorLists.map((one) => (
-    <Coloured key={one.name} bold={one === shown} colour={one === shown ? 'plain' : 'faint'}>
-      {one === shown ? `[${one.name}]` : one.name}
-    </Coloured>
-  ));
   const hints = ['←→ lists', '↑↓ choose', 'enter details', 'r refresh (every 5 s)'];
   return (
     <Frame {...{ title: 'operator', hints, notice }}>
@@ -113,82 +120,31 @@ function ListView(props: OperatorProps) {
         <TableView
           {...{ rows: rows ?? [], list, room, none: rows ? shown.none : '' }}
           columns={memberColumns(shown.columns, operatorCell)}
-          title={<Box gap={1}>{names}</Box>}
+          title={<Names {...{ shown, columns: room.columns }} />}
         />
       )}
     </Frame>
   );
 }
 
-const waiting = 'Waiting for ponte';
-
-interface DetailsProps extends OperatorProps {
-  readonly row: Row;
+interface NamesProps {
+  readonly shown: OperatorList;
+  readonly columns: number;
 }
 
-const actions = {
-  replay: { command: ['webhook', 'replay'], hints: ['d replay dry', 'w replay'] },
-  retry: { command: ['jobs', 'retry'], hints: ['t try again'] },
-} as const;
-
-/** One event, payment or dead job, in the words of the command, and what can be done about it. */
-function Details(props: DetailsProps) {
-  const { place, go, row } = props;
-  const action = place.shown.action ?? 'none';
-  const { command, hints } = action === 'none' ? { command: [], hints: [] } : actions[action];
-  const id = cellText(row, 'id');
-  const { call, isWriting, execute, lines } = useCommands(props, id);
-  const question = useQuestion();
-  const list = useList();
-  useKeys((press) => {
-    const { key, text } = press;
-    if (question.press(press)) return undefined;
-    if (key === 'escape') return isWriting ? call.cancel() : go({ row: null });
-    if (call.isBusy || list.press(press)) return undefined;
-    const act = (): void => execute([...command, id, '--yes']);
-    if (action === 'retry' && text === 't') return question.ask('Queue the job again?', act);
-    if (action !== 'replay' || (text !== 'd' && text !== 'w')) return undefined;
-    list.choose(0);
-    // The operator sees the effects of a replay before it is executed.
-    return execute([...command, id, '--dry-run'], () => {
-      if (text === 'w') question.ask('Replay it for good?', act);
-    });
-  });
+/** The names of the lists around the shown one. */
+function Names({ shown, columns }: NamesProps) {
   return (
-    <Frame
-      {...{ title: `operator › ${place.shown.name}`, hints: ['↑↓ scroll', ...hints] }}
-      notice={question.notice ?? (isWriting ? writing : reading)(call, waiting)}
-    >
-      {(room) => <ScrollView {...{ lines, list, room }} />}
-    </Frame>
+    <Box gap={1}>
+      {namesAround(operatorLists.indexOf(shown), columns).map((name) => (
+        <Coloured key={name} bold={name === `[${shown.name}]`} colour={colourOf(name)}>
+          {name}
+        </Coloured>
+      ))}
+    </Box>
   );
 }
 
-const detailCell: FormatCell = (row, name) => utcTime(cellText(row, name));
-
-/** The commands for one row, and their output. */
-function useCommands({ operate, place, row }: DetailsProps, id: string) {
-  const { details } = place.shown;
-  const [description, setDescription] = useState('');
-  const [result, setResult] = useState('');
-  const [isChange, setChange] = useState(false);
-  const describe = async (signal: AbortSignal): Promise<void> => {
-    if (details) setDescription(await operate([...details, id], signal));
-  };
-  const call = useRead(describe);
-  const execute = (args: readonly string[], then?: () => void): void => {
-    setChange(args.includes('--yes'));
-    call.run(async (signal) => {
-      setResult(await operate(args, signal));
-      then?.();
-      await describe(signal);
-    });
-  };
-  const lines = (columns: number): Line[] => [
-    ...wrapLines(result, columns, 'strong'),
-    ...(description === ''
-      ? factLines(memberFacts(row, detailCell), columns)
-      : wrapLines(description, columns)),
-  ];
-  return { call, isWriting: isChange && call.isBusy, execute, lines };
+function colourOf(name: string) {
+  return name.startsWith('[') ? 'plain' : 'faint';
 }

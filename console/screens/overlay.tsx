@@ -22,11 +22,12 @@ function Quit({ close }: { close(): void }) {
   const { state, quit } = useApp();
   useKeys(({ text }) => (text === 'y' ? quit() : close()));
   const keys = state.doubtful.map((key) => ['Idempotency-Key', key] as const);
+  const [text, colour] = keys.length > 0 ? ([doubt, 'bad'] as const) : ([ended, 'plain'] as const);
   return (
     <Frame title="quit" hints={[]} exits={[]} notice={question('Quit all the same?')}>
       {({ columns }) => (
         <Lines
-          lines={[...wrapLines(doubt, columns, 'bad'), { text: '' }, ...factLines(keys, columns)]}
+          lines={[...wrapLines(text, columns, colour), { text: '' }, ...factLines(keys, columns)]}
         />
       )}
     </Frame>
@@ -36,6 +37,9 @@ function Quit({ close }: { close(): void }) {
 const doubt =
   'A payment may have been made: its end is not known. Only its own key repeats it safely, and ' +
   'the console forgets the key. The statement shows how the payment ends.';
+
+/** The payment may end while the question is asked. */
+const ended = 'The payment has ended; the statement shows how.';
 
 const keys: Facts = [
   ['↑ ↓, tab', 'the next field, or the next item'],

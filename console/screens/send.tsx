@@ -12,7 +12,7 @@ import { usePayee } from '../hooks/use-payee.ts';
 import { doubtPayment } from '../state/app-state.ts';
 import { isSubmit } from '../state/form.ts';
 import { failure } from '../state/notice.ts';
-import { noAnswerToSend, sendOutcome, type Known } from '../state/outcomes.ts';
+import { noAnswerToSend, sendOutcome, slowSend, type Known } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 import { Receipt } from './receipt.tsx';
 
@@ -30,6 +30,7 @@ export function Send() {
     inputs,
     given: { lookup_id: payee?.lookupId },
     doing: 'Sending',
+    slow: slowSend,
     warning: noAnswerToSend,
     isPayment: true,
     onAnswer(reply, { values }) {

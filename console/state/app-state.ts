@@ -38,6 +38,8 @@ export interface AppState {
   readonly returnTo: readonly ScreenName[] | null;
   /** The idempotency keys of payments that may have been made without their end being known. */
   readonly doubtful: readonly string[];
+  /** The transactions of these keys, where an answer has named them. */
+  readonly transactions: Readonly<Record<string, string>>;
   /** Whether the last key has copied a text. */
   readonly hasCopied: boolean;
 }
@@ -51,6 +53,7 @@ export const initialState: AppState = {
   remark: null,
   returnTo: null,
   doubtful: [],
+  transactions: {},
   hasCopied: false,
 };
 
@@ -108,10 +111,16 @@ export function noteCopy(hasCopied: boolean): Change {
 }
 
 /** Notes whether the payment of an idempotency key may have been made without a known end. */
-export function doubtPayment(key: string, isDoubtful: boolean): Change {
+export function doubtPayment(key: string, isDoubtful: boolean, transactionId?: string): Change {
   return (state) => {
     const others = state.doubtful.filter((other) => other !== key);
-    return { ...state, doubtful: isDoubtful ? [...others, key] : others };
+    const { [key]: known, ...transactions } = state.transactions;
+    const id = isDoubtful ? (transactionId ?? known) : undefined;
+    return {
+      ...state,
+      doubtful: isDoubtful ? [...others, key] : others,
+      transactions: id === undefined ? transactions : { ...transactions, [key]: id },
+    };
   };
 }
 

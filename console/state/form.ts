@@ -2,6 +2,7 @@
 import type { Press } from '../hooks/use-keys.ts';
 import type { Field, Values } from './contract.ts';
 import { parseAmount, parseDay } from './format.ts';
+import { charactersOf } from './text.ts';
 
 /** The faults by the name of the field; the empty name is for the request as a whole. */
 export type Faults = Readonly<Record<string, string>>;
@@ -39,7 +40,7 @@ function fill(state: FormState, values: FormState['values']): FormState {
     ...state,
     values: { ...state.values, ...values },
     faults: Object.fromEntries(Object.entries(state.faults).filter(isOpen)),
-    cursor: value === undefined ? state.cursor : [...value].length,
+    cursor: value === undefined ? state.cursor : charactersOf(value).length,
   };
 }
 
@@ -122,7 +123,7 @@ export function pressForm(state: FormState, fields: readonly Field[], press: Pre
 }
 
 function focusOn(state: FormState, field: Field | undefined): FormState {
-  const cursor = field ? [...fieldValue(state, field)].length : 0;
+  const cursor = field ? charactersOf(fieldValue(state, field)).length : 0;
   return { ...state, focus: field?.name ?? '', cursor };
 }
 
@@ -132,9 +133,9 @@ function choose(state: FormState, field: Field, step: number): FormState {
   return fill(state, { [field.name]: all[index % all.length] ?? '' });
 }
 
-/** Counts characters, not code units, so that an emoji is edited as one character. */
+/** Counts characters as a person does, so that an emoji is edited as one character. */
 function edit(state: FormState, field: Field, { key, text }: Press): FormState {
-  const characters = [...fieldValue(state, field)];
+  const characters = charactersOf(fieldValue(state, field));
   const { length } = characters;
   const cursor = Math.min(state.cursor, length);
   const moveTo = (to: number): FormState => ({
@@ -143,11 +144,13 @@ function edit(state: FormState, field: Field, { key, text }: Press): FormState {
   });
   const replace = (from: number, count: number, added: readonly string[] = []): FormState => {
     const value = characters.toSpliced(from, count, ...added).join('');
-    return { ...fill(state, { [field.name]: value }), cursor: from + added.length };
+    // What is added may join the character before it, as a skin tone does.
+    const before = [...characters.slice(0, from), ...added].join('');
+    return { ...fill(state, { [field.name]: value }), cursor: charactersOf(before).length };
   };
   const edits: Readonly<Record<string, () => FormState>> = {
-    text: () => replace(cursor, 0, [...text]),
-    paste: () => replace(cursor, 0, [...pasted(text)]),
+    text: () => replace(cursor, 0, [text]),
+    paste: () => replace(cursor, 0, [pasted(text)]),
     backspace: () => (cursor === 0 ? state : replace(cursor - 1, 1)),
     delete: () => replace(cursor, 1),
     'ctrl+u': () => replace(0, length),

@@ -2,10 +2,20 @@
 import type { Call } from '../hooks/use-call.ts';
 import type { Field } from './contract.ts';
 import type { Faults } from './form.ts';
+import { slowAfterSeconds } from './outcomes.ts';
 
 export interface Notice {
   readonly kind: 'busy' | 'error' | 'success' | 'warning';
   readonly text: string;
+  /** What a person should know when it takes long. */
+  readonly slow?: string;
+}
+
+/** A notice of work under way, with how long it has taken. */
+export function withElapsed(notice: Notice, seconds: number): Notice {
+  if (notice.kind !== 'busy' || seconds === 0) return notice;
+  const slow = notice.slow !== undefined && seconds >= slowAfterSeconds ? `. ${notice.slow}` : '';
+  return { ...notice, text: `${notice.text} (${seconds} s)${slow}` };
 }
 
 export function failure(text: string | false | null | undefined): Notice | null {
@@ -25,8 +35,9 @@ export function question(text: string | null | undefined): Notice | null {
 export function writing(
   call: Pick<Call<unknown>, 'isBusy' | 'failure'>,
   doing = 'Waiting for the service',
+  slow?: string,
 ): Notice | null {
-  if (call.isBusy) return { kind: 'busy', text: `${doing} … esc gives up` };
+  if (call.isBusy) return { kind: 'busy', text: `${doing} … esc gives up`, ...(slow && { slow }) };
   return failure(call.failure);
 }
 

@@ -1,5 +1,14 @@
 /** The lists of an operator, and the commands that print them. */
 import { shortUtcTime } from './format.ts';
+import {
+  acceptActions,
+  codeActions,
+  readActions,
+  replayActions,
+  resolveActions,
+  retryActions,
+  type OperatorAction,
+} from './operator-actions.ts';
 import { cellText, type FormatCell, type Row } from './table.ts';
 
 export interface OperatorList {
@@ -13,8 +22,8 @@ export interface OperatorList {
   readonly none: string;
   /** The arguments of `ponte` that describe the row of an id; null where the row says it all. */
   readonly details: readonly string[] | null;
-  /** The actions of an operator on a row. */
-  readonly action: 'replay' | 'retry' | null;
+  /** What an operator can do about a row. */
+  readonly actions: readonly OperatorAction[];
 }
 
 function eventList(name: string, state: string): OperatorList {
@@ -25,7 +34,7 @@ function eventList(name: string, state: string): OperatorList {
     command: ['webhook', 'list', '--state', state],
     details: ['webhook', 'show'],
     columns: ['id', 'receivedAt', 'processedAt', 'outcomes'],
-    action: 'replay',
+    actions: replayActions,
   };
 }
 
@@ -35,7 +44,7 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
     rows: 'counts',
     none: 'The queue is empty.',
     details: null,
-    action: null,
+    actions: [],
     command: ['jobs', 'stats'],
     columns: ['kind', 'state', 'jobs', 'lapsed', 'oldestAt', 'nextDueAt'],
   },
@@ -45,7 +54,7 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
     none: 'There is no dead job.',
     details: null,
     command: ['jobs', 'list', '--state', 'dead'],
-    action: 'retry',
+    actions: retryActions,
     columns: ['id', 'kind', 'attempts', 'finishedAt', 'lastError'],
   },
   eventList('parked', 'parked'),
@@ -55,12 +64,56 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
     name: 'stuck',
     rows: 'transactions',
     none: 'There is no stuck payment.',
-    action: null,
+    actions: resolveActions,
     command: ['pix', 'list', '--stuck'],
     details: ['pix', 'show'],
     columns: ['id', 'createdAt', 'amount', 'userId', 'phase', 'endToEnd'],
   },
+  {
+    name: 'unknown',
+    rows: 'answers',
+    none: 'No payment waits for the meaning of a code.',
+    actions: codeActions,
+    command: ['provider', 'unknown'],
+    details: null,
+    columns: ['httpStatus', 'providerStatus', 'code', 'payments', 'oldestAt', 'transactionIds'],
+  },
+  {
+    name: 'differences',
+    rows: 'differences',
+    none: 'There is no open difference.',
+    actions: acceptActions,
+    command: ['reconcile', 'list'],
+    details: null,
+    columns: ['id', 'day', 'userId', 'kind', 'amount', 'storedAmount', 'endToEnd'],
+  },
+  {
+    name: 'unread',
+    rows: 'days',
+    none: 'Every statement was read.',
+    actions: readActions,
+    command: ['reconcile', 'waiting'],
+    details: null,
+    columns: ['day', 'userId', 'reason', 'triedAt'],
+  },
 ];
+
+/** The marks of names that do not fit, with a space each. */
+const moreColumns = 4;
+
+/** @returns the names of as many lists as fit, with the one of this index in brackets. */
+export function namesAround(index: number, columns: number): string[] {
+  const names = operatorLists.map(({ name }, at) => (at === index ? `[${name}]` : name));
+  let [first, last] = [index, index];
+  const width = (from: number, to: number): number =>
+    names.slice(from, to + 1).join(' ').length + moreColumns;
+  for (let step = 0; step < names.length; step += 1) {
+    if (last + 1 < names.length && width(first, last + 1) <= columns) last += 1;
+    if (first > 0 && width(first - 1, last) <= columns) first -= 1;
+  }
+  const before = first > 0 ? ['‹'] : [];
+  return [...before, ...names.slice(first, last + 1), ...(last + 1 < names.length ? ['›'] : [])];
+}
 
 /** @returns the rows in the JSON that the command of a list has printed. */
 export function readRows({ rows: member }: OperatorList, output: string): readonly Row[] {
@@ -72,11 +125,17 @@ export function readRows({ rows: member }: OperatorList, output: string): readon
 export const operatorCell: FormatCell = (row, name) => {
   const text = cellText(row, name);
   if (name === 'outcomes') return countsText(row[name]);
+  // The other ids are in the details.
+  if (name === 'transactionIds') return firstOf(row[name]);
   // The oldest of the queued jobs is not due yet.
   if (name === 'oldestAt' && typeof row['nextDueAt'] === 'string') return '–';
   if (name === 'id' && text.length > 16) return `…${text.slice(-12)}`;
   return shortUtcTime(text);
 };
+
+function firstOf(ids: unknown): string {
+  return Array.isArray(ids) && typeof ids[0] === 'string' ? ids[0] : '–';
+}
 
 /** The number of items with each result, such as `2 applied`. */
 function countsText(counts: unknown): string {

@@ -19,6 +19,17 @@ const consoleKey = 'ctrl+n makes a new key';
 export const noAnswerToSend =
   'It may have been paid. Send again with the same key: that shows the result, and never pays twice.';
 
+/** From this time on a person learns that the answer takes long. */
+export const slowAfterSeconds = 3;
+
+/** While a payment is being sent for long. */
+export const slowSend =
+  'The bank is slow. Sending again later, with the same key, is safe: it never pays twice.';
+
+/** While a charge is being made for long. */
+export const slowCharge =
+  'The bank is slow. Charging again later, with the same key, makes no second charge.';
+
 /** The warning before another payment while the outcome of one is unknown. */
 export const askBeforeAnother =
   'The previous payment may have been made. Its own key is safe: sending again with it never ' +

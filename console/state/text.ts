@@ -1,4 +1,5 @@
 /** Texts as lines of a known width, so that a screen knows its height before it is drawn. */
+import stringWidth from 'string-width';
 
 /** The meaning of a colour. The text says the same, because a terminal may have no colours. */
 export type Colour = 'good' | 'bad' | 'doubtful' | 'faint' | 'strong' | 'plain';
@@ -14,14 +15,48 @@ export interface Room {
   readonly rows: number;
 }
 
+const segmenter = new Intl.Segmenter('en');
+
+/** The characters of a text as a person counts them: an emoji with its skin tone is one. */
+export function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** How many columns of a terminal a text takes, as Ink counts them. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
 /** Breaks a text into lines, between words if possible. */
 export function wrap(text: string, columns: number): string[] {
   const width = Math.max(1, columns);
-  const line = new RegExp(`(?:.{1,${width}}(?= |$)|.{1,${width}}) ?`, 'gu');
-  return text
-    .split('\n')
-    .flatMap((paragraph) => paragraph.match(line) ?? [''])
-    .map((one) => one.trimEnd());
+  return text.split('\n').flatMap((paragraph) => wrapParagraph(paragraph, width));
+}
+
+function wrapParagraph(paragraph: string, width: number): string[] {
+  const lines: string[] = [];
+  let rest = paragraph;
+  while (widthOf(rest) > width) {
+    const start = startOf(rest, width);
+    const end = rest[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
+    const line = end > 0 ? rest.slice(0, end) : start;
+    lines.push(line.trimEnd());
+    rest = rest.slice(line.length).replace(/^ /, '');
+  }
+  // A character may be wider than the line.
+  return rest === '' && lines.length > 0 ? lines : [...lines, rest.trimEnd()];
+}
+
+/** As many characters as fit into this width, and at least one. */
+function startOf(text: string, width: number): string {
+  let start = '';
+  let used = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    used += widthOf(segment);
+    if (start !== '' && used > width) break;
+    start += segment;
+  }
+  return start;
 }
 
 /** The lines of a text, all in one colour; an empty text has none. */
@@ -44,9 +79,8 @@ export function factLines(facts: Facts, columns: number): Line[] {
 
 /** Cuts a text that has more columns than this, and marks the cut. */
 export function cut(text: string, columns: number): string {
-  const characters = [...text];
-  if (characters.length <= columns) return text;
-  return `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
+  if (widthOf(text) <= columns) return text;
+  return columns < 2 ? '…' : `${startOf(text, columns - 1)}…`;
 }
 
 /** Puts key hints on as few lines as they need; a hint is not broken. */

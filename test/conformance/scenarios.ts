@@ -79,7 +79,7 @@ export function scenariosConform(open: Open): void {
       const target = await ordered(open, 'fail');
       await target.provider.pay({ session: target.session, order: target.order });
       await target.clock.advance(1_500);
-      assert.deepEqual(target.notices()[0]?.['error'], { code: 'BE17' });
+      assert.deepEqual(target.notices()[0]?.['error'], { code: 'DS04' });
       assert.equal(await debited(target), 0);
       const { items, lines } = await target.provider.statement({
         session: target.session,

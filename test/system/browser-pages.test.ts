@@ -214,6 +214,86 @@ describe('the pages of an account', { skip: noBrowser }, () => {
       .waitFor();
   });
 
+  it('shows every column of a list in a window of any width', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.fill(
+      '#send-description',
+      'The rent of November, for the flat in the rua das Flores',
+    );
+    await page.click('#send .actions button');
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    await open(page, 'statement');
+    const row = page.locator('#statement-items tbody tr', { hasText: 'rua das Flores' }).first();
+    await row.waitFor();
+    await page.click('#trace-toggle');
+    for (const width of [1_366, 1_440, 1_024, 700, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      // On a phone the requests would cover the list.
+      if (width < 1_024 && (await page.isVisible('#drawer'))) await page.click('#trace-close');
+      const hidden = await page.evaluate<number>(`(() => {
+        const { scrollWidth, clientWidth } = document.querySelector('#statement-items .wide');
+        return scrollWidth - clientWidth;
+      })()`);
+      assert.equal(hidden, 0, `${width}`);
+      for (const shown of ['Recebedor de Teste', 'rua das Flores', 'COMPLETED', 'R$ 10,00']) {
+        await row.getByText(shown).waitFor({ timeout: 5_000 });
+      }
+      assert.ok(await row.getByRole('button', { name: 'Receipt' }).isVisible());
+      assert.equal(await row.getByRole('cell').count(), 6, 'also where its rows are no table rows');
+    }
+  });
+
+  it('says how long a payment takes, and that its key is safe', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.clock.install();
+    const held = Promise.withResolvers<undefined>();
+    await page.route('**/api/v1/pix/send', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const said = page.locator('#send-outcome');
+    await page.click('#send .actions button');
+    await said.filter({ hasText: 'Sending…' }).waitFor();
+    await page.clock.runFor(2_000);
+    assert.equal(await said.innerText(), 'Sending… 2 s');
+    await page.clock.runFor(2_000);
+    assert.match(await said.innerText(), /^Sending… 4 s\s+The bank is slow\..+same key, is safe/);
+    held.resolve(undefined);
+    await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
+    assert.doesNotMatch(await said.innerText(), /slow/);
+  });
+
+  it('says that there is no such page', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev#/nope`);
+    await page.click('#login .actions button');
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    assert.match(await page.innerText('[data-view="missing"]'), /#\/nope/);
+    assert.equal(await page.isVisible('[data-view="account"]'), false);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.locator('[data-view="missing"] a').click();
+    await page.locator('#account dl').waitFor();
+    assert.equal(await page.isVisible('[data-view="missing"]'), false);
+  });
+
+  it('asks for an e-mail for an e-mail key only', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'keys');
+    assert.equal(await page.isVisible('#key-email'), false);
+    await page.selectOption('#key_type', 'E_MAIL');
+    await page.fill('#key-email', 'loja@example.com');
+    await page.selectOption('#key_type', 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO');
+    assert.equal(await page.isVisible('#key-email'), false);
+    await page.click('#new-key .actions button');
+    await page.locator('#key-list li', { hasText: 'random' }).waitFor();
+    const made = page.locator('#trace li', { hasText: 'POST /api/v1/pix/keys' });
+    assert.doesNotMatch((await made.locator('pre').first().textContent()) ?? '', /loja/);
+  });
+
   it('shows the receipt of a payment, and prints nothing else', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
@@ -258,6 +338,9 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.click('#send .actions button');
     await page.locator('#send-outcome', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
     assert.match(await page.innerText('#send-outcome'), /Nothing was sent\. Correct the Pix key/);
+    await page.locator('#send-scenario-effect', { hasText: /answers 404.+this key\.$/ }).waitFor();
+    await page.selectOption('#send-scenario', '');
+    assert.equal(await page.innerText('#send-scenario-effect'), '');
   });
 
   it('shows nothing of the send before, and that one without an answer may be paid', async (t) => {
@@ -446,6 +529,8 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.selectOption('#send-scenario', 'fail@ponte.test');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'FAILED' }).waitFor();
+    await page.locator('#send-outcome', { hasText: 'bank refused the payment' }).waitFor();
+    assert.equal(await page.innerText('#send-receipt'), 'Details', 'it is no receipt');
     await check('a failed payment');
     await page.click('#send-receipt button');
     await page.locator('#receipt dl').waitFor();

@@ -4,9 +4,10 @@ import { actAtBank } from './bank.js';
 import { parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { chargeOutcome, noAnswerToCharge } from './outcomes.js';
+import { chargeOutcome, noAnswerToCharge, slowCharge } from './outcomes.js';
 import { byId, copy, element, onSubmit, withAmountError } from './page.js';
 import { about } from './shell.js';
+import { showWaiting } from './waiting.js';
 
 byId('add-datum').addEventListener('click', () => addDatum());
 
@@ -31,13 +32,14 @@ offerKeys({ field: 'charge-key', button: 'charge-new-key', onRenew: forget });
 
 onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
   forget();
-  byId('charge-outcome').textContent = 'Charging…';
+  const end = showWaiting(byId('charge-outcome'), { doing: 'Charging', slow: slowCharge });
   const answer = await call({
     method: 'POST',
     path: '/pix/charge',
     headers: { 'Idempotency-Key': key },
     body: buildBody(values),
   });
+  end();
   byId('charge-outcome').textContent = outcomeText(answer);
   if (answer.status === 200) void showCharge(answer.body);
   return withAmountError(withKeyField(answer), 'amount', values.amount);

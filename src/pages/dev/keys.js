@@ -18,7 +18,11 @@ async function list() {
   const keys = findKeys(answer.body.data);
   place.replaceChildren(
     keys.length === 0
-      ? element('p', { className: 'empty' }, 'The account has no Pix keys. Create one below.')
+      ? element(
+          'p',
+          { className: 'empty' },
+          'The account has no Pix keys yet: “New key” creates one.',
+        )
       : element('ul', { className: 'keys' }, ...keys.map(keyItem)),
   );
 }
@@ -62,6 +66,16 @@ function keyItem({ key, keyType }) {
   const type = typeNames[keyType] ?? keyType ?? 'key';
   return element('li', {}, `${type}: `, element('code', {}, key), button);
 }
+
+/** Only an e-mail key can be of another e-mail than the account's. */
+function showFields() {
+  const isEmail = byId('key_type').value === 'E_MAIL';
+  byId('key-email-field').hidden = !isEmail;
+  byId('key-email').disabled = !isEmail;
+}
+
+byId('key_type').addEventListener('change', showFields);
+showFields();
 
 onSubmit(byId('new-key'), async (values) => {
   const answer = await call({ method: 'POST', path: '/pix/keys', body: values });

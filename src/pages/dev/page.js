@@ -150,21 +150,24 @@ export function facts(pairs) {
   return list;
 }
 
-/** A wide table scrolls in its own region, also by keyboard. */
+/**
+ * A wide table scrolls in its own region, also by keyboard. On a phone its rows are no table rows
+ * to the browser, so the roles are written down.
+ */
 export function table(caption, heads, rows) {
   const body = rows.map((cells) =>
-    element('tr', {}, ...cells.map((cell) => element('td', {}, cell))),
+    element('tr', { role: 'row' }, ...cells.map((cell) => element('td', { role: 'cell' }, cell))),
   );
-  const head = heads.map((text) => element('th', { scope: 'col' }, text));
+  const head = heads.map((text) => element('th', { scope: 'col', role: 'columnheader' }, text));
   return element(
     'div',
     { className: 'wide', tabIndex: 0, role: 'region', 'aria-label': caption },
     element(
       'table',
-      {},
+      { role: 'table' },
       element('caption', {}, rows.length === 0 ? `${caption}: none` : caption),
-      element('thead', {}, element('tr', {}, ...head)),
-      element('tbody', {}, ...body),
+      element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...head)),
+      element('tbody', { role: 'rowgroup' }, ...body),
     ),
   );
 }

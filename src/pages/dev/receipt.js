@@ -26,9 +26,14 @@ exchanges.addEventListener('session', () => {
   if (token() === null) dialog.close();
 });
 
-/** A button that shows the receipt of a transaction. */
-export function receiptButton(id) {
-  const button = element('button', { type: 'button', className: 'quiet' }, 'Receipt');
+/** Only what has moved money has a receipt: it is a proof of a payment. */
+function nameOf(status) {
+  return status === 'COMPLETED' ? 'Receipt' : 'Details';
+}
+
+/** A button that shows the receipt of a transaction, or the details of one that is not paid. */
+export function receiptButton({ transaction_id: id, status }) {
+  const button = element('button', { type: 'button', className: 'quiet' }, nameOf(status));
   button.addEventListener('click', async () => show(await read(id)));
   return button;
 }
@@ -47,7 +52,7 @@ function show(answer) {
   close.addEventListener('click', () => dialog.close());
   const { status, body } = answer;
   dialog.replaceChildren(
-    element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, 'Receipt'),
+    element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, nameOf(body.status)),
     ...(status === 200 ? receipt(body) : [failure(answer)]),
     ...(status === 200 && canBeReturned(body) ? [returnForm(body)] : []),
     element('div', { className: 'actions' }, print, close),
@@ -137,7 +142,12 @@ function receipt(body) {
 }
 
 function originalOf({ original_transaction_id: id }) {
-  return id === undefined ? undefined : element('span', {}, code(id), ' ', receiptButton(id));
+  return id === undefined ? undefined : element('span', {}, code(id), ' ', originalButton(id));
+}
+
+/** Only a completed transaction is returned. */
+function originalButton(id) {
+  return receiptButton({ transaction_id: id, status: 'COMPLETED' });
 }
 
 function code(id) {

@@ -7,9 +7,12 @@ export async function offerScenarios({ input, picker, field: id }) {
   const select = byId(picker);
   const field = byId(id);
   const values = new Set(scenarios.map(({ value }) => written(value)));
-  select.append(
-    ...scenarios.map(({ value, effect }) => element('option', { value }, `${value}: ${effect}`)),
-  );
+  select.append(...scenarios.map(({ value }) => element('option', { value }, value)));
+  // The effect is too long for the closed list.
+  const sayEffect = () => {
+    const chosen = scenarios.find(({ value }) => value === select.value);
+    byId(`${picker}-effect`).textContent = chosen ? sentence(chosen.effect) : '';
+  };
   select.addEventListener('change', () => {
     if (select.value !== '') field.value = written(select.value);
     else if (values.has(field.value)) field.value = field.defaultValue;
@@ -19,7 +22,12 @@ export async function offerScenarios({ input, picker, field: id }) {
   field.addEventListener('input', () => {
     const named = scenarios.find(({ value }) => written(value) === field.value);
     select.value = named?.value ?? '';
+    sayEffect();
   });
+}
+
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 /** A scenario of a phone states only the last digit. */

@@ -3,7 +3,7 @@ import { call } from './api.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome } from './outcomes.js';
+import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome, slowSend } from './outcomes.js';
 import {
   byId,
   element,
@@ -15,6 +15,7 @@ import {
 } from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
+import { showWaiting } from './waiting.js';
 
 /** The key of the last payment while it may have been made without its end being known. */
 let doubtfulKey = null;
@@ -51,16 +52,10 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
     return null;
   }
   forgetOutcome();
-  say('Sending…');
   const isDoubtful = doubtfulKey === key;
   // Until there is an answer.
   doubtfulKey = key;
-  const answer = await call({
-    method: 'POST',
-    path: '/pix/send',
-    headers: { 'Idempotency-Key': key },
-    body: { ...rest, amount: amountOf(amount) },
-  });
+  const answer = await send(key, { ...rest, amount: amountOf(amount) });
   if (answer.body.errors?.lookup_id) forgetPayee();
   if (answer.status !== 0 && !isInDoubt(answer, isDoubtful)) doubtfulKey = null;
   void showOutcome(answer, isDoubtful);
@@ -68,6 +63,16 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
   const hasErrors = answer.body.errors !== undefined;
   return hasErrors ? withAmountError(withKeyField(answer), 'amount', amount) : null;
 });
+
+async function send(key, body) {
+  const place = byId('send-outcome');
+  const end = showWaiting(place, { doing: 'Sending', slow: slowSend });
+  bringIntoView();
+  const headers = { 'Idempotency-Key': key };
+  const answer = await call({ method: 'POST', path: '/pix/send', headers, body });
+  end();
+  return answer;
+}
 
 /** An amount that cannot be read goes as it is: the service says what is wrong with it. */
 function amountOf(text) {
@@ -85,7 +90,11 @@ function say(text, colour = 'plain', ...more) {
     element('p', { className: `outcome ${colour}` }, text),
     ...more.map((line) => element('p', { className: 'hint' }, line)),
   );
-  // On a phone it is below the form.
+  bringIntoView();
+}
+
+/** On a phone the result is below the form. */
+function bringIntoView() {
   byId('send-outcome').scrollIntoView({ block: 'nearest' });
 }
 
@@ -108,11 +117,12 @@ async function showOutcome(answer, isDoubtful) {
   show({ live: answer.body.status ?? null });
   if (answer.status !== 200) return;
   const { transaction_id: id } = answer.body;
-  byId('send-receipt').replaceChildren(receiptButton(id));
+  byId('send-receipt').replaceChildren(receiptButton(answer.body));
   const status = await follow(byId('send-status'), answer.body);
   // Another payment may have taken the place meanwhile.
   if (status === null) return;
   doubtfulKey = null;
+  byId('send-receipt').replaceChildren(receiptButton({ transaction_id: id, status }));
   show({ live: status, reason: status === 'FAILED' ? await readReason(id) : undefined });
 }
 

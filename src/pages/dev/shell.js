@@ -13,8 +13,9 @@ for (const link of document.querySelectorAll('[data-needs-bank]')) link.hidden =
 
 /** The slash keeps a view's address from being an element's: the browser would scroll to it. */
 function viewName() {
+  if (!location.hash.startsWith('#/')) return 'account';
   const wanted = location.hash.slice('#/'.length);
-  return views.some(({ dataset }) => dataset.view === wanted) ? wanted : 'account';
+  return views.some(({ dataset }) => dataset.view === wanted) ? wanted : 'missing';
 }
 
 /** Shows the view that the address names, or the login without a session. */
@@ -24,6 +25,7 @@ export function showView() {
   const name = viewName();
   for (const view of views) view.hidden = !isIn || view.dataset.view !== name;
   byId('login-view').hidden = isIn;
+  byId('missing-address').textContent = `The address ends in ${location.hash}.`;
   if (isIn) document.dispatchEvent(new CustomEvent(`show-${name}`));
   markPage();
 }

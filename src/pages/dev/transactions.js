@@ -9,7 +9,7 @@ export function listOf(caption, items) {
     return element('p', { className: 'empty' }, 'No transaction matches these filters.');
   }
   const hasReceipts = items.some(({ transaction_id: id }) => id !== undefined);
-  const ids = hasReceipts ? ['Who and what for', 'Receipt'] : ['Details'];
+  const ids = hasReceipts ? ['Who and what for', 'More'] : ['Details'];
   const heads = ['When', 'Type', 'Amount', 'Status', ...ids];
   return table(caption, heads, items.map(cells));
 }
@@ -35,7 +35,7 @@ function cells(item) {
     typeOf(type),
     amountOf(item),
     status === undefined ? '–' : statusBadge(status),
-    ...(id === undefined ? [bankDetails(item)] : [about(item), receiptButton(id)]),
+    ...(id === undefined ? [bankDetails(item)] : [about(item), receiptButton(item)]),
   ];
 }
 

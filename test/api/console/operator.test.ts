@@ -27,6 +27,32 @@ const payment = {
   createdAt: at,
 };
 
+const unknownAnswer = {
+  httpStatus: 422,
+  providerStatus: '4xx',
+  code: 'XX99',
+  payments: 2,
+  oldestAt: at,
+  transactionIds: [paymentId, '01a1fc38-f5e5-7517-8ecb-a7d299a5dbbb'],
+};
+const difference = {
+  id: '17',
+  day: '2026-11-20',
+  userId: 7,
+  kind: 'MISSING_HERE',
+  reason: 'payment_out',
+  subject: 'E1',
+  transactionId: null,
+  endToEnd: 'E11165756202611200349AZI8BYWKo82',
+  amount: '12.50',
+  storedAmount: null,
+  foundAt: at,
+  closedAs: null,
+  says: 'money left under an end-to-end id that no send here has',
+  todo: 'look for a send of the same amount',
+};
+const unread = { day: '2026-11-20', userId: 7, reason: 'NO_SESSION', triedAt: at };
+
 const timeline = Array.from({ length: 20 }, (_, index) => `${at}  UNKNOWN  ${index}`).join('\n');
 
 /** What the command prints, by its arguments. */
@@ -59,12 +85,31 @@ const printed: Readonly<Record<string, unknown>> = {
   [`pix show ${paymentId}`]: `status  PROCESSING\n${timeline}\nYou can    Ask the provider.`,
 };
 
+const mayHaveMore = false;
+
+const resolve = `pix resolve ${paymentId} --as`;
+const risk = '--confirm=money may have moved';
+
+/** What the commands of the actions print, by their arguments. */
+const done: Readonly<Record<string, unknown>> = {
+  'provider unknown --json': { answers: [unknownAnswer] },
+  'provider unknown --try=codes.yaml': `${paymentId}  XX99  would fail`,
+  'provider unknown --try=codes.yaml --apply --by=Ana --reason=ticket 7 --yes': 'failed  XX99',
+  'reconcile list --json': { differences: [difference], mayHaveMore },
+  'reconcile accept 17 --by=Ana --reason=ticket 7 --yes': '1 difference is closed.',
+  'reconcile waiting --json': { days: [unread], mayHaveMore },
+  'reconcile run --day 2026-11-20 --user 7 --dry-run': 'would settle 1 line',
+  'reconcile run --day 2026-11-20 --user 7 --by=Ana --reason=ticket 7 --yes': 'settled 1 line',
+  [`${resolve} completed --by=Ana --reason=ticket 7 --yes`]: `${paymentId} is COMPLETED.`,
+  [`${resolve} failed --by=Ana --reason=ticket 7 ${risk} --yes`]: `${paymentId} is FAILED.`,
+};
+
 /** Records the commands, and prints their output. */
 function commandFor(commands: string[]): Operate {
   return async (args) => {
     const line = args.join(' ');
     commands.push(line);
-    const output = printed[line];
+    const output = printed[line] ?? done[line];
     if (output === undefined) throw new Error(`ponte: unknown command ${line}`);
     return typeof output === 'string' ? `${output}\n` : JSON.stringify(output);
   };
@@ -75,6 +120,18 @@ async function openOperator(commands: string[] = []): Promise<Screen> {
   await screen.type('o');
   await screen.until('[queue]');
   return screen;
+}
+
+/** Opens a list by its name. */
+async function openList(screen: Screen, name: string): Promise<void> {
+  for (let step = 0; !screen.text.includes(`[${name}]`); step += 1) {
+    assert.ok(step < 20, `there is no list ${name}`);
+    const { text } = screen;
+    await screen.press('left');
+    await screen.until((now) => now !== text && /\[\w/.test(now));
+  }
+  await screen.until(/› /);
+  await screen.until(/\n › /);
 }
 
 describe('the operator', () => {
@@ -98,7 +155,21 @@ describe('the operator', () => {
       /ID +CREATED AT +AMOUNT +USER ID[^]*› …a7d299a5dbba +21\/11 03:49Z +77\.70 +7 +UNKNOWN/,
     );
     await screen.press('right');
+    await screen.until(/HTTP STATUS +PROVIDER STATUS +CODE[^]*› +422 +4xx +XX99 +2/);
+    await screen.press('right');
+    await screen.until(/ID +DAY +USER ID +KIND[^]*› 17 +2026-11-20 +7 +MISSING_HERE +12\.50/);
+    await screen.press('right');
+    await screen.until(/DAY +USER ID +REASON[^]*› 2026-11-20 +7 +NO_SESSION +21\/11 03:49Z/);
+    await screen.press('right');
     await screen.until('[queue]');
+  });
+
+  it('sees which lists there are to the left and to the right of the shown one', async () => {
+    const screen = await openOperator();
+    await screen.until(/ \[queue\] dead jobs .* ›/);
+    await screen.press('left');
+    await screen.until(/ ‹ .*differences \[unread\]\n/);
+    for (const line of screen.lines) assert.ok(line.length <= 60, line);
   });
 
   it('sees what has changed, without a key, and keeps the chosen row', async (t) => {
@@ -125,9 +196,7 @@ describe('the operator', () => {
 
   it('reads all that the command prints about a payment', async () => {
     const screen = await openOperator();
-    await screen.press('left');
-    await screen.until('[stuck]');
-    await screen.until(/› …a7d299a5dbba/);
+    await openList(screen, 'stuck');
     await screen.press('enter');
     await screen.until(/status +PROCESSING\n[^]*UNKNOWN +0[^]*↓/);
     await screen.press('pagedown', 'pagedown');
@@ -214,6 +283,127 @@ describe('the operator', () => {
     await screen.until('Queue the job again?');
     await screen.type('y');
     await screen.until('1 job is queued again.');
+  });
+
+  it('records how a stuck payment ended, with a name and a reason, and after a yes', async () => {
+    const commands: string[] = [];
+    const screen = await openOperator(commands);
+    await openList(screen, 'stuck');
+    await screen.press('enter');
+    await screen.until(/c it was paid · f it was not paid/);
+    await screen.type('c');
+    await screen.until(/Operator \*[^]*Reason \*/);
+    await screen.press('ctrl+s');
+    await screen.until('The field is required.');
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.press('ctrl+s');
+    await screen.until('Mark it as COMPLETED permanently? y: yes; any other key: no.');
+    await screen.press('enter');
+    await screen.until((text) => !text.includes('permanently'));
+    assert.ok(!commands.some((line) => line.startsWith('pix resolve')));
+    await screen.type('c');
+    // What was typed once is kept.
+    await screen.until(/Operator \* +Ana[^]*Reason \* +ticket 7/);
+    await screen.press('ctrl+s');
+    await screen.until('permanently?');
+    await screen.type('y');
+    await screen.until(`${paymentId} is COMPLETED.`);
+  });
+
+  it('calls a stuck payment failed only with the words of the risk', async () => {
+    const commands: string[] = [];
+    const screen = await openOperator(commands);
+    await openList(screen, 'stuck');
+    await screen.press('enter');
+    await screen.until(/f it was not paid/);
+    await screen.type('f');
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7', Confirm: 'yes' });
+    await screen.press('ctrl+s');
+    await screen.until('although money may have moved? The app will offer to pay again.');
+    await screen.type('y');
+    // The command compares the words; its refusal is shown.
+    await screen.until(/unknown command pix resolve[^]+--confirm=yes/);
+    await screen.type('f');
+    await screen.until(/Ana[^]*ticket 7[^]*Confirm \* +–/);
+    await screen.fill({ Confirm: 'money may have moved' });
+    await screen.press('ctrl+s');
+    await screen.until('permanently, although');
+    await screen.type('y');
+    await screen.until(`${paymentId} is FAILED.`);
+  });
+
+  it('tries codes, and applies them after a look at the payments and a yes', async () => {
+    const commands: string[] = [];
+    const screen = await openOperator(commands);
+    await openList(screen, 'unknown');
+    await screen.press('enter');
+    await screen.until(/transaction ids +\["01a1fc38/);
+    await screen.type('t');
+    await screen.fill({ 'File of codes': 'codes.yaml' });
+    await screen.press('ctrl+s');
+    await screen.until('XX99 would fail');
+    await screen.type('w');
+    await screen.until(/File of codes \* +codes\.yaml/);
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.press('ctrl+s');
+    await screen.until(/XX99 +would fail[^]*as FAILED\s+permanently\?/);
+    assert.ok(!commands.some((line) => line.includes('--apply')));
+    await screen.type('y');
+    await screen.until(/failed +XX99/);
+  });
+
+  it('accepts a difference with a name and a reason, after a yes', async () => {
+    const screen = await openOperator();
+    await openList(screen, 'differences');
+    await screen.press('enter');
+    await screen.until(/says +money left under[^]*todo +look for a send/);
+    await screen.type('a');
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.press('ctrl+s');
+    await screen.until('Close the difference permanently?');
+    await screen.type('y');
+    await screen.until('1 difference is closed.');
+  });
+
+  it('reads a statement dry, and settles what it proves after a yes', async () => {
+    const screen = await openOperator();
+    await openList(screen, 'unread');
+    await screen.press('enter');
+    await screen.until(/reason +NO_SESSION/);
+    await screen.type('d');
+    await screen.until('would settle 1 line');
+    await screen.type('w');
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.press('ctrl+s');
+    await screen.until(/would settle 1 line[^]*Settle what this statement proves\?/);
+    await screen.type('y');
+    await screen.until(/ settled 1 line/);
+  });
+
+  it('leaves the form of an action with esc, and nothing is done', async () => {
+    const commands: string[] = [];
+    const screen = await openOperator(commands);
+    await openList(screen, 'differences');
+    await screen.press('enter');
+    await screen.until(/todo/);
+    await screen.type('a');
+    await screen.until(/Operator \*/);
+    await screen.press('escape');
+    await screen.until(/operator › differences[^]*todo/);
+    assert.ok(!commands.some((line) => line.includes('accept')));
+  });
+
+  it('keeps the title and the keys in view, however long the message of a command is', async () => {
+    const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: () => Promise.reject(new Error(`ponte: ${words}`)),
+    });
+    await screen.type('o');
+    await screen.until(/ponte: word0/);
+    assert.equal(screen.lines.length, 20);
+    assert.match(screen.lines[0] ?? '', /Ponte › operator/);
+    assert.match(screen.text, /…\n.*←→ lists/);
   });
 
   it('reads the message of a command that fails', async () => {

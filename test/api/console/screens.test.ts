@@ -26,7 +26,7 @@ describe('at first', () => {
       ` Ponte › home               not logged in · ${host}`,
       ' › l  Log in',
       '   n  Onboarding: open an account',
-      '   o  Operator: queue, events, stuck payments',
+      '   o  Operator: queue, payments, reconciliation',
       ' ↑↓ choose · enter open · or its letter · ? keys · q quit',
     ]);
   });

@@ -152,7 +152,7 @@ test('fail@ponte.test: accepted, then the webhook makes it FAILED with its reaso
   await app.clock.advance(settleMs);
   const stored = await app.settled(sent.body.transaction_id);
   assert.deepEqual([stored.status, stored.phase], ['FAILED', 'SETTLED']);
-  assert.equal(stored.failure_code, 'BE17');
+  assert.equal(stored.failure_code, 'DS04');
   assert.deepEqual((await app.timeline(stored.id)).slice(3), [
     'ACCEPTED 1 2xx',
     'SETTLED FAILED event',

@@ -109,7 +109,7 @@ export const scenarios: readonly Scenario[] = [
   {
     input: 'Pix key',
     value: 'fail@ponte.test',
-    effect: 'the payment is accepted, then the webhook says that it failed (reason BE17)',
+    effect: 'the payment is accepted, then the webhook says that it failed (reason DS04)',
     payment: { settlement: 'FAILED' },
   },
   {

@@ -14,8 +14,8 @@ const maxAttempts = 10;
 const firstDelayMs = 1_000;
 const maxDelayMs = 60_000;
 
-/** The receiver's bank refused the QR Code: the failure of the magic key, and of `settle`. */
-const failureReason = 'BE17';
+/** The payee's bank refused the payment: the failure of the magic key, and of `settle`. */
+const failureReason = 'DS04';
 /** The instant payment system's time-out: the reason in a contradicting webhook. */
 const contradictionReason = 'AB03';
 

@@ -107,6 +107,19 @@ describe('the key of a payment in doubt', () => {
     await screen.ended();
   });
 
+  it('is asked about no longer once the payment has ended, on whatever screen', async () => {
+    const { screen } = await openDoubt();
+    await screen.press('escape');
+    await screen.until('Ponte › home');
+    await screen.type('q');
+    await screen.until(atEnd);
+    await passUntil(app.clock, screen.until('The payment has ended; the statement shows how.'));
+    await screen.type('n');
+    await screen.until('Ponte › home');
+    await screen.type('q');
+    await screen.ended();
+  });
+
   it('is given up by ctrl+c twice, in a window that is too small as well', async () => {
     const { screen } = await openDoubt();
     screen.resize(40, 10);

@@ -121,7 +121,7 @@ describe('a payment', () => {
     await screen.until(/› Pix key \*\s+The field is required\./);
     await screen.fill({ 'Pix key': 'bruno@example.com', Amount: '0' });
     await screen.press('ctrl+s');
-    await screen.until(/› Amount in R\$ \* +0\n +The value must be at least 0\.01\./);
+    await screen.until(/› Amount in R\$ \* +0\n +The value must be at least R\$ 0\.01\./);
     await screen.until('Nothing was done. Correct the marked fields.');
     await screen.fill({ Amount: '1000' });
     await screen.until(/› Amount in R\$ \* +1000\n +=/);

@@ -60,6 +60,7 @@ describe('a form', () => {
     [['delete'], 'Ana', 3],
     [['ctrl+u', "'B", 'ctrl+a', "'x", 'ctrl+e', "'y"], 'xBy', 3],
     [["'😀", 'backspace', "'ã"], 'Anaã', 4],
+    [["'👍🏽", 'backspace', "'ã"], 'Anaã', 4],
     [['[Maria\nda\tSilva'], 'AnaMaria da Silva', 17],
     [['ctrl+u', '[\r\n4b3c\r\n'], '4b3c', 4],
     [['ctrl+u', '[ two words \n'], ' two words ', 11],

@@ -18,7 +18,17 @@ interface Given {
   readonly wait?: string;
 }
 
-function answered({ status, code, outcome, field, wait }: Given) {
+/** The `Pix-Outcome` of the service for a status. A proxy, as here of the 504, sends none. */
+const outcomes: Readonly<Record<number, string>> = {
+  401: 'unknown',
+  422: 'not_sent',
+  429: 'unknown',
+  500: 'unknown',
+  502: 'not_sent',
+  503: 'unknown',
+};
+
+function answered({ status, code, outcome = outcomes[status], field, wait }: Given) {
   const headers = new Headers();
   if (outcome !== undefined) headers.set('pix-outcome', outcome);
   if (wait !== undefined) headers.set('retry-after', wait);

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { moveInList } from '../../../../console/hooks/use-list.ts';
 import { cellText, layOutTable, memberColumns } from '../../../../console/state/table.ts';
+import { withElapsed } from '../../../../console/state/notice.ts';
 import {
+  charactersOf,
+  cut,
   factLines,
   joinHints,
   moreText,
   visibleRows,
+  widthOf,
   wrap,
 } from '../../../../console/state/text.ts';
 
@@ -17,6 +21,17 @@ describe('a text', () => {
     assert.deepEqual(wrap('an abcdefgh x', 4), ['an', 'abcd', 'efgh', 'x']);
     assert.deepEqual(wrap('abcdefg x', 4), ['abcd', 'efg', 'x']);
     assert.deepEqual(wrap('', 4), ['']);
+  });
+
+  it('is measured in columns: a wide character has two, with or without a skin tone', () => {
+    for (const wide of ['👍', '👍🏽', '👩🏾‍🦱', '日']) {
+      assert.deepEqual([charactersOf(wide).length, widthOf(wide)], [1, 2], wide);
+      assert.equal(cut(`${wide}${wide}${wide}`, 5), `${wide}${wide}…`);
+      assert.deepEqual(wrap(`${wide}${wide} ${wide}`, 4), [`${wide}${wide}`, wide]);
+      assert.deepEqual(wrap(`${wide}${wide}${wide}`, 5), [`${wide}${wide}`, wide]);
+    }
+    assert.deepEqual(wrap('日本', 1), ['日', '本']);
+    assert.equal(cut('ação', 4), 'ação');
   });
 
   it('keeps its own lines, and their indentation', () => {
@@ -39,6 +54,26 @@ describe('a text', () => {
   });
 });
 
+describe('the notice of work under way', () => {
+  const sending = { kind: 'busy', text: 'Sending …', slow: 'It is slow.' } as const;
+
+  it('says the seconds, and what to know once it takes long', () => {
+    const texts = [0, 1, 2, 3, 60].map((seconds) => withElapsed(sending, seconds).text);
+    assert.deepEqual(texts, [
+      'Sending …',
+      'Sending … (1 s)',
+      'Sending … (2 s)',
+      'Sending … (3 s). It is slow.',
+      'Sending … (60 s). It is slow.',
+    ]);
+  });
+
+  it('of another kind has no seconds', () => {
+    const failed = { kind: 'error', text: 'No.' } as const;
+    assert.equal(withElapsed(failed, 9), failed);
+  });
+});
+
 describe('visible rows', () => {
   const rows = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
@@ -54,6 +89,21 @@ describe('visible rows', () => {
     }
     assert.equal(visibleRows(rows, [4, 4], 5).more, '↑ 2 more   ↓ 4 more');
     assert.equal(moreText(0, 0), '');
+  });
+});
+
+describe('a table', () => {
+  it('keeps its columns in line under a name with an emoji', () => {
+    const rows = [
+      { who: 'Ana 👍🏽', what: 'Rent' },
+      { who: 'Bruno Souza', what: 'Lunch' },
+    ];
+    const table = layOutTable(memberColumns(['who', 'what'], cellText), rows, 40);
+    const widths = table.rows.map((cells) => cells.map(({ text }) => widthOf(text)));
+    assert.deepEqual(widths, [
+      [11, 5],
+      [11, 5],
+    ]);
   });
 });
 

@@ -177,7 +177,7 @@ test('a payment settled by hand is settled once, and cannot end otherwise later'
   await clock.advance(60_000);
   assert.deepEqual(
     notices().map(({ status, error }) => ({ status, error })),
-    [{ status: 'ERROR', error: { code: 'BE17' } }],
+    [{ status: 'ERROR', error: { code: 'DS04' } }],
   );
   assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
 });
