@@ -1,8 +1,8 @@
 /** `ponte limit`: the limits of what a user may send by day and by night. */
 import { InvalidArgumentError } from 'commander';
 import { centsFromDecimal, maxAmountCents } from '../../src/domain/money.ts';
-import type { NightHour } from '../../src/domain/pix-limits.ts';
-import type { LimitsView, LimitView } from '../../src/operator/limits.ts';
+import type { NightHour } from '../../src/domain/spending-limits.ts';
+import type { LimitsView, LimitView } from '../../src/operator/spending-limits.ts';
 import type { Context, Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
 import {

@@ -9,7 +9,7 @@ import {
   requireAllowedAddress,
   requireWebhookSignature,
 } from './webhook-signature.ts';
-import { UserLimits } from './user-limits.ts';
+import { UserThrottle } from './user-throttle.ts';
 import {
   authenticate,
   requireSession,
@@ -73,7 +73,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { clock, config } = options.context;
   const stages: StagesOptions = {
     ...options,
-    userLimits: new UserLimits({ clock, perMinute: config.throttle.userPerMinute }),
+    userThrottle: new UserThrottle({ clock, perMinute: config.throttle.userPerMinute }),
     isDraining: () => isDraining,
     watchForProxy: createProxyWatch(context),
   };
@@ -169,7 +169,7 @@ interface Pipeline {
 }
 
 interface StagesOptions extends HttpServerOptions {
-  readonly userLimits: UserLimits;
+  readonly userThrottle: UserThrottle;
   isDraining(): boolean;
   watchForProxy(request: IncomingMessage): void;
 }
@@ -300,8 +300,8 @@ async function runStages(
   exchange.userId = userId;
   if (userId === null) return runOperation(options, exchange, { ...found, caller, address });
 
-  if (contract.limitsUsers) options.userLimits.count(contract.id, userId);
-  const release = options.userLimits.enter(userId);
+  if (contract.limitsUsers) options.userThrottle.count(contract.id, userId);
+  const release = options.userThrottle.enter(userId);
   try {
     return await runOperation(options, exchange, { ...found, caller, address });
   } finally {

@@ -7,7 +7,7 @@ import {
   countWithinLimits,
   refuseOverLimits,
   type LimitedAttempt,
-} from '../auth/service-limits.ts';
+} from '../auth/service-throttles.ts';
 import { addressThrottles } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';

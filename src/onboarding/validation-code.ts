@@ -7,7 +7,7 @@ import {
   countWithinLimits,
   refuseOverLimits,
   type LimitedAttempt,
-} from '../auth/service-limits.ts';
+} from '../auth/service-throttles.ts';
 import { addressThrottles, minuteMs, type Throttle } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';

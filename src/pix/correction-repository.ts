@@ -8,7 +8,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
 import type { SoughtSend } from './statement-evidence.ts';
-import { columnThatWakesEvents } from './waiting-events-repository.ts';
+import { wakingEvents } from './waiting-events-repository.ts';
 
 /**
  * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
@@ -58,7 +58,7 @@ const correct = statement({
              requested.provider_txid
         from corrected, requested
     )
-    select id, paid_again_by, ${columnThatWakesEvents('corrected', 'stored.updated_at')},
+    select id, paid_again_by, ${wakingEvents('corrected', 'stored.updated_at')},
            ${notifyingFinalStatus('corrected')} as notified
       from corrected`,
 });

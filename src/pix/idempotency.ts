@@ -11,7 +11,7 @@ import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
 import { heldRefusal, pausedRefusal } from './holds.ts';
-import { refuseOverLimit } from './limits.ts';
+import { refuseOverLimit } from './spending-limits.ts';
 import { unknownFingerprint } from './lost-send-repository.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';

@@ -15,7 +15,7 @@ import {
   type PixTransaction,
   type PixTransactionRow,
 } from './pix-transaction-repository.ts';
-import { columnThatWakesEvents } from './waiting-events-repository.ts';
+import { wakingEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -90,7 +90,7 @@ const storeAgain = statement({
                          as step (item, phase) on true
        order by step.item
     )
-    select id, ${columnThatWakesEvents('stored', 'stored.created_at')} from stored`,
+    select id, ${wakingEvents('stored', 'stored.created_at')} from stored`,
 });
 
 /** @returns the id of the send; null: a transaction has its key or its end-to-end id. */

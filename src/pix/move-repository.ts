@@ -1,9 +1,10 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
-import { columnThatWakesEvents } from './waiting-events-repository.ts';
+import { wakingEvents } from './waiting-events-repository.ts';
 import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { mayBeLost } from './pause-repository.ts';
+import { beforePaying } from './phase-lists.ts';
 import {
   qualifyColumns,
   matchesCallId,
@@ -66,7 +67,7 @@ export function moving(moves: string): string {
        where ${matchesCallId('move')} and t.settled_at is null
          and t.phase = any(move.from_phases::text[])
          and coalesce(t.end_to_end = move.end_to_end, true)
-         and (move.status <> 'FAILED' or t.phase not in ('RESERVED', 'RESOLVED')
+         and (move.status <> 'FAILED' or t.phase not in ${beforePaying}
               or move.outcome = 'rejected' or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
@@ -117,7 +118,7 @@ const move = batchedStatement({
     with requested as (
       select * from ${requested}
     ), ${moving('requested')}
-    select ordinal, ${pixColumns}, ${columnThatWakesEvents('moved', 'stored.updated_at')},
+    select ordinal, ${pixColumns}, ${wakingEvents('moved', 'stored.updated_at')},
            ${notifyingMoved}
       from moved`,
 });

@@ -6,7 +6,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import type { AttemptAnswer } from './move-repository.ts';
-import { columnThatWakesEvents } from './waiting-events-repository.ts';
+import { wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
@@ -76,7 +76,7 @@ const step = batchedStatement({
        where notes_resolved or entry.phase <> 'RESOLVED'
        order by ordinal, entry.item
     )
-    select ordinal, ${columnThatWakesEvents('moved', 'stored.updated_at')} from moved`,
+    select ordinal, ${wakingEvents('moved', 'stored.updated_at')} from moved`,
 });
 
 /** A send that this process pays. */

@@ -11,6 +11,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import { mayHaveLostSends } from './pause-repository.ts';
+import { beforePaying } from './phase-lists.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -37,7 +38,7 @@ export const findReplay = batchedStatement({
              select id, status, phase, outcome, end_to_end, fingerprint from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
-          on t.fingerprint = requested.fingerprint and t.phase not in ('RESERVED', 'RESOLVED')`,
+          on t.fingerprint = requested.fingerprint and t.phase not in ${beforePaying}`,
 });
 
 type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end'>;

@@ -7,7 +7,7 @@ import type { Payer } from '../domain/principal.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, type Statement } from '../db/statement.ts';
-import { columnThatWakesEvents } from './waiting-events-repository.ts';
+import { wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
@@ -18,7 +18,7 @@ import {
   limitsAreOn,
   type LimitColumns,
   type SpendingLimit,
-} from './limits.ts';
+} from './spending-limits.ts';
 import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
@@ -116,7 +116,7 @@ function reservedFor(calls: string, columns: readonly string[], further = ''): s
   const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
            ${qualifyColumns('t', claimed)},
-           ${columnThatWakesEvents('reserved', 'stored.created_at')}
+           ${wakingEvents('reserved', 'stored.created_at')}
       from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
              select ${claimed} from pix_transactions

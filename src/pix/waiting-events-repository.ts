@@ -11,7 +11,7 @@
  * @param after the common table expressions that write jobs themselves: they are completed before,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
-export function columnThatWakesEvents(
+export function wakingEvents(
   stored: string,
   now: string,
   after: readonly string[] = [],

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
-import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
+import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
@@ -314,7 +314,7 @@ export const finishWebhookEvent = batchedStatement({
            id in (select event_id from waiting) as waits_for_more,
            case when ordinal in (select ordinal from again) then 'queued'
                 when ordinal in (select ordinal from ended) then 'done' end as job_status,
-           ${columnThatWakesEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
+           ${wakingEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
            ${notifyingMoved}
       from requested`,
 });

@@ -11,7 +11,7 @@ import {
   pixColumns,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
-import { columnThatWakesEvents } from '../pix/waiting-events-repository.ts';
+import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import { foundInStatementNote, repeatNotes, type PixStatus } from '../domain/pix.ts';
@@ -267,7 +267,7 @@ export const identifyPayment = batchedStatement({
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
     )
-    select ordinal, ${columnThatWakesEvents('identified', 'stored.updated_at')} from identified`,
+    select ordinal, ${wakingEvents('identified', 'stored.updated_at')} from identified`,
 });
 
 /**
@@ -344,7 +344,7 @@ export const recordReceived = batchedStatement({
              case when event_id is null then '${foundInStatementNote}' end
         from received join requested using (id)
     )
-    select ordinal, id, ${columnThatWakesEvents('received', 'stored.updated_at')}
+    select ordinal, id, ${wakingEvents('received', 'stored.updated_at')}
       from received join requested using (id)`,
 });
 

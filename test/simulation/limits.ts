@@ -1,7 +1,7 @@
 /** The limits of sends by day and by night. */
 import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
-import { limitPeriod, nightHours } from '../../src/domain/pix-limits.ts';
+import { limitPeriod, nightHours } from '../../src/domain/spending-limits.ts';
 import { Chance } from './chance.ts';
 import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Store } from './store.ts';

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { nightHours } from '../../domain/pix-limits.ts';
+import { nightHours } from '../../domain/spending-limits.ts';
 import { instant } from './columns.ts';
 import { User } from './user.ts';
 

@@ -22,7 +22,7 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness columnThatWakesEvents emailDigests erasedEmail isAccountedFor ' +
+    'claimUntil closeness wakingEvents emailDigests erasedEmail isAccountedFor ' +
     'isRefusal isUnsettled matchesCallId mayBeLost moveRow moving notifyingFinalStatus ' +
     'qualifyColumns reportRow sendHold toSession toTransaction'
   ).split(' '),

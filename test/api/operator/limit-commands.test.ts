@@ -1,7 +1,7 @@
 /** `ponte limit`: what an operator types, and what is stored and shown of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setLimits, showLimits } from '../../../src/operator/limits.ts';
+import { setLimits, showLimits } from '../../../src/operator/spending-limits.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser } from '../../support/factories.ts';
 import { refused, unwatched } from './asking.ts';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { entities } from '../../../src/db/entities/index.ts';
-import { setLimits } from '../../../src/operator/limits.ts';
+import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { eraseUser, exportSubject } from '../../../src/operator/subjects.ts';
 import { logIn, password, type TestUser } from '../../support/factories.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';

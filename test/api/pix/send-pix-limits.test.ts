@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { setLimits } from '../../../src/operator/limits.ts';
+import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { correctTransaction } from '../../../src/pix/correction-repository.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';

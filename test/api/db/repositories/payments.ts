@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as corrections from '../../../../src/pix/correction-repository.ts';
 import * as history from '../../../../src/pix/history-repository.ts';
-import * as limits from '../../../../src/pix/limit-repository.ts';
+import * as limits from '../../../../src/pix/spending-limit-repository.ts';
 import * as lostSends from '../../../../src/pix/lost-send-repository.ts';
 import * as moves from '../../../../src/pix/move-repository.ts';
 import * as pauses from '../../../../src/pix/pause-repository.ts';

@@ -1,7 +1,7 @@
 /** What one logged-in user may take of the service. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UserLimits } from '../../../src/http/user-limits.ts';
+import { UserThrottle } from '../../../src/http/user-throttle.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 
@@ -59,7 +59,7 @@ test('pages of transactions are limited by the minute, receipts are not', async 
 });
 
 test('a user has 32 requests under way at a time', () => {
-  const limits = new UserLimits({ clock: app.clock, perMinute: 0 });
+  const limits = new UserThrottle({ clock: app.clock, perMinute: 0 });
   const places = Array.from({ length: 32 }, () => limits.enter(1));
   const isThrottled = { name: 'AppError', code: 'THROTTLED' };
   assert.throws(() => limits.enter(1), isThrottled);

@@ -18,7 +18,7 @@ const windowMs = 60_000;
 const maxConcurrent = 32;
 
 /** The limits of one process. */
-export class UserLimits {
+export class UserThrottle {
   readonly #options: UserLimitsOptions;
   #windowEndsAt = 0;
   #counts = new Map<string, number>();

@@ -7,9 +7,9 @@ import {
   timedValue,
   type NightHour,
   type Timed,
-} from '../domain/pix-limits.ts';
-import { changeLimits, findLimits, type StoredLimits } from '../pix/limit-repository.ts';
-import { limitsAreOn } from '../pix/limits.ts';
+} from '../domain/spending-limits.ts';
+import { changeLimits, findLimits, type StoredLimits } from '../pix/spending-limit-repository.ts';
+import { limitsAreOn } from '../pix/spending-limits.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';

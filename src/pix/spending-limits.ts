@@ -6,7 +6,7 @@ import {
   formatReais,
   numberFromCents,
 } from '../domain/money.ts';
-import { limitPeriod, type LimitPeriod, type NightHour } from '../domain/pix-limits.ts';
+import { limitPeriod, type LimitPeriod, type NightHour } from '../domain/spending-limits.ts';
 import { AppError, type Text } from '../errors.ts';
 
 type Limits = Pick<Config, 'pixLimits'>;

@@ -6,7 +6,7 @@ import {
   changeNightHour,
   limitPeriod,
   timedValue,
-} from '../../../src/domain/pix-limits.ts';
+} from '../../../src/domain/spending-limits.ts';
 
 describe('the period of an instant in São Paulo', () => {
   for (const [instant, hour, isNight, beganAt, endHour] of [

@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import { nightHours, type NightHour, type Timed } from '../domain/pix-limits.ts';
+import { nightHours, type NightHour, type Timed } from '../domain/spending-limits.ts';
 
 /** The limits of one user, in centavos; null: the default of the settings. */
 export interface StoredLimits {
