@@ -107,7 +107,7 @@ export function namesAround(index: number, columns: number): string[] {
   let [first, last] = [index, index];
   const width = (from: number, to: number): number =>
     names.slice(from, to + 1).join(' ').length + moreColumns;
-  for (let step = 0; step < names.length; step += 1) {
+  for (const _ of names) {
     if (last + 1 < names.length && width(first, last + 1) <= columns) last += 1;
     if (first > 0 && width(first - 1, last) <= columns) first -= 1;
   }

@@ -163,9 +163,7 @@ export const entries = {
     default: 2,
   },
   PROVIDER_DIALECTS: {
-    meaning:
-      "dialects of the provider's messages, or none: only those of PROVIDER_DIALECT_FILES; required " +
-      "in production: name the bank's own",
+    meaning: "dialects of the provider's messages (none: PROVIDER_DIALECT_FILES only)",
     expected: `names of dialects (${dialectNames.join(', ')}), separated by commas, or none`,
     schema: formatted('dialects'),
     defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import type * as Entities from './entities/index.ts';
 
 /** @returns all entities. They load MikroORM, so they are imported when a caller needs one. */
-export function loadEntities(): Promise<typeof Entities> {
+function loadEntities(): Promise<typeof Entities> {
   return import('./entities/index.ts');
 }
 

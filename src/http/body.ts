@@ -40,8 +40,8 @@ export interface ReadBody {
 }
 
 /**
- * Larger bodies that are stored as bytes are checked without being parsed: they may hold hundreds of
- * items, so their job parses them and reads a part at a time. A body is thus parsed once.
+ * Larger bodies that are stored as bytes are checked without being parsed: they may hold hundreds
+ * of items, so their job parses them and reads a part at a time. A body is thus parsed once.
  */
 const maxParsedBytes = 4_096;
 

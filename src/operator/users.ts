@@ -16,11 +16,7 @@ import type { LocalContext } from '../context/context.ts';
 import { newPasswordError, readPerson } from '../domain/person.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { type Op, OpError } from './op.ts';
-import {
-  type OperatorAction,
-  recordReading,
-  recordAction,
-} from './operator-action-repository.ts';
+import { type OperatorAction, recordReading, recordAction } from './operator-action-repository.ts';
 
 interface UserReference {
   /** An id or an e-mail. */

@@ -29,8 +29,8 @@ const unaccounted: Text = {
 };
 
 /**
- * The refusal of a send that is held, and whose key no stored payment has. The outcome is unknown: a
- * payment with the key may have been made, and its record lost.
+ * The refusal of a send that is held, and whose key no stored payment has. The outcome is unknown:
+ * a payment with the key may have been made, and its record lost.
  */
 export function heldRefusal(hold: Exclude<SendHold, 'unread'>): AppError {
   switch (hold) {

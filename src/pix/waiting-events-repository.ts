@@ -11,11 +11,7 @@
  * @param after the common table expressions that write jobs themselves: they are completed before,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
-export function wakingEvents(
-  stored: string,
-  now: string,
-  after: readonly string[] = [],
-): string {
+export function wakingEvents(stored: string, now: string, after: readonly string[] = []): string {
   const completed = after.map((name) => `, (select count(*) from ${name}) as all_${name}`);
   return `case when exists (select from webhook_waits) then
              (select wake_events(array_agg(array[stored.end_to_end, stored.provider_txid,

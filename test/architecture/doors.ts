@@ -64,6 +64,7 @@ export const providerDoor: Door = {
     ['src/provider/http/client.ts', { because: 'it names the type of the pool', only: /^undici$/ }],
     ['src/app-events/deliver.ts', { because: "it calls the app's backend", only: /^undici$/ }],
     ['src/provider/reachability.ts', { because: 'it asks for nothing, without credentials' }],
+    ['src/operator/deploy/health-check.ts', { because: 'it calls its own container' }],
   ]),
   instead:
     'Only src/provider/http/pool.ts connects to the provider: use the port, context.provider.',

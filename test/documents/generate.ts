@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the parts of documents and contract that files own, and the collection. */
+/** `npm run docs`: writes the generated parts of documents and contract, and the collection. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
