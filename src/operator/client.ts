@@ -11,7 +11,7 @@ import type { LocalContext } from '../context/context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openLocal } from '../context/local.ts';
 import type { Log } from '../telemetry/log.ts';
-import { uncounted } from '../telemetry/metrics.ts';
+import { uncounted } from '../telemetry/uncounted.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import { reasonError } from './decision.ts';
 import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';

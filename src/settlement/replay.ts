@@ -2,7 +2,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { rolledBack } from '../db/rolled-back.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import { uncounted } from '../telemetry/metrics.ts';
+import { uncounted } from '../telemetry/uncounted.ts';
 import type { ItemOutcome } from './event-reader.ts';
 import { findEvent, type WebhookEventStatus } from './event-repository.ts';
 import { settleEvent, type Settlement } from './settle-event.ts';

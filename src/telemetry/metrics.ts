@@ -81,21 +81,6 @@ export type LocalMetrics = {
   ]: Pick<Metrics[Name], 'inc'>;
 };
 
-const nothing = { inc: () => undefined };
-
-/** Counts nothing, for a command or for work that is rolled back. */
-export const uncounted: LocalMetrics = {
-  databaseQueries: nothing,
-  guessedEmails: nothing,
-  serviceLimits: nothing,
-  webhookEvents: nothing,
-  pixAnomalies: nothing,
-  pixCorrections: nothing,
-  lostCommits: nothing,
-  pixUnreadEvents: nothing,
-  unreadEvents: nothing,
-};
-
 /** From reads of a few milliseconds to provider calls that time out, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

@@ -51,7 +51,7 @@ export function accountsConform(open: Open): void {
       await bank.payCharge(chargeOrder().transactionIdentification);
       assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
       const { items, lines, isWhole } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(lines, order), 'completed');
+      assert.equal(judgeSend(lines, order).evidence, 'completed');
       assert.ok(isWhole);
       assert.equal(items.length, 2);
       assert.deepEqual(items[1], {

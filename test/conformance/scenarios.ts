@@ -85,7 +85,7 @@ export function scenariosConform(open: Open): void {
         session: target.session,
         ...today,
       });
-      assert.equal(judgeSend(lines, target.order), 'unclear');
+      assert.equal(judgeSend(lines, target.order).evidence, 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
         ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
@@ -105,7 +105,7 @@ export function scenariosConform(open: Open): void {
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
       const { lines } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(lines, order), 'completed');
+      assert.equal(judgeSend(lines, order).evidence, 'completed');
     },
     async 'early@ponte.test'() {
       const story: string[] = [];
@@ -138,7 +138,7 @@ export function scenariosConform(open: Open): void {
       );
       const { lines } = await provider.statement({ session, ...today });
       // The payment was made, although its money came back.
-      assert.equal(judgeSend(lines, order), 'completed');
+      assert.equal(judgeSend(lines, order).evidence, 'completed');
     },
     async 'passed without a payment'() {
       const { provider, session, bank, clock, notices } = await customer(open);

@@ -8,6 +8,7 @@ import { differenceKinds } from '../../src/domain/reconciliation.ts';
 import { settings } from '../../src/config/report.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
 import { failureReason } from '../../src/pix/failure-reason.ts';
+import { meanings } from '../../src/provider/dialect/format.ts';
 import { root } from '../system/service-process.ts';
 import { anchorOf, codeIn, linksIn } from './document.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
@@ -105,7 +106,8 @@ for (const { path, text } of documents) {
       const types = pixTypes.flatMap((type) => [type, transactionType(type)]);
       const codes = [...errorCodes, ...codesOfContract];
       const names = ['PONTE_URL', ...settings.map(({ name }) => name)];
-      const known = new Set<string>([...names, ...codes, ...types, ...differenceKinds]);
+      const words = [...types, ...differenceKinds, ...meanings];
+      const known = new Set<string>([...names, ...codes, ...words]);
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)];
       const unknown = named
         .map(([, name = '']) => name)

@@ -22,9 +22,9 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness wakingEvents emailDigests erasedEmail isAccountedFor ' +
-    'isRefusal isUnsettled matchesCallId mayBeLost moveRow moving notifyingFinalStatus ' +
-    'qualifyColumns reportRow sendHold toSession toTransaction'
+    'claimUntil closeness wakingEvents emailDigests erasedEmail isAccountedFor isHeldAfterLoss ' +
+    'isRefusal isUnsettled matchesCallId mayBeLost mayHaveLostSends moveRow moving ' +
+    'notifyingFinalStatus qualifyColumns reportRow sendHold toSession toTransaction'
   ).split(' '),
 );
 

@@ -74,7 +74,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     readReplay: (context, { token }) => replays.readReplay(context, token, terms()),
     readOutcomeOfKey: (context, { token }) => replays.readOutcomeOfKey(context, token, 'reserved'),
   },
-  'pix/limit-repository.ts': {
+  'pix/spending-limit-repository.ts': {
     findLimits: (context, { userId }) => limits.findLimits(context, userId),
     changeLimits: (context, { userId }) =>
       limits.changeLimits(context, userId, (stored) => ({

@@ -60,8 +60,8 @@ test('the statement shows payments, reversals and what came in, newest first', a
       createdAt: '2026-05-24T12:00:00.000Z',
     },
   ]);
-  assert.equal(judgeSend(statement.lines, good), 'completed');
-  assert.equal(judgeSend(statement.lines, bad), 'unclear');
+  assert.equal(judgeSend(statement.lines, good).evidence, 'completed');
+  assert.equal(judgeSend(statement.lines, bad).evidence, 'unclear');
 });
 
 test('a payment that is going to fail is pending until then, not executed', async () => {
@@ -72,7 +72,7 @@ test('a payment that is going to fail is pending until then, not executed', asyn
   const today = { start: '2026-05-24', end: '2026-05-24' };
   const { items, lines } = await provider.statement({ session, ...today });
   assert.equal(items[0]?.['status'], 'PROCESSING');
-  assert.equal(judgeSend(lines, order), 'pending');
+  assert.equal(judgeSend(lines, order).evidence, 'pending');
 });
 
 test('a refused payment and the payments of others do not appear', async () => {
