@@ -128,6 +128,7 @@ export const jobScenes: readonly Scene[] = [
   renew('a lease of another worker is not renewed', { leased_by: 'you' }),
   claim('a due job is claimed, and the time of the next one is reported', [{}, { run_at: later }]),
   claim('a running job is not the next one', [{ ...running, run_at: later }]),
+  claim('a running job is not claimed again', [running]),
   claim('a job of an unknown kind is not the next one', [{ kind: 'new', run_at: later }]),
   claim('a claim respects the limit of each kind', [{ kind: 'other' }, { kind: 'other' }, {}]),
 ];
