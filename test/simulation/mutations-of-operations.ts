@@ -1,4 +1,5 @@
 /** Mutations of all operations except sends: see `mutations.ts`. */
+import { pause } from '../../src/clock.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
@@ -83,6 +84,16 @@ function unlessMayBeMoved(error: unknown): void {
   if (!String(error).includes('the send may still be moved')) throw error;
 }
 
+/** A look-up takes long enough for an operator to block the payer's account meanwhile. */
+const slowDirectory: NonNullable<Deviation['provider']> = (provider, clock) => ({
+  ...provider,
+  async lookUpKey(request) {
+    const found = await provider.lookUpKey(request);
+    await pause(clock, 8_000);
+    return found;
+  },
+});
+
 export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a received PIX is attributed although an identifier disagrees',
@@ -92,8 +103,10 @@ export const mutationsOfOperations: readonly Mutation[] = [
     name: 'a blocked account keeps paying',
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("'ACTIVE' = (", "'none' <> (")),
+      provider: slowDirectory,
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
+    firstSeed: 182,
   },
   {
     name: 'a contradiction is not recorded',

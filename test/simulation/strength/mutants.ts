@@ -168,6 +168,9 @@ const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['invalid', 'unknown'],
 ];
 
+/** Few payments find no connection at all of their attempts, and are still in a live process. */
+const manyFailedAttempts = { attemptFaults: 0.8, deaths: 0, stops: 0, databaseFaults: 0 } as const;
+
 const outcomes = ['not_sent', 'rejected', 'unknown'] as const satisfies FailedOutcome[];
 
 function ofErrors(): Mutation[] {
@@ -176,17 +179,20 @@ function ofErrors(): Mutation[] {
       .filter((other) => other !== outcome)
       .map((other) => ({
         name: `a payment that ends in ${statusClass} is ${other}, not ${outcome}`,
-        deviation: paying(async (pay) => {
-          try {
-            return await pay();
-          } catch (error) {
-            const isMeant =
-              error instanceof ProviderError &&
-              error.statusClass === statusClass &&
-              error.outcome === outcome;
-            throw isMeant ? otherwise(error, other) : error;
-          }
-        }),
+        deviation: {
+          ...paying(async (pay) => {
+            try {
+              return await pay();
+            } catch (error) {
+              const isMeant =
+                error instanceof ProviderError &&
+                error.statusClass === statusClass &&
+                error.outcome === outcome;
+              throw isMeant ? otherwise(error, other) : error;
+            }
+          }),
+          ...(statusClass === 'connect' && { profile: manyFailedAttempts }),
+        },
       })),
   );
 }
