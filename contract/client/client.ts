@@ -141,17 +141,17 @@ export class PonteClient {
   }
 
   /**
-   * Goes on with a payment of `unfinished`.
+   * Goes on with a payment of `payments`.
    * @throws Error when the logged-in customer has no such payment.
    */
   async resume(key: string, options: PayOptions = {}): Promise<PayResult & { key: string }> {
-    const found = (await this.unfinished()).find((one) => one.key === key);
+    const found = (await this.payments()).find((one) => one.key === key);
     if (!found) throw new Error('The customer has no payment with this key.');
     return this.#finish(found, options);
   }
 
   /** The payments of the logged-in customer that are not forgotten: resume them at start. */
-  async unfinished(): Promise<readonly StoredPayment[]> {
+  async payments(): Promise<readonly StoredPayment[]> {
     const payer = this.#payer();
     return (await this.#payments.list()).filter((one) => one.payer === payer);
   }

@@ -68,7 +68,7 @@ test('pays, waits for the end, and knows the result after a restart', async () =
   await restarted.logIn({ email, password });
   assert.deepEqual(await restarted.pay(rent), paid);
   await restarted.forget(paid.key);
-  assert.deepEqual(await restarted.unfinished(), []);
+  assert.deepEqual(await restarted.payments(), []);
   assert.equal((await app.executed(user)).length, 1);
 });
 
@@ -98,7 +98,7 @@ test('an app that dies after the first byte goes on with the key at the next tap
   );
   const restarted = newClient({ storage });
   await restarted.logIn({ email, password });
-  const [left] = await restarted.unfinished();
+  const [left] = await restarted.payments();
   const paid = await passUntil(app.clock, restarted.pay({ ...rent, description: 'Rent' }));
   assert.deepEqual([paid.result, paid.key], ['paid', left?.key]);
   assert.equal((await app.executed(user)).length, 1);
@@ -170,7 +170,7 @@ test("a payment never goes on with another customer's login", async () => {
   client.session = { email, accessToken: 'expired' };
   const { result, key } = await passUntil(app.clock, client.pay(rent));
   assert.equal(result, 'blocked');
-  assert.deepEqual(await other.client.unfinished(), []);
+  assert.deepEqual(await other.client.payments(), []);
   await assert.rejects(other.client.resume(key), /no payment with this key/);
   assert.deepEqual(await app.executed(other.user), []);
 });
@@ -198,7 +198,7 @@ test('a refusal that proves nothing blocks the payment until the customer has de
   const refusal = { message: 'No.', errors };
   assert.deepEqual(blocked, { result: 'blocked', reason: 'refused', refusal });
   await client.forget(key, { force: true });
-  assert.deepEqual(await client.unfinished(), []);
+  assert.deepEqual(await client.payments(), []);
 });
 
 test('the answers of a proxy prove nothing: the payment stays pending', async () => {
