@@ -31,6 +31,4 @@ export interface Mutation {
   readonly deviation: Deviation;
   /** The seed to begin with, if few seeds detect it. */
   readonly firstSeed?: number;
-  /** Why no seed is known that detects it. */
-  readonly unnoticed?: string;
 }

@@ -168,7 +168,7 @@ const verdicts: readonly (readonly [ProviderStatusClass, FailedOutcome])[] = [
   ['invalid', 'unknown'],
 ];
 
-/** Few payments find no connection at all of their attempts, and are still in a live process. */
+/** Seldom no attempt at a payment finds a connection while its process lives on. */
 const manyFailedAttempts = { attemptFaults: 0.8, deaths: 0, stops: 0, databaseFaults: 0 } as const;
 
 const outcomes = ['not_sent', 'rejected', 'unknown'] as const satisfies FailedOutcome[];
