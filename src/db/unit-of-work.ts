@@ -9,8 +9,8 @@ function loadEntities(): Promise<typeof Entities> {
 
 /** @returns the entity manager of the transaction, or a fresh one, and the entities. */
 export async function openUnit(db: Database) {
-  const [em, entities] = await Promise.all([db.em(), loadEntities()]);
-  return { em, ...entities };
+  const em = await db.em();
+  return { em, ...(await loadEntities()) };
 }
 
 /** @returns the pattern for `$ilike` of a text that contains `part`. */
