@@ -158,7 +158,9 @@ function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered:
   const shown = JSON.stringify({ ...stored, banked, status: answer.status, outcome });
   switch (banked) {
     case 'done':
-      assert.deepEqual([stored?.phase, stored?.outcome], ['ACCEPTED', 'accepted'], shown);
+      // After a long outage the sweep may find the payment in the statement first.
+      assert.ok(stored?.phase === 'ACCEPTED' || stored?.status === 'COMPLETED', shown);
+      assert.equal(stored.outcome, 'accepted', shown);
       assert.deepEqual([answer.status, outcome], [200, 'accepted'], shown);
       break;
     case 'refused':
