@@ -36,8 +36,7 @@ export interface Clock {
 
 export interface PayOptions {
   /**
-   * Pays although an equal payment has no result that the customer has seen. Ask the customer
-   * before.
+   * Makes a second payment although an equal one is not forgotten. Ask the customer first.
    */
   readonly another?: boolean;
   /** How long to try before the result is `pending`. */
@@ -110,10 +109,11 @@ export class PonteClient {
   }
 
   /**
-   * Pays, and waits for the result. An equal payment (payee and amount) without a result that the
-   * customer has seen goes on instead, so that a restart or a second tap does not pay twice.
+   * Pays, and waits for the result. An earlier payment of the same payee and amount that is not
+   * forgotten and has not failed is resumed instead, so that a restart or a second tap does not pay
+   * twice.
    *
-   * @throws Error when nobody is logged in, or the storage fails: then nothing was paid.
+   * @throws Error when no customer is logged in, or the storage fails: then nothing was paid.
    */
   async pay(
     request: SendPixRequest,

@@ -41,7 +41,7 @@ async function inside(work: Case): Promise<unknown> {
   return result;
 }
 
-/** Leaves out what is drawn anew: ids of version 7 and 4 that are not those of the seed. */
+/** Replaces the ids that differ in every run: those of version 7 and 4 that the seed lacks. */
 function comparable(result: unknown): unknown {
   if (typeof result === 'string') return /^[\da-f]{8}-[\da-f]{4}-[47]/.test(result) ? '#' : result;
   if (Array.isArray(result)) return result.map(comparable);

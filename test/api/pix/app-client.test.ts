@@ -231,7 +231,7 @@ for (const seed of [1, 2, 3]) {
       const keys = new Set<string>();
       let result = 'pending';
       while (result !== 'paid') {
-        // The app starts anew, and may die at any time.
+        // The app restarts, and may die at any time.
         const client = newClient({ storage, fetch: failing(chance) });
         await client.logIn({ email, password });
         const taps = Array.from({ length: chance.between(1, 3) }, () => client.pay(rent));
@@ -265,6 +265,6 @@ test('an unreadable storage is no empty one', async () => {
   await assert.rejects(client.pay(rent), SyntaxError);
 });
 
-test('nobody pays without a login', async () => {
+test('a payment without a login is refused', async () => {
   await assert.rejects(newClient().pay(rent), /Log in first/);
 });
