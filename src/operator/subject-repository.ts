@@ -247,6 +247,17 @@ export function erasedEmail(userId: number): string {
   return `erased-${userId}@erased.invalid`;
 }
 
+/**
+ * A condition on webhook events: the event has one of the ids, or a timeline of the user names it.
+ * @param by the parameters of the statement.
+ */
+function isEventOf(by: Readonly<Record<'userId' | 'eventIds', string>>): string {
+  return `(id = any(${by.eventIds})
+            or id in (select l.event_id from pix_timeline l
+                        join pix_transactions t on t.id = l.transaction_id
+                       where t.user_id = ${by.userId}))`;
+}
+
 /** The steps of an erasure, in their order. */
 const erasing = {
   person: statement({
@@ -306,10 +317,7 @@ const erasing = {
     text: ({ userId, eventIds }) => sql`
     update webhook_events set payload = null
      where status in ('processed', 'ignored') and payload is not null
-       and (id = any(${eventIds})
-            or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id
-                       where t.user_id = ${userId}))
+       and ${isEventOf({ userId, eventIds })}
     returning id`,
   }),
   /** The event and its time stay; the digests of the e-mail and of the address do not. */
@@ -339,10 +347,7 @@ const erasing = {
     text: ({ userId, eventIds }) => sql<{ id: string }>`
     select id from webhook_events
      where payload is not null
-       and (id = any(${eventIds})
-            or id in (select l.event_id from pix_timeline l
-                        join pix_transactions t on t.id = l.transaction_id
-                       where t.user_id = ${userId}))
+       and ${isEventOf({ userId, eventIds })}
      order by received_at, id`,
   }),
   count: statement({

@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { beforePaying } from './phase-lists.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -71,7 +72,7 @@ export function mayBeLost(row: string): string {
  * @param now the parameter of the present time.
  */
 export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
-  return `(${row}.phase in ('RESERVED', 'RESOLVED') and ${row}.updated_at <= ${untouchedSince}
+  return `(${row}.phase in ${beforePaying} and ${row}.updated_at <= ${untouchedSince}
            and (${row}.claimed_until is null or ${row}.claimed_until <= ${now})
            and ${mayBeLost(row)})`;
 }

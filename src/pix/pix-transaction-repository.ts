@@ -10,6 +10,7 @@ import { longestCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
+import { beforePaying } from './phase-lists.ts';
 
 /** A stored transaction. */
 export interface PixTransaction {
@@ -107,7 +108,7 @@ const takeOver = statement({
   parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
   text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
     update pix_transactions set claimed_until = ${claimedUntil}
-     where id = ${id} and settled_at is null and phase in ('RESERVED', 'RESOLVED')
+     where id = ${id} and settled_at is null and phase in ${beforePaying}
        and (claimed_until is null or claimed_until <= ${now})
     returning ${pixColumns}, expires_at`,
 });
