@@ -3,7 +3,12 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { nextTurn, pause, type Clock } from '../clock.ts';
 import type { EmbeddedDatabase } from './embedded.ts';
-import { QueryBatcher, type BatchRunners, type CallParameters } from './batcher.ts';
+import {
+  QueryBatcher,
+  type BatchedStatement,
+  type BatchRunners,
+  type CallParameters,
+} from './batcher.ts';
 import { Notifications } from './notifications.ts';
 import type { OrmOptions } from './orm.ts';
 import { span, type Tracing } from '../telemetry/tracing.ts';
@@ -217,11 +222,16 @@ export function batched(runSingle: Run, runners: BatchRunners): Query {
     statement: Statement<Row, Parameters>,
     parameters: Parameters,
   ): Promise<Row[]> => {
-    const { name, text, names = [], batching } = statement;
-    if (!batching) return runSingle<Row>(statement, bind(statement, parameters));
+    if (!isBatched(statement)) return runSingle<Row>(statement, bind(statement, parameters));
     const call = parameters as CallParameters;
-    return batcher.query({ name, text, names, batching }, call) as unknown as Promise<Row[]>;
+    return batcher.query(statement, call) as unknown as Promise<Row[]>;
   };
+}
+
+function isBatched(
+  statement: Pick<Statement, 'name' | 'text' | 'names' | 'batching'>,
+): statement is BatchedStatement {
+  return statement.batching !== undefined;
 }
 
 /** A batch serves many requests, so that its span begins a trace of its own. */

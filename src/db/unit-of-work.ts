@@ -1,16 +1,13 @@
 /** Units of work: reads and writes of entities, and transactions. */
 import type { Database } from './database.ts';
-import type * as Entities from './entities/index.ts';
 
-/** @returns all entities. They load MikroORM, so they are imported when a caller needs one. */
-function loadEntities(): Promise<typeof Entities> {
-  return import('./entities/index.ts');
-}
-
-/** @returns the entity manager of the transaction, or a fresh one, and the entities. */
+/**
+ * @returns the entity manager of the transaction, or a fresh one, and all entities. They load
+ *   MikroORM, so they are imported when a caller needs one.
+ */
 export async function openUnit(db: Database) {
   const em = await db.em();
-  return { em, ...(await loadEntities()) };
+  return { em, ...(await import('./entities/index.ts')) };
 }
 
 /** @returns the pattern for `$ilike` of a text that contains `part`. */
