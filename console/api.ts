@@ -1,6 +1,7 @@
 /** The client of the service, typed by the contract. */
 import {
   operationUrl,
+  type Answer as Answered,
   type AnyRequest,
   type OperationRequest,
 } from '../contract/client/request.ts';
@@ -14,6 +15,8 @@ import { withoutPasswords, type Exchange } from './state/exchange.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
 
+export type { Answered };
+
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
 /** An answer that the contract lists, by its status. */
@@ -24,13 +27,6 @@ export type Answer<Id extends OperationId> = {
     readonly headers: Headers;
   };
 }[keyof Replies<Id> & number];
-
-/** Any answer. */
-export interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: unknown;
-}
 
 /** A value that makes the simulated bank misbehave. */
 export interface Scenario {
@@ -157,7 +153,7 @@ export class Api {
 }
 
 /** The body of an answer that refuses a request. */
-export interface Refusal {
+interface Refusal {
   readonly message?: string;
   readonly code?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;

@@ -2,9 +2,9 @@
  * How a payment or a charge ended, and what a person should do next. The development pages serve
  * this module too (`src/pages/index.ts`), so that both clients say the same.
  */
-import { readSendAnswer } from '../../contract/client/send-answer.ts';
+import { readRefusal, readSendAnswer } from '../../contract/client/send-answer.ts';
 import type { PixStatus } from '../../contract/types.ts';
-import type { Answered, Refusal } from '../api.ts';
+import type { Answered } from '../api.ts';
 import type { Colour } from './text.ts';
 
 export interface Outcome {
@@ -76,7 +76,7 @@ export interface Known {
 export function sendOutcome(answer: Answered, known: Known): Outcome {
   const { newKey = consoleKey } = known;
   if (answer.status === 200) return acceptedOutcome(known, answer.headers.get('pix-outcome'));
-  const { code = '', errors = {} } = (answer.body ?? {}) as Refusal;
+  const { code = '', errors = {} } = readRefusal(answer);
   const { step } = readSendAnswer(answer);
   if (step === 'not_paid') {
     const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
@@ -113,7 +113,7 @@ function acceptedOutcome(known: Known, outcome: string | null): Outcome {
 /** A charge moves no money: its key is good until the charge has failed. */
 export function chargeOutcome(answer: Answered, newKey = consoleKey): Outcome {
   if (answer.status === 200) return bad(`This charge has failed. For another one, ${newKey}.`);
-  const { errors = {} } = (answer.body ?? {}) as Refusal;
+  const { errors = {} } = readRefusal(answer);
   if (answer.status === 422 && 'Idempotency-Key' in errors) {
     return bad(`This key belongs to another charge. For this one, ${newKey}.`);
   }
