@@ -111,8 +111,12 @@ interface ClaimedRow {
   readonly next_run_at: Date | null;
 }
 
-/** The lease of a worker. */
+/** A lease of jobs that are claimed together. */
 export interface Lease {
+  /**
+   * The holder, which no other lease has. After a loss of commits the database may give the id of a
+   * lost job to another one: the run of the lost job does not end that one.
+   */
   readonly worker: string;
   readonly leasedUntil: Date;
 }
@@ -152,12 +156,12 @@ const releaseLapsed = statement({
   parameters: {
     now: 'timestamptz',
     maxAttempts: 'int',
-    worker: 'text',
-    running: 'bigint[]',
+    workers: 'text[]',
+    ids: 'bigint[]',
     periodicKinds: 'text[]',
   },
   indexed: true,
-  text: ({ now, maxAttempts, worker, running, periodicKinds }) => sql`
+  text: ({ now, maxAttempts, workers, ids, periodicKinds }) => sql`
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then ${now} end,
                     last_error = 'lease_lapsed',
@@ -168,27 +172,32 @@ const releaseLapsed = statement({
                      and kind <> all(${periodicKinds})
                      and not wanted as is_over
               from jobs where status = 'running' and leased_until < ${now}
-                          and not (leased_by = ${worker} and id = any(${running}))
+                          and not (leased_by = any(${workers}) and id = any(${ids}))
              order by id for update skip locked) lapsed
      where id = lapsed_id
     returning id`,
 });
 
-/** Which lapsed jobs are put back, and by whom. */
+/** Jobs that a process runs, and the holders of their leases. */
+export interface RunningJobs {
+  readonly ids: readonly string[];
+  readonly workers: readonly string[];
+}
+
+/** Which lapsed jobs are put back. */
 export interface LapsedJobs {
   readonly maxAttempts: number;
-  readonly worker: string;
-  /** The ids of the jobs that the worker runs. */
-  readonly running: readonly string[];
+  /** The jobs that the caller runs. */
+  readonly running: RunningJobs;
   readonly periodicKinds: readonly string[];
 }
 
 /** Puts the jobs back whose lease has lapsed, or ends them as dead after too many attempts. */
 export async function releaseLapsedJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { maxAttempts, worker, running, periodicKinds }: LapsedJobs,
+  { maxAttempts, running, periodicKinds }: LapsedJobs,
 ): Promise<void> {
-  await db.query(releaseLapsed, { now: clock.now(), maxAttempts, worker, running, periodicKinds });
+  await db.query(releaseLapsed, { now: clock.now(), maxAttempts, ...running, periodicKinds });
 }
 
 const releaseAll = statement({
@@ -210,24 +219,24 @@ export async function releaseAllLeases({ db }: Pick<LocalContext, 'db'>): Promis
  */
 const renew = statement({
   name: 'jobs-renew',
-  parameters: { worker: 'text', leasedUntil: 'timestamptz', ids: 'bigint[]' },
+  parameters: { workers: 'text[]', leasedUntil: 'timestamptz', ids: 'bigint[]' },
   indexed: true,
-  text: ({ worker, leasedUntil, ids }) => sql`
+  text: ({ workers, leasedUntil, ids }) => sql`
     update jobs set leased_until = ${leasedUntil}
      where id = any(array(
        select id from jobs
-        where leased_by = ${worker} and status = 'running'
+        where leased_by = any(${workers}) and status = 'running'
           and id = any(${ids})
         for update skip locked))`,
 });
 
-/** Renews the leases of the jobs that a worker runs. */
+/** Renews the leases of the jobs that a process runs. */
 export async function renewLeases(
   { db }: Pick<LocalContext, 'db'>,
-  { worker, leasedUntil }: Lease,
-  ids: readonly string[],
+  { ids, workers }: RunningJobs,
+  leasedUntil: Date,
 ): Promise<void> {
-  await db.query(renew, { worker, leasedUntil, ids });
+  await db.query(renew, { workers, leasedUntil, ids });
 }
 
 /**
