@@ -6,7 +6,7 @@
  * SQL, because the simulation runs it.
  */
 import type { LocalContext } from '../context/context.ts';
-import { jobsChannel } from '../jobs/job-repository.ts';
+import { jobsChannel, onOpenJob } from '../jobs/job-repository.ts';
 import { sql, statement } from '../db/statement.ts';
 
 /** An event whose job is dead is for an operator. */
@@ -22,8 +22,7 @@ const queueForgotten = statement({
        and not exists (select from jobs where jobs.unique_key = 'webhook:' || event.id
                                           and jobs.status in ('queued', 'running', 'dead'))
      order by event.received_at
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-        do nothing
+        ${onOpenJob} do nothing
     returning id, pg_notify('${jobsChannel}', '')`,
 });
 
