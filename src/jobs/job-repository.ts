@@ -3,11 +3,18 @@
  * and the statements of other capabilities queue and end jobs in their own commit.
  */
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import type { LeasedJob } from '../process/job-dispatch.ts';
 
 /** The channel that is notified when a job is queued or requested again; every loop listens. */
 export const jobsChannel = 'ponte_jobs';
+
+/** The states of a job that is not over. */
+export const openStates = ['queued', 'running'] as const;
+
+/** Of an INSERT that queues jobs: the conflict with the one open job that a key may have. */
+export const onOpenJob = `on conflict (unique_key)
+        where unique_key is not null and ${isOneOf('status', openStates)}`;
 
 /**
  * The end of an INSERT that queues jobs: it wakes the loops. A key has at most one open job. If
@@ -15,7 +22,7 @@ export const jobsChannel = 'ponte_jobs';
  * because it may have read before the cause of this request was stored. The newest payload counts.
  */
 export const orRequestAgain = `
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        ${onOpenJob}
         do update set payload = excluded.payload,
                       run_at = case when jobs.status = 'queued'
                                     then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
@@ -362,7 +369,7 @@ const ensurePeriodic = statement({
   text: ({ kind, uniqueKey, runAt, now }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
     values (${kind}, '{}', ${uniqueKey}, 'queued', ${runAt}, ${now})
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        ${onOpenJob}
         do update set run_at = least(jobs.run_at, excluded.run_at)`,
 });
 

@@ -3,8 +3,9 @@
  * parts of the statements that every send runs, and the simulation runs the others.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
-import { beforePaying } from './phase-lists.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
+import { phasesBeforePaying } from '../domain/pix.ts';
+import { isAbandoned } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -72,9 +73,8 @@ export function mayBeLost(row: string): string {
  * @param now the parameter of the present time.
  */
 export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
-  return `(${row}.phase in ${beforePaying} and ${row}.updated_at <= ${untouchedSince}
-           and (${row}.claimed_until is null or ${row}.claimed_until <= ${now})
-           and ${mayBeLost(row)})`;
+  return `(${isOneOf(`${row}.phase`, phasesBeforePaying)}
+           and ${isAbandoned(row, untouchedSince, now)} and ${mayBeLost(row)})`;
 }
 
 /**
