@@ -50,11 +50,13 @@ export function sendHold(row: string): string {
 
 /**
  * A condition: commits about the sends of the user of a row may be lost, so that nothing stored
- * proves what was not sent.
+ * proves what was not sent. A line that blocks may be the payment of any of the user's keys.
  * @param row a table expression with the column `user_id`.
  */
 export function mayHaveLostSends(row: string): string {
-  return `(${isPixPaused} or ${isUnread(row)})`;
+  return `(${isPixPaused} or ${isUnread(row)}
+                or exists (select from pix_unaccounted_lines line
+                            where line.user_id = ${row}.user_id and ${isBlocking}))`;
 }
 
 /**
