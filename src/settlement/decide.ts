@@ -114,6 +114,8 @@ function decideMatch(final: FinalItem, transaction: CandidateRow): Decision {
   return { kind: 'skip', result: 'parked', reason, transaction };
 }
 
+const rejected = { outcome: 'rejected' } as const;
+
 function buildSettlement({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
@@ -123,8 +125,9 @@ function buildSettlement({ status, item, eventId }: FinalItem, transaction: Cand
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
-    ...(unsure && { outcome: status === 'COMPLETED' ? 'accepted' : 'rejected' }),
-    ...(status === 'FAILED' && { failureCode: failureCode(item) }),
+    // Whatever the row said when it was read: a failover may have taken the acceptance from it since.
+    ...(status === 'COMPLETED' && { outcome: 'accepted' }),
+    ...(status === 'FAILED' && { failureCode: failureCode(item), ...(unsure && rejected) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
     timeline: [endedBy(eventId, status)],
