@@ -100,6 +100,7 @@ export interface Me {
 /** The balance in reais, and where it was read. */
 export interface Balance {
   balance: number;
+  blocked?: number | undefined;
   source: 'provider' | 'local';
 }
 

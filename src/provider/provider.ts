@@ -62,6 +62,13 @@ export interface ProviderLogin {
   readonly account: ProviderAccount;
 }
 
+/** A balance in centavos, negative for an overdrawn account. */
+export interface AccountBalance {
+  readonly cents: number;
+  /** The part of it that the bank has blocked; null: the provider does not report it. */
+  readonly blockedCents: number | null;
+}
+
 /** Whole days, `yyyy-mm-dd`, both included. */
 export interface DayRange {
   readonly start: string;
@@ -285,8 +292,7 @@ export interface ProviderOnboarding {
 export interface Provider extends ProviderOnboarding {
   login(request: LoginRequest): Promise<ProviderLogin>;
 
-  /** @returns the balance in centavos. */
-  balance(request: SessionRequest): Promise<number>;
+  balance(request: SessionRequest): Promise<AccountBalance>;
 
   statement(request: StatementRequest): Promise<ProviderStatement>;
 

@@ -119,6 +119,13 @@ describe('the balance', () => {
     await other.until(/R\$ 10\.000,00\n.*Source: provider\./);
     other.close();
   });
+
+  it('is shown with its blocked part', async () => {
+    const screen = await openFor(await givenCustomer(app, { email: 'blocked@ponte.test' }));
+    await screen.type('b');
+    await screen.until(/R\$ 10\.000,00\n.*Of which R\$ 1\.000,00 is blocked by the bank\./);
+    screen.close();
+  });
 });
 
 describe('the colours', () => {

@@ -141,7 +141,7 @@ const replyFields: Record<string, string> = {
   User: 'id name email document? person_type?',
   Account: 'id provider agency? account_number? status provider_company_id? provider_client_token?',
   Me: 'user account?',
-  Balance: 'balance source',
+  Balance: 'balance blocked~ source',
   Statement: 'items',
   StatementItem:
     'id type amount status pix_key? provider_txid? created_at payer~ payee~ description~ end_to_end~',

@@ -14,7 +14,7 @@ import {
   type Refused,
 } from './answer.ts';
 import type { Payment, Settlement } from './rows.ts';
-import { lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
+import { blockedCents, lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
 import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
@@ -139,7 +139,8 @@ export class Payments {
       return { kind: 'rule', reason: 'AM12' };
     }
     if (paymentScript(key).answer === 'refused') return { kind: 'rule', reason: 'AC03' };
-    if (amountCents > this.#state.customer(email).balanceCents) {
+    const freeCents = this.#state.customer(email).balanceCents - (blockedCents(email) ?? 0);
+    if (amountCents > freeCents) {
       return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
     }
     return null;

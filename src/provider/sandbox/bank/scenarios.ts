@@ -30,7 +30,8 @@ export type CustomerScript =
   | 'unavailable'
   | 'token_works_once'
   | 'token_refused_once'
-  | 'webhooks_lost';
+  | 'webhooks_lost'
+  | 'partly_blocked';
 
 /** The decision on a person who applies for an account, once all steps are complete. */
 export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
@@ -184,6 +185,12 @@ export const scenarios: readonly Scenario[] = [
     customer: 'webhooks_lost',
   },
   {
+    input: 'login e-mail',
+    value: 'blocked@ponte.test',
+    effect: 'the login works; 1 000 reais of the balance are blocked, and cannot be sent',
+    customer: 'partly_blocked',
+  },
+  {
     input: 'charge expiration',
     value: 'passed without a payment',
     effect: 'a webhook says that the charge has expired; it can no longer be paid',
@@ -232,6 +239,11 @@ export function paymentScript(key: string): PaymentScript {
 /** How the customer who logs in with this e-mail is treated. */
 export function customerScript(email: string): CustomerScript {
   return ofCustomer.get(email)?.customer ?? 'served';
+}
+
+/** @returns the blocked part of a customer's balance in centavos; null: it is not reported. */
+export function blockedCents(email: string): number | null {
+  return customerScript(email) === 'partly_blocked' ? 100_000 : null;
 }
 
 /** The decision on a person with this phone. */
