@@ -264,8 +264,8 @@ export const entries = {
   },
   THROTTLE_USER_PER_MINUTE: {
     meaning:
-      'sends, charges, lists, statements and changes of Pix keys per user, minute and instance, ' +
-      'each counted separately; 0: no limit; 1 to 6000 in production',
+      'sends, charges, lists, statements, limits and changes of Pix keys per user, minute and ' +
+      'instance, each counted separately; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 120,

@@ -147,6 +147,8 @@ export interface PaymentReceipt {
   readonly providerTxid: string | null;
   /** A receipt of a failed payment is a ProviderError. */
   readonly status: Exclude<PixStatus, 'FAILED'>;
+  /** The provider holds the payment for analysis. */
+  readonly isUnderAnalysis?: true;
   /** Only the client's request id identifies the payment; other users may have the same id. */
   readonly isByRequestAlone?: true;
 }

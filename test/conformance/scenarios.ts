@@ -124,6 +124,13 @@ export function scenariosConform(open: Open): void {
         ['CONFIRMED', 'CONFIRMED', 'ERROR'],
       );
     },
+    async 'analysis@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'analysis');
+      const receipt = await provider.pay({ session, order });
+      assert.deepEqual([receipt.status, receipt.isUnderAnalysis], ['PROCESSING', true]);
+      await clock.advance(30_000);
+      assert.equal(notices()[0]?.['status'], 'CONFIRMED');
+    },
     async 'refund@ponte.test'() {
       const { provider, session, order, clock, bank, notices } = await ordered(open, 'refund');
       await provider.pay({ session, order });

@@ -137,7 +137,8 @@ function readPayment(body: RequestBody<'pay'>): PaymentOrder {
 }
 
 function writeReceipt(receipt: PaymentReceipt): Reply<'pay'> {
-  const { providerTxid, status, endToEnd, clientRequestId } = receipt;
+  const { providerTxid, endToEnd, clientRequestId, isUnderAnalysis } = receipt;
+  const status = isUnderAnalysis ? 'UNDER_ANALYSIS' : receipt.status;
   return { id: providerTxid ?? undefined, status, endToEnd, clientRequestId };
 }
 

@@ -197,10 +197,11 @@ export class Payments {
 /** A repeat gets the answer of the first order. The webhook reports the final status. */
 function answer({ refusal, key, ...payment }: Payment): BankAnswer<PaymentReceipt> {
   if (refusal !== null) return refused(refusal);
-  const script = paymentScript(key).answer;
+  const { answer: script, isHeld } = paymentScript(key);
   if (script === 'hang' || script === 'internal_error' || script === 'garbled') {
     return faulty(script);
   }
   const { endToEnd, clientRequestId, id } = payment;
-  return done({ endToEnd, clientRequestId, providerTxid: id, status: 'PROCESSING' });
+  const receipt = { endToEnd, clientRequestId, providerTxid: id, status: 'PROCESSING' } as const;
+  return done({ ...receipt, ...(isHeld && { isUnderAnalysis: true }) });
 }

@@ -20,6 +20,8 @@ export interface PaymentScript {
   readonly webhook: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
   /** Half of a completed payment comes back, which a second webhook reports. */
   readonly isRefunded: boolean;
+  /** The answer says that the bank holds the payment for analysis. */
+  readonly isHeld: boolean;
 }
 
 /** How the bank treats all requests of a customer. */
@@ -55,7 +57,7 @@ export interface Scenario {
   readonly kyc?: KycScript;
 }
 
-/** How long after the payment the webhook of `slow@ponte.test` is posted. */
+/** How long after the payment a late webhook is posted. */
 export const lateWebhookMs = 30_000;
 
 export const scenarios: readonly Scenario[] = [
@@ -144,6 +146,13 @@ export const scenarios: readonly Scenario[] = [
     payment: { isRefunded: true },
   },
   {
+    input: 'Pix key',
+    value: 'analysis@ponte.test',
+    effect:
+      'the payment is held for analysis, the webhook that completes it comes after 30 seconds',
+    payment: { isHeld: true, webhook: 'late' },
+  },
+  {
     input: 'payment amount',
     value: 'more than the balance',
     effect: 'the payment is refused: insufficient funds',
@@ -219,6 +228,7 @@ const happyPayment: PaymentScript = {
   settlement: 'COMPLETED',
   webhook: 'in_time',
   isRefunded: false,
+  isHeld: false,
 };
 
 const ofKey = byValue('Pix key');

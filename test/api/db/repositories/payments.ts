@@ -79,7 +79,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     changeLimits: (context, { userId }) =>
       limits.changeLimits(context, userId, (stored) => ({
         ...stored,
-        day: { value: 10_000, next: null, nextAt: null },
+        day: { ...stored.day, own: { value: 10_000, next: null, nextAt: null } },
       })),
   },
   'pix/sweep-repository.ts': {
