@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows the limits, sets a lower one, exceeds it, requests a higher one, and cancels that. It leaves
-# the customer with a limit of 500 reais by day and by night.
+# the customer with a limit of 5 000 reais by day and by night.
 set -euo pipefail
 api=${PONTE_URL:-http://127.0.0.1:3000}/api/v1
 key=limit-$(date +%s)-$$
@@ -17,11 +17,11 @@ token=$(curl -sS --fail-with-body -H 'Content-Type: application/json' -d "$login
 echo '# the limits, and what is left of them'
 call --fail-with-body "$api/pix/limits"
 echo '# less applies at once'
-call --fail-with-body -X PUT -d '{"day": 500, "night": 500}' "$api/pix/limits"
+call --fail-with-body -X PUT -d '{"day": 5000, "night": 5000}' "$api/pix/limits"
 echo '# a send over the limit is refused'
-payment='{"pix_key": "bruno@example.com", "amount": 500.01}'
+payment='{"pix_key": "bruno@example.com", "amount": 5000.01}'
 call -H "Idempotency-Key: $key" -d "$payment" "$api/pix/send"
 echo '# more applies after 24 hours'
-call --fail-with-body -X PUT -d '{"day": 900}' "$api/pix/limits"
+call --fail-with-body -X PUT -d '{"day": 9000}' "$api/pix/limits"
 echo '# the amount that applies cancels it'
-call --fail-with-body -X PUT -d '{"day": 500}' "$api/pix/limits"
+call --fail-with-body -X PUT -d '{"day": 5000}' "$api/pix/limits"

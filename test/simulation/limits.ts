@@ -66,11 +66,36 @@ export class LimitCheck {
     const { limits, store, violated } = this.#options;
     const [hour] = nightHours;
     const { isNight, beganAt } = limitPeriod(createdAt, hour);
-    const limit = limits[isNight ? 'night' : 'day'];
+    const period = isNight ? 'night' : 'day';
+    const own = await this.#ownLimit(userId, period, createdAt);
+    const limit = lower(limits[period], own);
     const spent = await store.rows<{ amount: string }>(readSpent, [userId, beganAt]);
     const sum = spent.reduce((total, { amount }) => total + (centsFromDecimal(amount) ?? 0), 0);
     if (limit !== null && sum > limit) {
       violated(`a limit was exceeded: user ${userId} has sent ${sum} centavos of ${limit}`);
     }
   }
+
+  /** What the customer has set, as it is in force; null: nothing. */
+  async #ownLimit(userId: number, period: 'day' | 'night', now: Date): Promise<number | null> {
+    const [own] = await this.#options.store.rows<OwnRow>(
+      `select own_${period} as value, own_${period}_next as next, own_${period}_next_at as next_at
+         from pix_limits where user_id = $1`,
+      [userId],
+    );
+    if (!own) return null;
+    const amount = own.next_at !== null && own.next_at <= now ? own.next : own.value;
+    return amount === null ? null : centsFromDecimal(amount);
+  }
+}
+
+interface OwnRow {
+  readonly value: string | null;
+  readonly next: string | null;
+  readonly next_at: Date | null;
+}
+
+function lower(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

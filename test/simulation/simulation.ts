@@ -11,6 +11,7 @@ import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
+import { drawLimitChanges } from './limit-client.ts';
 import { drawLimits, LimitCheck, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import { FalseEvents } from './false-events.ts';
@@ -292,9 +293,10 @@ export class Simulation {
     const confirmations = this.#confirmations;
     const { send = sendPix, leftOut = new Set() } = this.#deviation;
     return customers.slice(0, count).map(
-      (customer) =>
+      (customer, place) =>
         new Client({
           customer,
+          limitChanges: drawLimitChanges(this.seed, place),
           customers,
           send,
           processes,
