@@ -228,6 +228,18 @@ const cases: readonly Case[] = [
     'parked no_match',
   ],
   [
+    'the key and the amount of two sends of which one is younger than the event',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [send, { ...send, ...younger, id: 'other', user_id: 2, end_to_end: otherEndToEnd }],
+    'parked no_match',
+  ],
+  [
+    'the key of two sends, of which the younger one has another amount',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [send, { ...send, ...younger, id: 'other', user_id: 2, amount: '11.00' }],
+    'move send to COMPLETED',
+  ],
+  [
     'the end-to-end id of a send that is younger than the event',
     sent,
     [{ ...send, ...younger }],
