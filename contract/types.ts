@@ -108,9 +108,9 @@ export interface Balance {
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 /**
- * Why a payment is `PROCESSING` for long. `UNDER_ANALYSIS`: the bank holds it, to protect the payer from
- * fraud, at most 30 minutes by day and 60 by night; inform the customer, and go on waiting. Absent
- * otherwise. Further words may be added: ignore those that you do not know.
+ * Why a payment is `PROCESSING` for long. `UNDER_ANALYSIS`: the bank holds it, to protect the
+ * payer from fraud, at most 30 minutes by day and 60 by night; inform the customer, and go on
+ * waiting. Absent otherwise. Further words may be added: ignore those that you do not know.
  */
 export type PixDetail = 'UNDER_ANALYSIS';
 

@@ -12,9 +12,9 @@ export type NightHour = (typeof nightHours)[number];
 const morningHour = 6;
 
 /**
- * How long a raise of a limit waits, in milliseconds; a reduction applies at once. The rule is 24 to
- * 48 hours (BCB, Resolução 142/2021). The shortest wait that it allows is long enough for a person
- * to notice a raise that a thief has requested, and no raise is late.
+ * How long a raise of a limit waits, in milliseconds; a reduction applies at once. The rule is 24
+ * to 48 hours (BCB, Resolução 142/2021). The shortest wait that it allows is long enough for a
+ * person to notice a raise that a thief has requested, and no raise is late.
  */
 const raiseDelayMs = 24 * 60 * 60_000;
 

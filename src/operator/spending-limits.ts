@@ -88,7 +88,7 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit set', reason: reason.trim() };
     const limits = await recordAction(context, action, async (transaction) => {
-      await changeLimits(transaction, id, (limits) => applyChange(context, limits, change));
+      await changeLimits(transaction, id, (stored) => applyChange(context, stored, change));
       const changed = await findLimits(transaction, id);
       return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
     });

@@ -239,11 +239,12 @@ const limitColumns: readonly (keyof LimitRow)[] = [
  * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
  * session, the account and the limit. No row: the session is not active, and nothing is claimed.
  *
- * A statement does not see later commits, so a sum alone would allow two sends that exceed the limit
- * together. Each reservation of a user with limits therefore increases the version of the user's
- * row, under its lock, if the version is still the one that it has read. Of several reservations
- * with the same version one succeeds, also within a batch; the others reserve nothing and are run
- * again. A user without a row and without a limit of the bank has nothing to exceed, and writes none.
+ * A statement does not see later commits, so a sum alone would allow two sends that exceed the
+ * limit together. Each reservation of a user with limits therefore increases the version of the
+ * user's row, under its lock, if the version is still the one that it has read. Of several
+ * reservations with the same version one succeeds, also within a batch; the others reserve nothing
+ * and are run again. A user without a row and without a limit of the bank has nothing to exceed,
+ * and writes none.
  */
 const reserveForSession = batchedStatement({
   name: 'pix-reserve-send',

@@ -15,8 +15,8 @@ import {
 import { limitsReply } from './spending-limits.ts';
 
 /**
- * Changes the limits that the caller has set: less applies at once, more after 24 hours. A change of
- * one that waits replaces it; the same request again changes nothing.
+ * Changes the limits that the caller has set: less applies at once, more after 24 hours. A change
+ * of one that waits replaces it; the same request again changes nothing.
  */
 export const setPixLimits: SessionOperation<'setPixLimits'> = {
   access: 'session',

@@ -1,6 +1,6 @@
 /**
- * The limits of users in the database, and the rule which limit applies: the customer's own, at most
- * the one that the bank allows, which is a default of the settings unless an operator has set one.
+ * The limits of users in the database, and the rule which limit applies: the customer's own, at
+ * most the one that the bank allows, a default of the settings unless an operator has set one.
  * The rule is SQL, because a reservation applies it in its own statement. A change increases the
  * version of the row, which a limited send compares.
  */
@@ -129,7 +129,7 @@ type LimitsRow = { readonly [Column in AmountColumn | `${AmountColumn}_next`]: s
 
 const amounts: readonly AmountColumn[] = ['day', 'night', 'own_day', 'own_night'];
 
-/** The columns of `own` as they are in force at a time: what is due has replaced what was before. */
+/** The columns of `own` as they are in force at a time: what is due has replaced the value. */
 function selectStored(now: string): string {
   const waiting = (column: TimedColumn, part: 'next' | 'next_at'): string =>
     `case when own.${column}_next_at > ${now} then own.${column}_${part} end as ${column}_${part}`;

@@ -1,4 +1,4 @@
-/** The decision about an item that says that the provider holds a payment for analysis. It is pure. */
+/** The decision about an item that reports that the provider analyses a payment. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
 import { phasesOpenToSettlement } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';

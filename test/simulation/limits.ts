@@ -1,4 +1,5 @@
 /** The limits of sends by day and by night. */
+import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { limitPeriod, nightHours } from '../../src/domain/spending-limits.ts';
@@ -17,6 +18,22 @@ export function drawLimits(seed: number): Limits {
   const chance = new Chance(seed + 1);
   const amounts = [null, 1_000, 2_550, 5_000, 10_000, 100_000] as const;
   return { day: chance.pick(amounts), night: chance.pick(amounts) };
+}
+
+/** One seed in twenty changes limits; each of them has limits of the bank. */
+const changing = { of: 20, rest: 15 } as const;
+
+/**
+ * Draws the changes of a customer, from a separate random sequence.
+ * @param place the number of the customer.
+ */
+export function drawLimitChanges(seed: number, place: number): readonly SetPixLimitsRequest[] {
+  if (seed % changing.of !== changing.rest) return [];
+  const chance = new Chance(seed + place + 2);
+  return Array.from({ length: chance.between(0, 2) }, () => {
+    const amount = chance.pick([null, 0, 5, 25.5, 100] as const);
+    return chance.happens(0.5) ? { day: amount, night: amount } : { night: amount };
+  });
 }
 
 interface LimitCheckOptions {

@@ -11,8 +11,7 @@ import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
-import { drawLimitChanges } from './limit-client.ts';
-import { drawLimits, LimitCheck, type Limits } from './limits.ts';
+import { drawLimitChanges, drawLimits, LimitCheck, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
@@ -69,6 +68,8 @@ export class Simulation {
   readonly goesOn: boolean;
   /** The limits of a customer's sends, in some seeds. */
   readonly limits: Limits;
+  /** Draws what a customer changes of the own limits. */
+  readonly #limitChanges: (place: number) => ReturnType<typeof drawLimitChanges>;
   /** How likely a payment is confirmed by a look-up first. */
   readonly #confirmations: number;
   readonly #deviation: Deviation;
@@ -89,6 +90,7 @@ export class Simulation {
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
+    this.#limitChanges = (place) => drawLimitChanges(seed, place);
     this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
     const oracles = new Oracles({
@@ -296,7 +298,7 @@ export class Simulation {
       (customer, place) =>
         new Client({
           customer,
-          limitChanges: drawLimitChanges(this.seed, place),
+          limitChanges: this.#limitChanges(place),
           customers,
           send,
           processes,

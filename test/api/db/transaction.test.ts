@@ -23,7 +23,8 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 const pure = new Set(
   (
     'claimUntil closeness wakingEvents emailDigests erasedEmail isAccountedFor isHeldAfterLoss ' +
-    'isRefusal isUnsettled matchesCallId mayBeLost mayHaveLostSends moveRow moving ' +
+    'isRefusal isUnsettled limitParameters limitsOf matchesCallId mayBeLost mayHaveLostSends ' +
+    'moveRow moving ' +
     'notifyingFinalStatus qualifyColumns reportRow sendHold toSession toTransaction'
   ).split(' '),
 );

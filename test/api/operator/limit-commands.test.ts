@@ -64,7 +64,8 @@ test('limit set with --json prints the limits', async () => {
 test('limit show has what the customer has set, and limit set removes it', async () => {
   const { id, email } = await givenUser(app);
   await app.rows(
-    `insert into pix_limits (user_id, version, own_day, own_night, own_night_next, own_night_next_at)
+    `insert into pix_limits
+            (user_id, version, own_day, own_night, own_night_next, own_night_next_at)
      values ($1, 1, 50, 30, 40, $2)`,
     [id, new Date('2026-05-25T00:00:00.000Z')],
   );

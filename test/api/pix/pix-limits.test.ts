@@ -1,4 +1,4 @@
-/** The customer's own limits: what is shown, what a change does, and what a send may then exceed. */
+/** The customer's own limits: what is shown, what a change does, and what a send may exceed. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
@@ -46,7 +46,7 @@ const noon = '2026-05-24T12:00:00.000-03:00';
 const morning = '2026-05-25T09:00:00.000Z';
 const evening = '2026-05-24T23:00:00.000Z';
 
-test('the limits of the bank are shown, what is left of them, and when they are renewed', async (t) => {
+test('the limits are shown, what is left of them, and when they are renewed', async (t) => {
   const user = await showTime(t)(noon, await givenCustomer(app));
   assert.equal((await send(user, 150.5)).status, 200);
   const answer = await read(user);
@@ -192,7 +192,7 @@ test("an operator removes the customer's own limits, which is a raise", async ()
   assert.deepEqual([view.night.own, view.night.nextOwn], [null, null]);
 });
 
-test("where the bank has no limits, the customer's own applies to sends at the same time", async () => {
+test("without limits of the bank, the customer's own applies to concurrent sends", async () => {
   const user = await givenCustomer(unlimited);
   const none = await read(user, unlimited);
   assert.deepEqual(
@@ -203,7 +203,7 @@ test("where the bank has no limits, the customer's own applies to sends at the s
   const { body } = await change(user, { day: 5_100, night: 5_100 }, unlimited);
   assert.equal(body[body.period].left, 100);
   const answers = await Promise.all(Array.from({ length: 9 }, () => send(user, 30, unlimited)));
-  const statuses = answers.map(({ status }) => status).toSorted();
+  const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
   assert.deepEqual(statuses, [200, 200, 200, 422, 422, 422, 422, 422, 422]);
   assert.equal((await read(user, unlimited)).body[body.period].left, 10);
 });

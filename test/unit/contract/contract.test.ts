@@ -162,8 +162,9 @@ const replyFields: Record<string, string> = {
     'transaction_id status detail~ qr_code~ copy_paste~ expires_at~ corrected_at~ paid_again_by~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status detail~ created_at qr_code~ copy_paste~ expires_at~ corrected_at~ ' +
-    'paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ original_transaction_id~',
+    'transaction_id type amount status detail~ created_at qr_code~ copy_paste~ expires_at~ ' +
+    'corrected_at~ paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ ' +
+    'original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
     'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
