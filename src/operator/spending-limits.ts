@@ -76,15 +76,17 @@ export const showLimits: Op<UserReference, LimitsView> = {
 
 /**
  * Sets limits of a user: less applies at once, more after 24 hours.
- * @throws OpError when limits are off, there is no such user, or the reason or the operator is
- *   missing.
+ * @throws OpError when limits are off and more than the own ones are reset, there is no such user,
+ *   or the reason or the operator is missing.
  */
 export const setLimits: Op<LimitsChange, LimitsView> = {
   async run(context, { user, reason, ...change }, { operator }) {
     const error = decisionError({ reason }, operator);
     if (error !== null) throw new OpError('REFUSED', error);
-    // Without the defaults, a raise could be taken for a reduction.
-    if (!limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
+    const { resetsOwn = false, ...ofBank } = change;
+    // Without the defaults, a raise could be taken for a reduction, but a reset never is.
+    const isReset = resetsOwn && Object.values(ofBank).every((one) => one === undefined);
+    if (!isReset && !limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit set', reason: reason.trim() };
     const limits = await recordAction(context, action, async (transaction) => {

@@ -108,6 +108,8 @@ test('limit set refuses where limits are off: it would not know what a raise is'
   const { email } = await givenUser(app);
   const change = { user: email, day: 100, reason: 'ticket 7' };
   await refused(setLimits.run(off, change, unwatched), /limits are off: set PIX_LIMIT_DAY/);
+  const reset = { user: email, reason: 'ticket 7', resetsOwn: true };
+  assert.equal((await setLimits.run(off, reset, unwatched)).areOn, false);
 });
 
 test('limit show refuses a user who does not exist', async () => {
