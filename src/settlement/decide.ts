@@ -83,7 +83,10 @@ function decideSide(final: FinalItem, facts: Facts): Decision {
     }
     case 'contradiction': {
       const { transaction, reason } = match;
-      return decideConflicting(final, { kind: 'flag', transaction, reason }, facts);
+      const flag = { kind: 'flag', transaction, reason } as const;
+      if (reason !== 'other_end_to_end') return decideConflicting(final, flag, facts);
+      // The payment's own transaction may be stored later, as after a loss of commits.
+      return { kind: 'skip', result: 'parked', reason, transaction, meanwhile: flag };
     }
     case 'paid_before':
       return decideDuplicate(item, match.transaction);

@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
     'the key of a send with another end-to-end id',
     { ...sent, endToEnd: otherEndToEnd, clientRequestId: 'key', amount: 10.5 },
     [send],
-    'flag send other_end_to_end',
+    'parked other_end_to_end send flag other_end_to_end',
   ],
   [
     'the id of the provider and the amount',
