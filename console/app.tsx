@@ -11,6 +11,7 @@ import { KeyboardContext, useKeyboard, type Keyboard, type Press } from './hooks
 import { Balance } from './screens/balance.tsx';
 import { Charge } from './screens/charge.tsx';
 import { Home } from './screens/home.tsx';
+import { Limits } from './screens/limits.tsx';
 import { Login } from './screens/login.tsx';
 import { Onboarding } from './screens/onboarding.tsx';
 import { Operator } from './screens/operator.tsx';
@@ -30,6 +31,7 @@ const screens: Readonly<Record<ScreenName, ComponentType>> = {
   transactions: Transactions,
   send: Send,
   charge: Charge,
+  limits: Limits,
   keys: PixKeys,
   onboarding: Onboarding,
   operator: Operator,

@@ -39,6 +39,7 @@ export interface Login {
 /** The balance in reais; an account may be overdrawn. */
 export interface Balance {
   balance: number;
+  blocked?: number | undefined;
 }
 
 /** The movements. Ponte passes each on to the app as it is. */

@@ -100,11 +100,19 @@ export interface Me {
 /** The balance in reais, and where it was read. */
 export interface Balance {
   balance: number;
+  blocked?: number | undefined;
   source: 'provider' | 'local';
 }
 
 /** The state of a Pix. `COMPLETED` and `FAILED` are final. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+/**
+ * Why a payment is `PROCESSING` for long. `UNDER_ANALYSIS`: the bank holds it, to protect the
+ * payer from fraud, at most 30 minutes by day and 60 by night; inform the customer, and go on
+ * waiting. Absent otherwise. Further words may be added: ignore those that you do not know.
+ */
+export type PixDetail = 'UNDER_ANALYSIS';
 
 /** A transaction that this service knows. */
 export interface StatementItem {
@@ -212,6 +220,7 @@ export interface PixKeyOwner {
 export interface PixTransaction {
   transaction_id: string;
   status: PixStatus;
+  detail?: PixDetail | undefined;
   end_to_end?: string | undefined;
 }
 
@@ -254,6 +263,7 @@ export interface Charge {
 export interface PixTransactionView {
   transaction_id: string;
   status: PixStatus;
+  detail?: PixDetail | undefined;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
   expires_at?: string | undefined;
@@ -271,6 +281,7 @@ export interface PixListItem {
   type: PixType;
   amount: number;
   status: PixStatus;
+  detail?: PixDetail | undefined;
   created_at: string;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
@@ -341,6 +352,39 @@ export type PixKeyType =
 export interface CreatePixKeyRequest {
   key_type: PixKeyType;
   email?: string | undefined;
+}
+
+/** The limits of a customer's sends. Hours are those of the clock in São Paulo. */
+export interface PixLimits {
+  period: 'day' | 'night';
+  day: PixLimit;
+  night: PixLimit;
+  night_from: 20 | 22;
+  pending_night_from?: { night_from: 20 | 22; applies_at: string } | undefined;
+}
+
+/** The limit of a period, in reais. */
+export interface PixLimit {
+  limit: number | null;
+  left: number | null;
+  own: number | null;
+  maximum: number | null;
+  renews_at: string;
+  pending_own?: PendingPixLimit | undefined;
+  pending_maximum?: PendingPixLimit | undefined;
+}
+
+/** An amount that applies later. */
+export interface PendingPixLimit {
+  amount: number | null;
+  applies_at: string;
+}
+
+/** The limits that the customer sets. An absent field stays as it is. */
+export interface SetPixLimitsRequest {
+  day?: number | null | undefined;
+  night?: number | null | undefined;
+  night_from?: 20 | 22 | undefined;
 }
 
 /** The key to remove. */
@@ -702,6 +746,31 @@ export interface Operations {
     body: undefined;
     replies: { 200: PixReceipt; 401: Message; 404: Message; 503: Message };
   };
+  /** The limits of the caller's sends. */
+  getPixLimits: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: PixLimits; 401: Message; 422: ValidationError; 429: Message; 503: Message };
+  };
+  /** Set the caller's own limits. */
+  setPixLimits: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: SetPixLimitsRequest;
+    replies: {
+      200: PixLimits;
+      400: Message;
+      401: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      503: Message;
+    };
+  };
   /** List the account's Pix keys. */
   listPixKeys: {
     path: Record<string, never>;
@@ -937,6 +1006,8 @@ export const routes = {
   listPixTransactions: { method: 'GET', path: '/pix' },
   getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
   getPixReceipt: { method: 'GET', path: '/pix/{transactionId}/receipt' },
+  getPixLimits: { method: 'GET', path: '/pix/limits' },
+  setPixLimits: { method: 'PUT', path: '/pix/limits' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },
   createPixKey: { method: 'POST', path: '/pix/keys' },
   deletePixKey: { method: 'DELETE', path: '/pix/keys' },

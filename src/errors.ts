@@ -109,6 +109,14 @@ const catalogue = {
       pt: 'Este serviço ainda não está disponível.',
     },
   },
+  NOT_AVAILABLE: {
+    status: 501,
+    codeInBody: true,
+    text: {
+      en: 'This service is not available at this bank.',
+      pt: 'Este serviço não está disponível neste banco.',
+    },
+  },
   PROVIDER_UNAVAILABLE: {
     status: 502,
     codeInBody: true,

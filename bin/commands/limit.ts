@@ -31,6 +31,7 @@ export const declare: Declare = (noun, run) => {
     .option('--day <amount>', 'reais from 6 to the night, or `default`', parseAmount)
     .option('--night <amount>', 'reais from the night to 6, or `default`', parseAmount)
     .addOption(choice('--night-from <hour>', 'when the night begins', ['20', '22']))
+    .option('--reset-own', 'remove what the customer has set; a raise, after 24 hours')
     .requiredOption('--reason <text>', 'why; required; it is logged: no personal data')
     .addHelpText('after', examples(setExample))
     .action(run(set));
@@ -57,13 +58,14 @@ interface SetOptions extends ChangeOptions {
   readonly day?: TypedAmount;
   readonly night?: TypedAmount;
   readonly nightFrom?: '20' | '22';
+  readonly resetOwn?: boolean;
   readonly reason: string;
 }
 
 async function set({ call, confirm, terminal }: Context, reference: string, options: SetOptions) {
-  const { day, night, nightFrom, reason } = options;
-  if (day === undefined && night === undefined && nightFrom === undefined) {
-    throw new UsageError('name what to set: --day, --night or --night-from');
+  const { day, night, nightFrom, resetOwn, reason } = options;
+  if ([day, night, nightFrom, resetOwn].every((one) => one === undefined)) {
+    throw new UsageError('name what to set: --day, --night, --night-from or --reset-own');
   }
   const { id, email } = await call('user identify', { user: reference });
   await confirm(`Change the limits of user ${id} (${email})?`, options);
@@ -73,6 +75,7 @@ async function set({ call, confirm, terminal }: Context, reference: string, opti
     ...(day !== undefined && { day: day === 'default' ? null : day }),
     ...(night !== undefined && { night: night === 'default' ? null : night }),
     ...(nightFrom !== undefined && { nightHour: Number(nightFrom) as NightHour }),
+    ...(resetOwn && { resetsOwn: true }),
   });
   terminal.result(limits, options, describe(limits));
 }
@@ -87,8 +90,19 @@ function describe({ id, email, areOn, day, night, nightHour, nextNightHour }: Li
   ].join('\n');
 }
 
-function describeLimit({ amount, isDefault, next }: LimitView): string {
+function describeLimit({ amount, isDefault, next, own, nextOwn, applies }: LimitView): string {
   const shown = (one: Pick<LimitView, 'amount' | 'isDefault'>): string =>
-    `${one.amount === null ? 'no limit' : `R$ ${one.amount}`}${one.isDefault ? ' (default)' : ''}`;
-  return shown({ amount, isDefault }) + (next ? `, ${shown(next)} from ${shortTime(next.at)}` : '');
+    `${describeAmount(one.amount, 'no limit')}${one.isDefault ? ' (default)' : ''}`;
+  const bank =
+    shown({ amount, isDefault }) + (next ? `, ${shown(next)} from ${shortTime(next.at)}` : '');
+  if (own === null && nextOwn === null) return bank;
+  const later = nextOwn
+    ? `, ${describeAmount(nextOwn.amount, 'none')} from ${shortTime(nextOwn.at)}`
+    : '';
+  const customer = describeAmount(own, 'none') + later;
+  return `${bank}; customer's own ${customer}; applies ${describeAmount(applies, 'no limit')}`;
+}
+
+function describeAmount(amount: string | null, none: string): string {
+  return amount === null ? none : `R$ ${amount}`;
 }

@@ -190,6 +190,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ["provider's id", transaction.providerTxid],
     ['made', shortTime(transaction.createdAt)],
     ['ended', shortTime(transaction.settledAt)],
+    ['held for analysis', shortTime(transaction.heldAt)],
     ['corrected', shortTime(transaction.correctedAt)],
     ['paid again by', transaction.paidAgainBy],
   ]);

@@ -31,6 +31,11 @@ export function Balance() {
         balance && (
           <>
             <Coloured bold>{formatAmount(balance.balance)}</Coloured>
+            {balance.blocked !== undefined && (
+              <Coloured colour="doubtful" wrap="wrap">
+                {`Of which ${formatAmount(balance.blocked)} is blocked by the bank.`}
+              </Coloured>
+            )}
             <Coloured colour={balance.source === 'local' ? 'doubtful' : 'faint'} wrap="wrap">
               {sources[balance.source]}
             </Coloured>

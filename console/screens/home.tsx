@@ -22,6 +22,7 @@ const choices = [
   { key: 't', label: 'Transactions and receipts', screen: 'transactions', needs: 'session' },
   { key: 'p', label: 'Send a Pix', screen: 'send', needs: 'session' },
   { key: 'c', label: 'Charge by QR code', screen: 'charge', needs: 'session' },
+  { key: 'm', label: 'Limits', screen: 'limits', needs: 'session' },
   { key: 'k', label: 'Pix keys', screen: 'keys', needs: 'session' },
   { key: 'n', label: 'Onboarding: open an account', screen: 'onboarding', needs: null },
   { key: 'o', label: 'Operator: queue, payments, reconciliation', screen: 'operator', needs: null },

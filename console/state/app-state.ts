@@ -16,6 +16,7 @@ export type ScreenName =
   | 'transactions'
   | 'send'
   | 'charge'
+  | 'limits'
   | 'keys'
   | 'onboarding'
   | 'operator';

@@ -6,7 +6,8 @@ import { routes, type OperationId } from '../../contract/types.ts';
 /** The part of JSON Schema that the contract uses for typed values. */
 interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  /** A list for a value that may be null. */
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
@@ -120,7 +121,8 @@ const kinds: Readonly<Record<string, Field['kind']>> = {
 function newField(place: Place, unresolved: Schema, input: Input | string = {}): Field {
   const { name } = place;
   const schema = resolve(unresolved);
-  const { type = 'string', description = '', default: initial } = schema;
+  const { description = '', default: initial } = schema;
+  const [type = 'string'] = [schema.type].flat();
   const kind = schema.format === 'date' ? 'day' : (kinds[type] ?? 'text');
   const values = kind === 'flag' ? ['no', 'yes'] : schema.enum;
   const said = typeof input === 'string' ? { label: input } : input;

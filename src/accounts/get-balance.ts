@@ -1,7 +1,8 @@
+import { offers } from '../config/config.ts';
 import type { Context } from '../context/context.ts';
 import { numberFromCents } from '../domain/money.ts';
 import { AppError } from '../errors.ts';
-import type { CallOptions } from '../provider/provider.ts';
+import type { AccountBalance, CallOptions } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal, PrincipalAccount } from '../domain/principal.ts';
 import { saveBalance } from './account-repository.ts';
@@ -20,10 +21,11 @@ export const getBalance: SessionOperation<'getBalance'> = {
   async run(context, { principal, request }) {
     const { account } = principal;
     if (!account) throw new AppError('NOT_FOUND');
-    const cents = await askProvider(context, principal, request.callOptions);
-    if (cents !== null) {
-      await saveBalanceIfChanged(context, account, cents);
-      return { status: 200, body: { balance: numberFromCents(cents), source: 'provider' } };
+    const read = await askProvider(context, principal, request.callOptions);
+    if (read !== null) {
+      await saveBalanceIfChanged(context, account, read.cents);
+      const balance = numberFromCents(read.cents);
+      return { status: 200, body: { balance, ...blockedPart(context, read), source: 'provider' } };
     }
     if (account.balanceCents === null) {
       throw new AppError('BALANCE_UNKNOWN', { headers: { 'Retry-After': retryAfterSeconds } });
@@ -35,12 +37,19 @@ export const getBalance: SessionOperation<'getBalance'> = {
   },
 };
 
-/** @returns the provider's balance in centavos, or null when the provider fails. */
+/** The blocked part, if the provider reports it. */
+function blockedPart({ config }: Context, { blockedCents }: AccountBalance) {
+  return blockedCents !== null && offers(config, 'blocked-balance')
+    ? { blocked: numberFromCents(blockedCents) }
+    : {};
+}
+
+/** @returns null when the provider fails. */
 function askProvider(
   context: Context,
   principal: Principal,
   options: CallOptions,
-): Promise<number | null> {
+): Promise<AccountBalance | null> {
   return readIfAvailable(async () =>
     context.provider.balance({ session: callerSession(context, principal), ...options }),
   );

@@ -23,11 +23,13 @@ import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
 import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { createCharge } from '../pix/create-charge.ts';
 import { decodePixCode } from '../pix/decode-pix-code.ts';
+import { getPixLimits } from '../pix/get-pix-limits.ts';
 import { getPixReceipt } from '../pix/get-pix-receipt.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
 import { listPixTransactions } from '../pix/list-pix-transactions.ts';
 import { lookUpPixKey } from '../pix/look-up-pix-key.ts';
 import { sendPix } from '../pix/send-pix.ts';
+import { setPixLimits } from '../pix/set-pix-limits.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
 
 export const operations: OperationTable = {
@@ -45,6 +47,8 @@ export const operations: OperationTable = {
   listPixTransactions,
   getPixTransaction,
   getPixReceipt,
+  getPixLimits,
+  setPixLimits,
   listPixKeys,
   createPixKey,
   deletePixKey,

@@ -6,7 +6,15 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { AppEnv } from './entry.ts';
-import { dialectNames, noDialect, readOtlpHeaders, splitList, splitPublicPems } from './formats.ts';
+import {
+  dialectNames,
+  noNames,
+  providerFeatures,
+  readOtlpHeaders,
+  splitList,
+  splitPublicPems,
+  type ProviderFeature,
+} from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
 import { centsFromDecimal } from '../domain/money.ts';
@@ -212,12 +220,24 @@ function buildProviderConfig(values: Values) {
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     dialects: {
       names:
-        values.PROVIDER_DIALECTS === noDialect
+        values.PROVIDER_DIALECTS === noNames
           ? []
           : splitList(values.PROVIDER_DIALECTS ?? dialectNames.join()),
       files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
     },
+    features: enabledFeatures(values),
   };
+}
+
+/** Unset, the simulated bank offers every feature and another provider none. */
+function enabledFeatures({ PROVIDER_FEATURES: names, PROVIDER_STUB: isStub }: Values) {
+  const unset = isStub ? providerFeatures.join() : noNames;
+  return providerFeatures.filter((name) => splitList(names ?? unset).includes(name));
+}
+
+/** Whether the provider offers a feature. */
+export function offers({ provider }: Pick<Config, 'provider'>, feature: ProviderFeature): boolean {
+  return provider.features.includes(feature);
 }
 
 type Frozen<Value> = Value extends Buffer

@@ -5,6 +5,9 @@ export const appEnvs = ['local', 'test', 'staging', 'production'] as const;
 
 export type AppEnv = (typeof appEnvs)[number];
 
+/** The environments of a deployment. */
+export const deployed = ['staging', 'production'] as const;
+
 export type Value = string | number | boolean;
 
 /** The format of a value. */

@@ -154,18 +154,24 @@ export const dialectNames = ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'] as con
 /** The value that names every dialect. */
 export const everyDialect = dialectNames.join();
 
-/** The value that names no dialect: those of the files are all. */
-export const noDialect = 'none';
+/** The value that names no dialect or no feature. */
+export const noNames = 'none';
 
-/** Names of dialects, each once. */
-function areDialects(value: string): boolean {
-  if (value === noDialect) return true;
+/**
+ * What a provider may offer beyond its specification: `analysis` reports the payments that it holds
+ * for analysis, `blocked-balance` the blocked part of a balance.
+ */
+export const providerFeatures = ['analysis', 'blocked-balance'] as const;
+
+export type ProviderFeature = (typeof providerFeatures)[number];
+
+/** Names of a list, each once, or `none`. */
+function areNames(value: string, known: readonly string[]): boolean {
+  if (value === noNames) return true;
   const names = splitList(value);
-  const isKnown = (name: string): boolean => dialectNames.some((one) => one === name);
-  return names.every(isKnown) && new Set(names).size === names.length;
+  return names.every((name) => known.includes(name)) && new Set(names).size === names.length;
 }
 
-/** Registered with AJV under these names. */
 /**
  * Reads the headers of OTEL_EXPORTER_OTLP_HEADERS: `name=value`, separated by commas, each value
  * with % escapes.
@@ -182,6 +188,7 @@ export function readOtlpHeaders(value: string): Record<string, string> | null {
   }
 }
 
+/** Registered with AJV under these names. */
 export const formats = {
   // Without the slashes, a URL has neither user nor host: its password would be part of its path.
   'postgres-url': (value: string) =>
@@ -205,7 +212,8 @@ export const formats = {
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'signing-secrets': (value: string) => areKeys(value, isSigningSecret),
   'https-or-loopback-url': isHttpsOrLoopback,
-  dialects: areDialects,
+  dialects: (value: string) => areNames(value, dialectNames),
+  features: (value: string) => areNames(value, providerFeatures),
   'yaml-files': (value: string) =>
     splitList(value).every((path) => /^[^\0]{1,1019}\.yaml$/.test(path)),
   'webhook-secrets': (value: string) => areSecrets(value, 1),

@@ -4,6 +4,7 @@
  */
 import {
   appEnvs,
+  deployed,
   fileSetting,
   flag,
   formatted,
@@ -14,12 +15,10 @@ import {
   text,
   type Entry,
 } from './entry.ts';
-import { dialectNames, everyDialect } from './formats.ts';
+import { providerEntries } from './provider-entries.ts';
 import { tracingEntries } from './tracing-entries.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-const deployed = ['staging', 'production'] as const;
 
 export const entries = {
   APP_ENV: {
@@ -76,109 +75,7 @@ export const entries = {
     schema: text,
     default: '.data',
   },
-  PROVIDER_STUB: {
-    meaning: 'simulate the provider; refused in production',
-    ...flag,
-    inProduction: mustBeFalse,
-    defaultIn: { local: true, test: true },
-    requiredIn: deployed,
-  },
-  PROVIDER_BASE_URL: {
-    meaning: "the provider's address; required when PROVIDER_STUB is false; https in production",
-    expected: 'an http:// or https:// address without user, query or fragment',
-    schema: formatted('base-url'),
-    inProduction: {
-      expected: 'an https:// address without user, query or fragment',
-      schema: formatted('https-base-url'),
-    },
-  },
-  PROVIDER_EMAIL: {
-    meaning: 'login of the development user; for development and direct tests only',
-    expected: 'an e-mail address',
-    schema: { ...text, pattern: '^[^\\s@]+@[^\\s@]+$' },
-    defaultIn: { local: 'dev@ponte.test' },
-  },
-  PROVIDER_PASSWORD: {
-    meaning: 'password of the development user; for development and direct tests only',
-    expected: '8 to 128 characters',
-    schema: { type: 'string', minLength: 8, maxLength: 128 },
-    defaultIn: { local: 'ponte-dev-password' },
-    orFile: 'PROVIDER_PASSWORD_FILE',
-    isSecret: true,
-  },
-  PROVIDER_PASSWORD_FILE: fileSetting('PROVIDER_PASSWORD'),
-  PROVIDER_CA: {
-    meaning: "authorities to verify the provider's certificate with, instead of Node's own",
-    expected: 'X.509 certificates as PEM, one after the other',
-    schema: formatted('certificates'),
-    orFile: 'PROVIDER_CA_FILE',
-    isPem: true,
-  },
-  PROVIDER_CA_FILE: fileSetting('PROVIDER_CA'),
-  PROVIDER_CLIENT_CERT: {
-    meaning: 'certificate that Ponte shows to the provider (mTLS), with its chain',
-    expected: 'X.509 certificates as PEM, one after the other',
-    schema: formatted('certificates'),
-    orFile: 'PROVIDER_CLIENT_CERT_FILE',
-    isPem: true,
-  },
-  PROVIDER_CLIENT_CERT_FILE: fileSetting('PROVIDER_CLIENT_CERT'),
-  PROVIDER_CLIENT_KEY: {
-    meaning: 'private key of PROVIDER_CLIENT_CERT',
-    expected: 'a private key as PEM without a pass phrase, that of PROVIDER_CLIENT_CERT',
-    schema: formatted('private-key'),
-    orFile: 'PROVIDER_CLIENT_KEY_FILE',
-    isPem: true,
-    isSecret: true,
-  },
-  PROVIDER_CLIENT_KEY_FILE: fileSetting('PROVIDER_CLIENT_KEY'),
-  PROVIDER_API_KEY: {
-    meaning: 'sent with every call to the provider, those of an onboarding included',
-    expected: '1 to 1024 visible ASCII characters',
-    schema: { type: 'string', pattern: '^[!-~]{1,1024}$' },
-    orFile: 'PROVIDER_API_KEY_FILE',
-    isSecret: true,
-  },
-  PROVIDER_API_KEY_FILE: fileSetting('PROVIDER_API_KEY'),
-  PROVIDER_API_KEY_HEADER: {
-    meaning: 'the header that PROVIDER_API_KEY is sent in',
-    expected: 'the name of a header that Ponte does not send by itself',
-    schema: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
-    default: 'x-api-key',
-  },
-  PROVIDER_ISPB: {
-    meaning: 'institution identifier for listing and deleting Pix keys',
-    expected: '8 characters from 0-9 and A-Z',
-    schema: { type: 'string', pattern: '^[0-9A-Z]{8}$' },
-    default: '11165756',
-  },
-  PROVIDER_TIMEOUT_MS: {
-    meaning: 'time-out of one attempt at a provider call, in milliseconds',
-    ...integer(1, 120_000),
-    default: 5000,
-  },
-  PROVIDER_RETRIES: {
-    meaning: 'further attempts after the first one',
-    ...integer(0, 10),
-    default: 2,
-  },
-  PROVIDER_DIALECTS: {
-    meaning: "dialects of the provider's messages (none: PROVIDER_DIALECT_FILES only)",
-    expected: `names of dialects (${dialectNames.join(', ')}), separated by commas, or none`,
-    schema: formatted('dialects'),
-    defaultIn: { local: everyDialect, test: everyDialect, staging: everyDialect },
-    requiredIn: ['production'],
-  },
-  PROVIDER_DIALECT_FILES: {
-    meaning: 'YAML files of further dialects, separated by commas (src/provider/README.md)',
-    expected: 'paths of .yaml files, separated by commas',
-    schema: formatted('yaml-files'),
-  },
-  PROVIDER_STATEMENT_SETTLED_ONLY: {
-    meaning: 'whether a line of the statement without a status is settled, and proves a payment',
-    ...flag,
-    default: false,
-  },
+  ...providerEntries,
   PIX_KEY_OWN_EMAIL: {
     meaning: "whether a Pix key of kind E_MAIL must be the user's own e-mail",
     ...flag,
@@ -367,8 +264,8 @@ export const entries = {
   },
   THROTTLE_USER_PER_MINUTE: {
     meaning:
-      'sends, charges, lists, statements and changes of Pix keys per user, minute and instance, ' +
-      'each counted separately; 0: no limit; 1 to 6000 in production',
+      'sends, charges, lists, statements, limits and changes of Pix keys per user, minute and ' +
+      'instance, each counted separately; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 120,

@@ -6,6 +6,7 @@ export const securityEventKinds = [
   'session_revoked',
   'user_disabled',
   'user_enabled',
+  'limits_changed',
 ] as const;
 
 export type SecurityEventKind = (typeof securityEventKinds)[number];

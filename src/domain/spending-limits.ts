@@ -11,7 +11,11 @@ export type NightHour = (typeof nightHours)[number];
 
 const morningHour = 6;
 
-/** How long a raise of a limit waits, in milliseconds; a reduction applies at once. */
+/**
+ * How long a raise of a limit waits, in milliseconds; a reduction applies at once. The rule is 24
+ * to 48 hours (BCB, Resolução 142/2021). The shortest wait that it allows is long enough for a
+ * person to notice a raise that a thief has requested, and no raise is late.
+ */
 const raiseDelayMs = 24 * 60 * 60_000;
 
 /** The period of an instant. */
@@ -20,6 +24,9 @@ export interface LimitPeriod {
   readonly beganAt: Date;
   /** The hour at which it ends, in São Paulo. */
   readonly endHour: number;
+  /** When the next day and the next night begin. */
+  readonly nextDayAt: Date;
+  readonly nextNightAt: Date;
 }
 
 /**
@@ -42,30 +49,30 @@ export function limitPeriod(instant: Date, nightHour: NightHour): LimitPeriod {
         }).epochMilliseconds,
     );
   if (local.hour < morningHour) {
-    return { isNight: true, beganAt: at(-1, nightHour), endHour: morningHour };
+    const next = { nextDayAt: at(0, morningHour), nextNightAt: at(0, nightHour) };
+    return { isNight: true, beganAt: at(-1, nightHour), endHour: morningHour, ...next };
   }
+  const next = { nextDayAt: at(1, morningHour) };
   if (local.hour < nightHour) {
-    return { isNight: false, beganAt: at(0, morningHour), endHour: nightHour };
+    const began = { isNight: false, beganAt: at(0, morningHour), endHour: nightHour };
+    return { ...began, ...next, nextNightAt: at(0, nightHour) };
   }
-  return { isNight: true, beganAt: at(0, nightHour), endHour: morningHour };
+  const began = { isNight: true, beganAt: at(0, nightHour), endHour: morningHour };
+  return { ...began, ...next, nextNightAt: at(1, nightHour) };
 }
 
-/** A value that may be replaced by another at a later time. */
+/** A value in force, and the one that replaces it later. */
 export interface Timed<Value> {
   readonly value: Value;
   readonly next: Value;
-  /** When `next` replaces `value`; null: never. */
+  /** When `next` replaces `value`, in the future; null: never. */
   readonly nextAt: Date | null;
-}
-
-/** @returns the value that applies at an instant. */
-export function timedValue<Value>({ value, next, nextAt }: Timed<Value>, now: Date): Value {
-  return nextAt !== null && nextAt <= now ? next : value;
 }
 
 /**
  * Changes a limit: less applies at once, more after 24 hours. A change replaces an earlier one that
- * still waits.
+ * still waits; a repeat of the change that waits does not delay it.
+ * @param limit as it is in force at `now`.
  * @param wanted in centavos; null: the default.
  * @param defaultCents null: no limit.
  */
@@ -74,10 +81,9 @@ export function changeLimit(
   wanted: number | null,
   { now, defaultCents }: { readonly now: Date; readonly defaultCents: number | null },
 ): Timed<number | null> {
-  const value = timedValue(limit, now);
   const cents = (one: number | null): number => one ?? defaultCents ?? Infinity;
-  if (cents(wanted) <= cents(value)) return { value: wanted, next: null, nextAt: null };
-  return { value, next: wanted, nextAt: new Date(now.getTime() + raiseDelayMs) };
+  if (cents(wanted) <= cents(limit.value)) return { value: wanted, next: null, nextAt: null };
+  return replaceLater(limit, wanted, now);
 }
 
 /** Changes the hour of the night, after 24 hours: either hour may be the one that allows more. */
@@ -86,7 +92,11 @@ export function changeNightHour(
   wanted: NightHour,
   now: Date,
 ): Timed<NightHour> {
-  const value = timedValue(hour, now);
-  if (value === wanted) return { value, next: value, nextAt: null };
-  return { value, next: wanted, nextAt: new Date(now.getTime() + raiseDelayMs) };
+  if (hour.value === wanted) return { value: wanted, next: wanted, nextAt: null };
+  return replaceLater(hour, wanted, now);
+}
+
+function replaceLater<Value>(timed: Timed<Value>, wanted: Value, now: Date): Timed<Value> {
+  if (timed.nextAt !== null && timed.next === wanted) return timed;
+  return { ...timed, next: wanted, nextAt: new Date(now.getTime() + raiseDelayMs) };
 }

@@ -29,6 +29,8 @@ export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly settledAt: Date | null;
+  /** When the provider has reported that it holds the send for analysis. */
+  readonly heldAt: Date | null;
   /** When it became COMPLETED although it had been FAILED. */
   readonly correctedAt: Date | null;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
@@ -42,7 +44,7 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
   t.original_id as "originalId", t.refunded_amount as "refundedAmount",
   t.claimed_until as "claimedUntil",
   t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt",
-  t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
+  t.held_at as "heldAt", t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
 
 const filterParameters = {
   userId: 'int null',

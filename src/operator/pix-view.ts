@@ -28,6 +28,8 @@ export interface PixView {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly settledAt: string | null;
+  /** When the provider has reported that it holds the send for analysis. */
+  readonly heldAt: string | null;
   /** When it became COMPLETED although it had been FAILED. */
   readonly correctedAt: string | null;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
@@ -57,6 +59,7 @@ export function viewOfPix(pix: InspectedPix): PixView {
     createdAt: pix.createdAt.toISOString(),
     updatedAt: pix.updatedAt.toISOString(),
     settledAt: pix.settledAt?.toISOString() ?? null,
+    heldAt: pix.heldAt?.toISOString() ?? null,
     correctedAt: pix.correctedAt?.toISOString() ?? null,
     paidAgainBy: pix.paidAgainBy,
   };

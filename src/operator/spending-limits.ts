@@ -4,11 +4,16 @@ import { decimalFromCents } from '../domain/money.ts';
 import {
   changeLimit,
   changeNightHour,
-  timedValue,
   type NightHour,
   type Timed,
 } from '../domain/spending-limits.ts';
-import { changeLimits, findLimits, type StoredLimits } from '../pix/spending-limit-repository.ts';
+import {
+  changeLimits,
+  findLimits,
+  type CurrentLimits,
+  type StoredLimit,
+  type StoredLimits,
+} from '../pix/spending-limit-repository.ts';
 import { limitsAreOn } from '../pix/spending-limits.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
@@ -27,6 +32,11 @@ export interface LimitView {
     /** ISO 8601. */
     readonly at: string;
   } | null;
+  /** What the customer has set; the lower one of the two applies. Null: nothing. */
+  readonly own: string | null;
+  readonly nextOwn: { readonly amount: string | null; readonly at: string } | null;
+  /** What applies now; null: no limit. */
+  readonly applies: string | null;
 }
 
 /** The limits of a user. */
@@ -52,6 +62,8 @@ export interface LimitsChange extends UserReference, Decision {
   readonly day?: number | null;
   readonly night?: number | null;
   readonly nightHour?: NightHour;
+  /** Removes what the customer has set. */
+  readonly resetsOwn?: boolean;
 }
 
 /** Shows the limits of a user. */
@@ -64,34 +76,22 @@ export const showLimits: Op<UserReference, LimitsView> = {
 
 /**
  * Sets limits of a user: less applies at once, more after 24 hours.
- * @throws OpError when limits are off, there is no such user, or the reason or the operator is
- *   missing.
+ * @throws OpError when limits are off and more than the own ones are reset, there is no such user,
+ *   or the reason or the operator is missing.
  */
 export const setLimits: Op<LimitsChange, LimitsView> = {
-  async run(context, { user, reason, day, night, nightHour }, { operator }) {
+  async run(context, { user, reason, ...change }, { operator }) {
     const error = decisionError({ reason }, operator);
     if (error !== null) throw new OpError('REFUSED', error);
-    const { pixLimits } = context.config;
-    // Without the defaults, a raise could be taken for a reduction.
-    if (!limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
+    const { resetsOwn = false, ...ofBank } = change;
+    // Without the defaults, a raise could be taken for a reduction, but a reset never is.
+    const isReset = resetsOwn && Object.values(ofBank).every((one) => one === undefined);
+    if (!isReset && !limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
     const { id, email } = await findUser(context, user);
-    const now = context.clock.now();
     const action = { operator, command: 'limit set', reason: reason.trim() };
     const limits = await recordAction(context, action, async (transaction) => {
-      const changed = await changeLimits(transaction, id, (stored) => ({
-        day:
-          day === undefined
-            ? stored.day
-            : changeLimit(stored.day, day, { now, defaultCents: pixLimits.day }),
-        night:
-          night === undefined
-            ? stored.night
-            : changeLimit(stored.night, night, { now, defaultCents: pixLimits.night }),
-        nightHour:
-          nightHour === undefined
-            ? stored.nightHour
-            : changeNightHour(stored.nightHour, nightHour, now),
-      }));
+      await changeLimits(transaction, id, (stored) => applyChange(context, stored, change));
+      const changed = await findLimits(transaction, id);
       return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
     });
     context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
@@ -99,51 +99,81 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
   },
 };
 
+type RequestedLimits = Omit<LimitsChange, keyof UserReference | keyof Decision>;
+
+function applyChange(
+  { config, clock }: LocalContext,
+  { day, night, nightHour }: StoredLimits,
+  { day: dayCents, night: nightCents, nightHour: hour, resetsOwn = false }: RequestedLimits,
+): StoredLimits {
+  const now = clock.now();
+  const changeOne = (
+    { bank, own }: StoredLimit,
+    wanted: number | null | undefined,
+    byDefault: number | null,
+  ): StoredLimit => ({
+    bank: wanted === undefined ? bank : changeLimit(bank, wanted, { now, defaultCents: byDefault }),
+    own: resetsOwn ? changeLimit(own, null, { now, defaultCents: bank.value ?? byDefault }) : own,
+  });
+  return {
+    day: changeOne(day, dayCents, config.pixLimits.day),
+    night: changeOne(night, nightCents, config.pixLimits.night),
+    nightHour: hour === undefined ? nightHour : changeNightHour(nightHour, hour, now),
+  };
+}
+
 const limitsAreOff =
   'limits are off: set PIX_LIMIT_DAY or PIX_LIMIT_NIGHT, with the same values as in the service';
 
-/** The limits as stored: `day 100.00, later 200.00; night default; from 20`. */
+/** The limits as stored: `day 100.00, later 200.00; night default, own 50.00; from 20`. */
 function describeLimits({ day, night, nightHour }: StoredLimits): string {
-  const word = (cents: number | null): string =>
-    cents === null ? 'default' : decimalFromCents(cents);
-  const limit = ({ value, next, nextAt }: Timed<number | null>): string =>
-    nextAt === null ? word(value) : `${word(value)}, later ${word(next)}`;
+  const timed = ({ value, next, nextAt }: Timed<number | null>, none: string): string => {
+    const word = (cents: number | null): string =>
+      cents === null ? none : decimalFromCents(cents);
+    return nextAt === null ? word(value) : `${word(value)}, later ${word(next)}`;
+  };
+  const limit = ({ bank, own }: StoredLimit): string =>
+    timed(bank, 'default') +
+    (own.value === null && own.nextAt === null ? '' : `, own ${timed(own, 'none')}`);
   const later = nightHour.nextAt === null ? '' : `, later ${nightHour.next}`;
   return `day ${limit(day)}; night ${limit(night)}; from ${nightHour.value}${later}`;
 }
 
 function toView(
-  { clock, config }: LocalContext,
+  { config }: LocalContext,
   user: Pick<LimitsView, 'id' | 'email'>,
-  { day, night, nightHour }: StoredLimits,
+  { day, night, nightHour, dayCents, nightCents }: CurrentLimits,
 ): LimitsView {
-  const now = clock.now();
-  const { pixLimits } = config;
   const { nextAt } = nightHour;
   return {
     ...user,
     areOn: limitsAreOn(config),
-    day: toLimitView(day, pixLimits.day, now),
-    night: toLimitView(night, pixLimits.night, now),
-    nightHour: timedValue(nightHour, now),
-    nextNightHour:
-      nextAt === null || nextAt <= now ? null : { hour: nightHour.next, at: nextAt.toISOString() },
+    day: toLimitView(day, config.pixLimits.day, dayCents),
+    night: toLimitView(night, config.pixLimits.night, nightCents),
+    nightHour: nightHour.value,
+    nextNightHour: nextAt === null ? null : { hour: nightHour.next, at: nextAt.toISOString() },
   };
 }
 
 function toLimitView(
-  limit: Timed<number | null>,
+  { bank, own }: StoredLimit,
   defaultCents: number | null,
-  now: Date,
+  appliesCents: number | null,
 ): LimitView {
-  const shown = (own: number | null) => {
-    const cents = own ?? defaultCents;
-    return { amount: cents === null ? null : decimalFromCents(cents), isDefault: own === null };
-  };
-  const { next, nextAt } = limit;
-  const waits = nextAt !== null && nextAt > now;
+  const shown = (cents: number | null) => ({
+    amount: toAmount(cents ?? defaultCents),
+    isDefault: cents === null,
+  });
   return {
-    ...shown(timedValue(limit, now)),
-    next: waits ? { ...shown(next), at: nextAt.toISOString() } : null,
+    ...shown(bank.value),
+    next: bank.nextAt === null ? null : { ...shown(bank.next), at: bank.nextAt.toISOString() },
+    own: toAmount(own.value),
+    nextOwn:
+      own.nextAt === null ? null : { amount: toAmount(own.next), at: own.nextAt.toISOString() },
+    applies: toAmount(appliesCents),
   };
+}
+
+function toAmount(cents: number | null): string | null {
+  return cents === null ? null : decimalFromCents(cents);
 }

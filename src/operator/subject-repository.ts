@@ -21,7 +21,9 @@ const exported = (userId: string) =>
       from accounts where user_id = ${userId}`,
     limits: `
     select day::text, day_next::text, day_next_at, night::text, night_next::text, night_next_at,
-           night_hour, night_hour_next, night_hour_next_at
+           own_day::text, own_day_next::text, own_day_next_at, own_night::text,
+           own_night_next::text, own_night_next_at, night_hour, night_hour_next,
+           night_hour_next_at
       from pix_limits where user_id = ${userId}`,
     statementReads: `
     select read_since, read_at from pix_statement_reads where user_id = ${userId}`,
@@ -38,7 +40,7 @@ const exported = (userId: string) =>
     transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
            pix_key, payee, description, end_to_end, transaction_identification, provider_txid,
-           qr_code, copy_paste, created_at, updated_at, settled_at
+           qr_code, copy_paste, created_at, updated_at, settled_at, held_at
       from pix_transactions where user_id = ${userId} order by created_at, id`,
     timeline: `
     select l.transaction_id, l.phase, l.at, l.attempt, l.provider_status, l.event_id,

@@ -2,7 +2,7 @@ import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import { AppError } from '../errors.ts';
 import type { Reply, TokenOperation } from '../context/operation.ts';
 import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
-import { formatCode, correctionPart } from './transaction-reply.ts';
+import { formatCode, correctionPart, detailPart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
@@ -48,6 +48,7 @@ function reply(
   const body = {
     transaction_id: transaction.id,
     status: transaction.status,
+    ...detailPart(transaction),
     ...formatCode(transaction),
     ...correctionPart(transaction),
   };

@@ -64,7 +64,7 @@ const pageOfUser = statement({
   >`
     select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
            t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
-           t.corrected_at, t.paid_again_by,
+           t.corrected_at, t.paid_again_by, t.held_at,
            t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
       ${requestedSession(session)}
       left join lateral (
@@ -79,7 +79,7 @@ const pageOfUser = statement({
                                from (select id, operation, status, amount, created_at, qr_code,
                                             copy_paste, expires_at, original_id, pix_key,
                                             description, end_to_end, payee, corrected_at,
-                                            paid_again_by,
+                                            paid_again_by, held_at,
                                             (${operation} is null or operation = ${operation})
                                               and (${status} is null or status = ${status})
                                               and not ${isAlsoCharge} as is_listed
@@ -113,6 +113,7 @@ export interface PageRequest {
 export interface PageItem extends PixPosition, CorrectionView {
   readonly operation: PixType;
   readonly status: PixStatus;
+  readonly heldAt: Date | null;
   /** In reais, as a decimal. */
   readonly amount: string;
   readonly qrCode: string | null;
@@ -145,6 +146,7 @@ interface PageRow {
   readonly copy_paste: string | null;
   readonly expires_at: Date | null;
   readonly original_id: string | null;
+  readonly held_at: Date | null;
   readonly corrected_at: Date | null;
   readonly paid_again_by: string | null;
   readonly pix_key: string | null;
@@ -205,6 +207,7 @@ function toItem(row: PageRow): PageItem {
     endToEnd: row.end_to_end,
     originalId: row.original_id,
     originalEndToEnd: row.original_end_to_end,
+    heldAt: row.held_at,
     correctedAt: row.corrected_at,
     paidAgainBy: row.paid_again_by,
   };

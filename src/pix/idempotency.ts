@@ -129,8 +129,8 @@ async function claimKeyOfSend(
     }
     if (!holder) {
       if (account instanceof AppError) throw account;
-      isOvertaken = limit !== null && !limit.isCurrent;
-      if (limit?.isCurrent) refuseOverLimit(limit, reservation.amountCents);
+      isOvertaken = !limit.isCurrent;
+      if (limit.isCurrent) refuseOverLimit(limit, reservation.amountCents);
       continue;
     }
     const claim = await claimFrom(context, reservation, holder);

@@ -5,7 +5,7 @@ import { nilUuid } from '../domain/text.ts';
 import type { TokenOperation } from '../context/operation.ts';
 import { readPage, type PageItem } from './history-repository.ts';
 import { otherParty, shownIds } from './shown-parties.ts';
-import { formatCode, correctionPart } from './transaction-reply.ts';
+import { formatCode, correctionPart, detailPart } from './transaction-reply.ts';
 
 /** The contract's default. */
 const defaultLimit = 20;
@@ -61,6 +61,7 @@ function toItem(item: PageItem) {
     // Exact: a double represents every decimal of fifteen digits.
     amount: Number(item.amount),
     status: item.status,
+    ...detailPart(item),
     created_at: item.createdAt.toISOString(),
     ...otherParty(item),
     ...(item.description !== null && { description: item.description }),

@@ -33,6 +33,8 @@ export interface PixTransaction {
   readonly copyPaste: string | null;
   /** When a charge expires; null: never. Only the claim of a charge reads it. */
   readonly expiresAt?: Date | null;
+  /** When the provider held a send for analysis; null or absent: it did not. */
+  readonly heldAt?: Date | null;
 }
 
 /** The row of a transaction, with only the columns that its processing needs: each has a cost. */
@@ -50,6 +52,7 @@ export interface PixTransactionRow {
   readonly qr_code: string | null;
   readonly copy_paste: string | null;
   readonly expires_at?: Date | null;
+  readonly held_at?: Date | null;
 }
 
 /** The columns of {@link PixTransactionRow}. */
@@ -72,6 +75,7 @@ export function toTransaction(row: PixTransactionRow): PixTransaction {
     qrCode: row.qr_code,
     copyPaste: row.copy_paste,
     ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
+    ...(row.held_at !== undefined && { heldAt: row.held_at }),
   };
 }
 
@@ -171,10 +175,13 @@ export async function readStored(
 }
 
 /** The fields of a send that its response contains. */
-export type SentView = Pick<PixTransaction, 'id' | 'status' | 'outcome' | 'endToEnd'>;
+export type SentView = Pick<PixTransaction, 'id' | 'status' | 'outcome' | 'endToEnd' | 'heldAt'>;
 
 /** The fields of a transaction that its response contains. */
-export type PixView = Pick<PixTransaction, 'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt'> &
+export type PixView = Pick<
+  PixTransaction,
+  'id' | 'status' | 'qrCode' | 'copyPaste' | 'expiresAt' | 'heldAt'
+> &
   CorrectionView;
 
 /** The fields of a transaction that was corrected; both are null for any other one. */
@@ -197,18 +204,18 @@ const findView = batchedStatement({
   batching: { lane: 'views' },
   text: (requested) => sql<ViewRow | { readonly id: null }>`
     select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at,
-           t.corrected_at, t.paid_again_by
+           t.corrected_at, t.paid_again_by, t.held_at
       from ${requested}
       join ${activeSessions}
       left join lateral (
              select id, status, qr_code, copy_paste, expires_at, corrected_at, paid_again_by,
-                    user_id
+                    held_at, user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
 });
 
 type ViewRow = Pick<
   PixTransactionRow,
-  'id' | 'status' | 'qr_code' | 'copy_paste' | 'expires_at'
+  'id' | 'status' | 'qr_code' | 'copy_paste' | 'expires_at' | 'held_at'
 > & { readonly corrected_at: Date | null; readonly paid_again_by: string | null };
 
 /**
@@ -226,8 +233,8 @@ export async function viewTransaction(
   if (row.id === null) return null;
   const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
   const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
-  const expiresAt = row.expires_at ?? null;
-  return { id: found, status, qrCode, copyPaste, expiresAt, correctedAt, paidAgainBy };
+  const [expiresAt, heldAt] = [row.expires_at ?? null, row.held_at ?? null];
+  return { id: found, status, qrCode, copyPaste, expiresAt, heldAt, correctedAt, paidAgainBy };
 }
 
 /**

@@ -30,18 +30,19 @@ export const findReplay = batchedStatement({
   },
   batching: { lane: 'replays' },
   text: (requested) => sql<ReplayRow>`
-    select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end
+    select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end, t.held_at
       from ${requested}
       join ${activeSessions}
       join lateral (
-             select id, status, phase, outcome, end_to_end, fingerprint from pix_transactions
+             select id, status, phase, outcome, end_to_end, held_at, fingerprint
+               from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
           on t.fingerprint = requested.fingerprint
          and not ${isOneOf('t.phase', phasesBeforePaying)}`,
 });
 
-type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end'>;
+type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end' | 'held_at'>;
 
 /**
  * Reads the send that a repeated request replays, without a claim: the database takes half the CPU,
@@ -63,8 +64,8 @@ export async function readReplay(
       fingerprint,
     });
     if (!row) return null;
-    const { id, status, outcome, end_to_end: endToEnd } = row;
-    return { id, status, outcome, endToEnd };
+    const { id, status, outcome, end_to_end: endToEnd, held_at: heldAt = null } = row;
+    return { id, status, outcome, endToEnd, heldAt };
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
     return null;

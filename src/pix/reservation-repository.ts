@@ -13,13 +13,12 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
-  isLimitedRow,
-  remainingLimit,
   limitParameters,
-  limitsAreOn,
-  type LimitColumns,
-  type SpendingLimit,
-} from './spending-limits.ts';
+  limitsOf,
+  limitTypes,
+  type LimitRow,
+} from './spending-limit-repository.ts';
+import { remainingLimit, type SpendingLimit } from './spending-limits.ts';
 import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
@@ -68,7 +67,7 @@ interface ClaimedRow extends PixTransactionRow {
   readonly claimed_until: Date | null;
 }
 
-const claimedColumns = `${pixColumns}, fingerprint, claimed_until`;
+const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at`;
 
 /** The column that only a charge has. */
 const chargeColumn = ', expires_at';
@@ -208,20 +207,6 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'hold',
 ];
 
-const sendParameters = {
-  sessionId: 'uuid',
-  userId: 'int',
-  now: 'timestamptz',
-  id: 'uuid',
-  idempotencyKey: 'text',
-  fingerprint: 'bytea',
-  amount: 'numeric',
-  pixKey: 'text',
-  description: 'text null',
-  claimedUntil: 'timestamptz',
-  namesLocal: 'boolean',
-} as const;
-
 /** The calls with their payers, if their banking sessions are active. */
 function selectPayers(requested: string): string {
   return `
@@ -234,79 +219,60 @@ function selectPayers(requested: string): string {
         left join accounts a on a.user_id = u.id`;
 }
 
-/**
- * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
- * session and the account. No row: the session is not active, and nothing is claimed.
- */
-const reserveForSession = batchedStatement({
-  name: 'pix-reserve-send',
-  parameters: sendParameters,
-  batching: { lane: 'sends', lockOrder: ['idempotencyKey', 'userId'] },
-  text: (requested) => sql<ReservedRow & PayerColumns>`
-    with payer as (${selectPayers(requested)}
-    ), ${reserving(`payer where hold is null and ${mayPay}`)}
-    ${reservedFor('payer', payerColumns)}`,
-});
-
-const limitColumns: readonly (keyof LimitColumns)[] = [
-  'is_counted',
+const limitColumns: readonly (keyof LimitRow)[] = [
+  'is_current',
   'night_hour',
   'limit_amount',
   'spent',
 ];
 
-/** The value of a limit that applies at the time of a call, as `timedValue` has it. */
-function applying(column: 'day' | 'night' | 'night_hour'): string {
-  return `case when own.${column}_next_at <= payer.now
-                       then own.${column}_next else own.${column} end`;
-}
-
 /**
- * `reserveForSession` with limits. A statement does not see later commits, so a sum alone would
- * allow two sends that exceed the limit together. Each reservation therefore increases the version
- * of the user's row, under its lock, if the version is still the one that it has read. Of several
- * reservations with the same version one succeeds; the others reserve nothing and are run again.
+ * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
+ * session, the account and the limit. No row: the session is not active, and nothing is claimed.
+ *
+ * A statement does not see later commits, so a sum alone would allow two sends that exceed the
+ * limit together. Each reservation of a user with limits therefore increases the version of the
+ * user's row, under its lock, if the version is still the one that it has read. Of several
+ * reservations with the same version one succeeds, also within a batch; the others reserve nothing
+ * and are run again. A user without a row and without a limit of the bank has nothing to exceed,
+ * and writes none.
  */
-const reserveWithinLimits = batchedStatement({
-  name: 'pix-reserve-send-limited',
+const reserveForSession = batchedStatement({
+  name: 'pix-reserve-send',
   parameters: {
-    ...sendParameters,
-    day: 'numeric null',
-    night: 'numeric null',
-    isNight20: 'boolean',
-    began20: 'timestamptz',
-    isNight22: 'boolean',
-    began22: 'timestamptz',
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    id: 'uuid',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text',
+    description: 'text null',
+    claimedUntil: 'timestamptz',
+    namesLocal: 'boolean',
+    ...limitTypes,
   },
-  batching: { lane: 'sends', conflictKey: 'userId', lockOrder: ['userId', 'idempotencyKey'] },
-  text: (requested) => sql<ReservedRow & PayerColumns & LimitColumns>`
+  batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
+  text: (requested) => sql<ReservedRow & PayerColumns & LimitRow>`
     with payer as (${selectPayers(requested)}
-    ), own as (
-      select payer.ordinal, coalesce(own.version, 0) as version,
-             coalesce(${applying('night_hour')}, 20) as night_hour,
-             coalesce(${applying('day')}, payer.day) as day,
-             coalesce(${applying('night')}, payer.night) as night
-        from payer left join pix_limits own on own.user_id = payer.user_id
-    ), period as (
-      select own.*, case when night_hour = 22 then began_22 else began_20 end as began_at,
-             case when case when night_hour = 22 then is_night_22 else is_night_20 end
-                  then own.night else own.day end as limit_amount
-        from own join payer on payer.ordinal = own.ordinal
-    ), spending as (
-      select payer.*, period.version, period.night_hour, period.limit_amount, sent.spent
-        from payer join period on period.ordinal = payer.ordinal
-             join lateral (
-               select coalesce(sum(t.amount), 0) as spent from pix_transactions t
-                where t.user_id = payer.user_id and t.created_at >= period.began_at
-                  and t.operation = 'SEND' and t.status <> 'FAILED') sent on true
+    ), ${limitsOf('payer')}, first as (
+      select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
+        from spending
+       where version is not null or limit_amount is not null
+       group by user_id, version
     ), counted as (
-      insert into pix_limits (user_id, version) select user_id, version + 1 from spending
+      insert into pix_limits (user_id, version)
+      select user_id, next_version from first order by user_id
           on conflict (user_id) do update set version = excluded.version
        where pix_limits.version = excluded.version - 1
       returning user_id
     ), limited as (
-      select spending.*, user_id in (select user_id from counted) as is_counted from spending
-    ), ${reserving(`limited where hold is null and ${mayPay} and is_counted
+      select spending.*, version is null and limit_amount is null
+             or ordinal in (select ordinal from first
+                             where user_id in (select user_id from counted)) as is_current
+        from spending
+    ), ${reserving(`limited where hold is null and ${mayPay} and is_current
               and (limit_amount is null or spent + amount <= limit_amount)`)}
     ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
 });
@@ -314,8 +280,7 @@ const reserveWithinLimits = batchedStatement({
 /** The result of the reservation of a send. */
 export interface ReservedSend {
   readonly payer: Payer;
-  /** Null: limits are off. */
-  readonly limit: SpendingLimit | null;
+  readonly limit: SpendingLimit;
   /** Why no send may be made now; null: it may. */
   readonly hold: SendHold | null;
   /** Null: no send was stored, and none is visible that has the key. */
@@ -334,7 +299,7 @@ export async function reserveSend(
 ): Promise<ReservedSend | null> {
   const { sessionId, userId } = token;
   const now = context.clock.now();
-  const parameters = {
+  const [row] = await queryWithRetry(context, reserveForSession, {
     sessionId,
     userId,
     now,
@@ -342,18 +307,13 @@ export async function reserveSend(
     ...reservationColumns(reservation),
     claimedUntil: claimUntil(context),
     namesLocal: context.config.provider.stub,
-  };
-  const [row] = limitsAreOn(context.config)
-    ? await queryWithRetry(context, reserveWithinLimits, {
-        ...parameters,
-        ...limitParameters(context.config, now),
-      })
-    : await queryWithRetry(context, reserveForSession, parameters);
+    ...limitParameters(context.config, now),
+  });
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
   return {
     payer: toPayer(token, row),
-    limit: isLimitedRow(row) ? remainingLimit(row, now) : null,
+    limit: remainingLimit(row, now),
     hold: row.hold,
     holder: toKeyHolder(row, { ...reservation, ...terms, userId }),
   };
@@ -431,5 +391,4 @@ function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer
 export const reservationStatements = {
   reserve,
   reserveForSession,
-  reserveWithinLimits,
 };

@@ -8,6 +8,7 @@ import { AppError, invalidField, type Text } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
+import { noteAnalysis } from './analysis-repository.ts';
 import { claimAfterReading } from './claim-after-reading.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
@@ -183,7 +184,10 @@ async function pay(context: Context, send: Send, paying: PayingSend): Promise<Pi
   try {
     const receipt = await context.provider.pay({ session, order, ...options });
     const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
-    return await recordOutcome(context, paying, { ...outcome, log });
+    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    return receipt.isUnderAnalysis && stored.phase === 'ACCEPTED'
+      ? await noteHeld(context, stored, log)
+      : stored;
   } catch (error) {
     // The payment may have been sent before a defect of our own, which proves nothing about it.
     const failure = error instanceof ProviderError ? error : notUnderstood(error);
@@ -191,6 +195,21 @@ async function pay(context: Context, send: Send, paying: PayingSend): Promise<Pi
     const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
     return replyTo(failure, stored);
+  }
+}
+
+/** Notes that the provider analyses a payment. It only informs: a failure to store it is logged. */
+async function noteHeld(
+  context: Context,
+  stored: PixTransaction,
+  log: RequestFacts['log'],
+): Promise<PixTransaction> {
+  try {
+    const isHeld = await noteAnalysis(context, stored.id);
+    return isHeld ? { ...stored, heldAt: context.clock.now() } : stored;
+  } catch (error) {
+    log.error({ error, transactionId: stored.id }, 'an analysis was not noted');
+    return stored;
   }
 }
 

@@ -1,29 +1,16 @@
-/** The limits of sends: parameters and result of the reserving statement, and the refusal. */
+/** The limits of sends: the refusal of a send that exceeds one, and the view of the customer. */
+import type { PixLimit, PixLimits } from '../../contract/types.ts';
 import type { Config } from '../config/config.ts';
-import {
-  centsFromDecimal,
-  decimalFromCents,
-  formatReais,
-  numberFromCents,
-} from '../domain/money.ts';
-import { limitPeriod, type LimitPeriod, type NightHour } from '../domain/spending-limits.ts';
+import { centsFromDecimal, formatReais, numberFromCents } from '../domain/money.ts';
+import { limitPeriod, type LimitPeriod } from '../domain/spending-limits.ts';
 import { AppError, type Text } from '../errors.ts';
+import type { CurrentLimits, LimitRow, StoredLimit } from './spending-limit-repository.ts';
 
 type Limits = Pick<Config, 'pixLimits'>;
 
 /** Whether the bank has set a limit. */
 export function limitsAreOn({ pixLimits: { day, night } }: Limits): boolean {
   return day !== null || night !== null;
-}
-
-/** The columns of a limited reservation: the limit that applies, and the sum of its period. */
-export interface LimitColumns {
-  /** False: another send of the user was reserved after the statement began. */
-  readonly is_counted: boolean;
-  readonly night_hour: NightHour;
-  /** Null: no limit in this period. */
-  readonly limit_amount: string | null;
-  readonly spent: string;
 }
 
 /** The amount that the user's limit still allows. */
@@ -35,37 +22,18 @@ export interface SpendingLimit {
   readonly leftCents: number | null;
 }
 
-/** @returns the parameters that only the limited reservation has. */
-export function limitParameters({ pixLimits }: Limits, now: Date) {
-  const [from20, from22] = [limitPeriod(now, 20), limitPeriod(now, 22)];
-  return {
-    day: toDecimal(pixLimits.day),
-    night: toDecimal(pixLimits.night),
-    isNight20: from20.isNight,
-    began20: from20.beganAt,
-    isNight22: from22.isNight,
-    began22: from22.beganAt,
-  };
-}
-
-function toDecimal(cents: number | null): string | null {
-  return cents === null ? null : decimalFromCents(cents);
-}
-
-/** Whether a row is an answer of the limited reservation. */
-export function isLimitedRow(row: object): row is LimitColumns {
-  return Object.hasOwn(row, 'spent');
-}
-
 /** @returns the remaining limit at the time of the reservation. */
-export function remainingLimit(row: LimitColumns, now: Date): SpendingLimit {
+export function remainingLimit(row: LimitRow, now: Date): SpendingLimit {
   const limitCents = row.limit_amount === null ? null : centsFromDecimal(row.limit_amount);
   return {
-    isCurrent: row.is_counted,
+    isCurrent: row.is_current,
     period: limitPeriod(now, row.night_hour),
-    leftCents:
-      limitCents === null ? null : Math.max(0, limitCents - (centsFromDecimal(row.spent) ?? 0)),
+    leftCents: leftOf(limitCents, centsFromDecimal(row.spent) ?? 0),
   };
+}
+
+function leftOf(limitCents: number | null, spentCents: number): number | null {
+  return limitCents === null ? null : Math.max(0, limitCents - spentCents);
 }
 
 /**
@@ -85,4 +53,64 @@ export function refuseOverLimit({ leftCents, period }: SpendingLimit, amountCent
   };
   const headers = { 'Pix-Outcome': 'unknown' };
   throw new AppError('VALIDATION_FAILED', { fields: { amount: [text] }, headers });
+}
+
+/** The reply of `GET` and `PUT /pix/limits`. */
+export function limitsReply(limits: CurrentLimits, { pixLimits }: Limits, now: Date): PixLimits {
+  const { nightHour, spentCents } = limits;
+  const { isNight, nextDayAt, nextNightAt } = limitPeriod(now, nightHour.value);
+  return {
+    period: isNight ? 'night' : 'day',
+    day: limitPart(limits.day, {
+      limitCents: limits.dayCents,
+      byDefault: pixLimits.day,
+      spentCents: isNight ? 0 : spentCents,
+      renewsAt: nextDayAt,
+    }),
+    night: limitPart(limits.night, {
+      limitCents: limits.nightCents,
+      byDefault: pixLimits.night,
+      spentCents: isNight ? spentCents : 0,
+      renewsAt: nextNightAt,
+    }),
+    night_from: nightHour.value,
+    ...(nightHour.nextAt !== null && {
+      pending_night_from: {
+        night_from: nightHour.next,
+        applies_at: nightHour.nextAt.toISOString(),
+      },
+    }),
+  };
+}
+
+interface PartFacts {
+  readonly limitCents: number | null;
+  /** The default of the settings. */
+  readonly byDefault: number | null;
+  readonly spentCents: number;
+  readonly renewsAt: Date;
+}
+
+function limitPart({ bank, own }: StoredLimit, facts: PartFacts): PixLimit {
+  const { limitCents, byDefault, spentCents, renewsAt } = facts;
+  return {
+    limit: toReais(limitCents),
+    left: toReais(leftOf(limitCents, spentCents)),
+    own: toReais(own.value),
+    maximum: toReais(bank.value ?? byDefault),
+    renews_at: renewsAt.toISOString(),
+    ...(own.nextAt !== null && {
+      pending_own: { amount: toReais(own.next), applies_at: own.nextAt.toISOString() },
+    }),
+    ...(bank.nextAt !== null && {
+      pending_maximum: {
+        amount: toReais(bank.next ?? byDefault),
+        applies_at: bank.nextAt.toISOString(),
+      },
+    }),
+  };
+}
+
+function toReais(cents: number | null): number | null {
+  return cents === null ? null : numberFromCents(cents);
 }

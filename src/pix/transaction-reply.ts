@@ -14,9 +14,19 @@ export function pixReply(transaction: SentView, { replayed }: { replayed: boolea
   const { id, status, endToEnd } = transaction;
   return {
     status: 200,
-    body: { transaction_id: id, status, ...(endToEnd !== null && { end_to_end: endToEnd }) },
+    body: {
+      transaction_id: id,
+      status,
+      ...detailPart(transaction),
+      ...(endToEnd !== null && { end_to_end: endToEnd }),
+    },
     headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
   } as const;
+}
+
+/** What holds a payment that is PROCESSING, if the provider has reported it. */
+export function detailPart({ status, heldAt = null }: Pick<PixView, 'status' | 'heldAt'>) {
+  return status === 'PROCESSING' && heldAt !== null ? ({ detail: 'UNDER_ANALYSIS' } as const) : {};
 }
 
 /** The reply of a charge, with its code if it is stored. */

@@ -62,6 +62,13 @@ export interface ProviderLogin {
   readonly account: ProviderAccount;
 }
 
+/** A balance in centavos, negative for an overdrawn account. */
+export interface AccountBalance {
+  readonly cents: number;
+  /** The part of it that the bank has blocked; null: the provider does not report it. */
+  readonly blockedCents: number | null;
+}
+
 /** Whole days, `yyyy-mm-dd`, both included. */
 export interface DayRange {
   readonly start: string;
@@ -140,6 +147,8 @@ export interface PaymentReceipt {
   readonly providerTxid: string | null;
   /** A receipt of a failed payment is a ProviderError. */
   readonly status: Exclude<PixStatus, 'FAILED'>;
+  /** The provider holds the payment for analysis. */
+  readonly isUnderAnalysis?: true;
   /** Only the client's request id identifies the payment; other users may have the same id. */
   readonly isByRequestAlone?: true;
 }
@@ -285,8 +294,7 @@ export interface ProviderOnboarding {
 export interface Provider extends ProviderOnboarding {
   login(request: LoginRequest): Promise<ProviderLogin>;
 
-  /** @returns the balance in centavos. */
-  balance(request: SessionRequest): Promise<number>;
+  balance(request: SessionRequest): Promise<AccountBalance>;
 
   statement(request: StatementRequest): Promise<ProviderStatement>;
 

@@ -72,9 +72,10 @@ export const unreadReasons = [
 
 /**
  * `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. `expired`:
- * a charge that has expired unpaid. `refund`: a refund of a payment, whole or in part.
+ * a charge that has expired unpaid. `refund`: a refund of a payment, whole or in part. `held`: the
+ * provider holds a sent payment for analysis.
  */
-export type WebhookItemKind = 'payment' | 'received' | 'expired' | 'refund' | 'ignored';
+export type WebhookItemKind = 'payment' | 'received' | 'expired' | 'refund' | 'held' | 'ignored';
 
 /** The ids of an item, printable, 1 to 255 characters; they may contradict each other. */
 export interface WebhookItemIds {
@@ -99,7 +100,7 @@ export interface WebhookItem {
   /** The declared message, such as `ponte/payment`; null when no dialect declares it. */
   readonly shape: string | null;
   readonly kind: WebhookItemKind;
-  /** COMPLETED or FAILED unless the item is ignored. */
+  /** COMPLETED or FAILED unless the item is ignored, or `held`. */
   readonly status: PixStatus | null;
   readonly ids: WebhookItemIds;
   /** Set when the direction of a `received` item follows only from its position. */

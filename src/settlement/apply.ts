@@ -7,6 +7,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction } from '../pix/correction-repository.ts';
+import { noteAnalysis } from '../pix/analysis-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
 import type { CorrectDecision, Decision, RefundDecision } from './decision.ts';
@@ -134,6 +135,11 @@ async function apply(
       if (!decision.beside) return settled('applied', transactionId);
       const outcome = await flag(context, { eventId, ...namedBy(decision.beside) });
       return { outcome, settledId: transactionId };
+    }
+    case 'hold': {
+      const { id: transactionId } = decision.transaction;
+      const isNew = await noteAnalysis(context, transactionId);
+      return without({ result: isNew ? 'applied' : 'already', transactionId });
     }
     case 'refund':
       return applyRefund(context, eventId, decision);

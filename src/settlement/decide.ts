@@ -15,6 +15,7 @@ import {
   type FinalItem,
 } from './decision.ts';
 import { decideExpired } from './expired-charge.ts';
+import { decideHeld } from './held-payment.ts';
 import { decideIgnored } from './ignored-item.ts';
 import { matchItem } from './match.ts';
 import {
@@ -40,6 +41,7 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
   const { status } = item;
   const candidates = withoutSharedIds(of, stored.candidates);
   const facts = { ...stored, candidates };
+  if (item.kind === 'held') return [decideHeld(item, candidates)];
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
   }

@@ -30,6 +30,8 @@ export type Decision =
       readonly eventId: string | null;
     }
   | RefundDecision
+  /** The provider holds a sent payment for analysis. */
+  | { readonly kind: 'hold'; readonly transaction: CandidateRow }
   | CorrectDecision
   | Flag
   /** The item contradicts itself: a person must check it, whether or not it names a transaction. */

@@ -13,7 +13,7 @@ import type { CandidateRow } from './transaction-repository.ts';
  */
 export function needsFacts({ kind, status, ids, ignoredBecause }: WebhookItem): boolean {
   const isIgnored = kind === 'ignored' || status === null || status === 'PROCESSING';
-  if (!isIgnored) return true;
+  if (!isIgnored || kind === 'held') return true;
   const reason = ignoredBecause ?? 'processing';
   const mayContradict =
     reason === 'not_received' || reason === 'contradictory_member' || notUnderstood.has(reason);

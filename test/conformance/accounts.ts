@@ -37,7 +37,10 @@ export function accountsConform(open: Open): void {
       assert.match(account.accountNumber ?? '', /^\d{9}$/);
       assert.match(account.companyId ?? '', /^\d+$/);
       assert.match(account.clientToken ?? '', /^[0-9a-f-]{36}$/);
-      assert.equal(await provider.balance({ session: sessionWith(token) }), OPENING_BALANCE_CENTS);
+      assert.equal(
+        (await provider.balance({ session: sessionWith(token) })).cents,
+        OPENING_BALANCE_CENTS,
+      );
     });
   });
 
@@ -49,7 +52,10 @@ export function accountsConform(open: Open): void {
       await provider.createDynamicCharge({ session, order: chargeOrder() });
       await clock.advance(1_500);
       await bank.payCharge(chargeOrder().transactionIdentification);
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
+      assert.equal(
+        (await provider.balance({ session })).cents,
+        OPENING_BALANCE_CENTS - 1_050 + 2_599,
+      );
       const { items, lines, isWhole } = await provider.statement({ session, ...today });
       assert.equal(judgeSend(lines, order).evidence, 'completed');
       assert.ok(isWhole);
@@ -106,7 +112,7 @@ export function accountsConform(open: Open): void {
     it('that never aborts changes nothing', async () => {
       const { provider, session } = await customer(open);
       const { signal } = new AbortController();
-      assert.equal(await provider.balance({ session, signal }), OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session, signal })).cents, OPENING_BALANCE_CENTS);
     });
   });
 }

@@ -124,6 +124,13 @@ export function scenariosConform(open: Open): void {
         ['CONFIRMED', 'CONFIRMED', 'ERROR'],
       );
     },
+    async 'analysis@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'analysis');
+      const receipt = await provider.pay({ session, order });
+      assert.deepEqual([receipt.status, receipt.isUnderAnalysis], ['PROCESSING', true]);
+      await clock.advance(30_000);
+      assert.equal(notices()[0]?.['status'], 'CONFIRMED');
+    },
     async 'refund@ponte.test'() {
       const { provider, session, order, clock, bank, notices } = await ordered(open, 'refund');
       await provider.pay({ session, order });
@@ -181,26 +188,37 @@ export function scenariosConform(open: Open): void {
     },
     async 'expired@ponte.test'() {
       const { provider, session } = await customer(open, 'expired@ponte.test');
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
       assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
     },
     async 'hiccup@ponte.test'() {
       const { provider, session } = await customer(open, 'hiccup@ponte.test');
       assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
     },
     async 'unheard@ponte.test'() {
       const { provider, session, bank } = await customer(open, 'unheard@ponte.test');
       const { outcome } = await bank.receive('unheard@ponte.test', 4_250);
       assert.equal(outcome, 'done');
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS + 4_250);
+      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS + 4_250);
+    },
+    async 'blocked@ponte.test'() {
+      const { provider, session } = await customer(open, 'blocked@ponte.test');
+      assert.deepEqual(await provider.balance({ session }), {
+        cents: OPENING_BALANCE_CENTS,
+        blockedCents: 100_000,
+      });
+      const order = await orderFor(provider, session, {
+        amountCents: OPENING_BALANCE_CENTS - 99_999,
+      });
+      assert.equal((await failure(provider.pay({ session, order }))).code, 'INSUFFICIENT_FUNDS');
     },
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
       bank.expireCustomerTokens('dev@ponte.test');
       assertAllRefused(await Promise.all(everyCall(provider, session).map(failure)));
       assert.equal(
-        await provider.balance({ session: await logIn(provider) }),
+        (await provider.balance({ session: await logIn(provider) })).cents,
         OPENING_BALANCE_CENTS,
       );
     },

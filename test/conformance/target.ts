@@ -92,12 +92,12 @@ export async function paidInVain(target: Awaited<ReturnType<typeof ordered>>) {
 }
 
 async function isExecuted(target: Served): Promise<boolean> {
-  return (await target.provider.balance({ session: target.session })) < OPENING_BALANCE_CENTS;
+  return (await target.provider.balance({ session: target.session })).cents < OPENING_BALANCE_CENTS;
 }
 
 /** What has left the account since it was opened, in centavos. */
 export async function debited({ provider, session }: Served): Promise<number> {
-  return OPENING_BALANCE_CENTS - (await provider.balance({ session }));
+  return OPENING_BALANCE_CENTS - (await provider.balance({ session })).cents;
 }
 
 /** Every method with a session, called in some way. */

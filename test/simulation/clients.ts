@@ -2,6 +2,7 @@
  * The app on its customers' phones: it pays and charges, loses answers, repeats requests with the
  * same key, sometimes concurrently, and uses a new key only after a definite answer.
  */
+import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
@@ -15,6 +16,7 @@ import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
 import { listKeys } from './key-list-client.ts';
+import { changeOwnLimits } from './limit-client.ts';
 import { LookUpClient } from './look-up-client.ts';
 import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
@@ -45,6 +47,8 @@ export interface ClientOptions {
   readonly profile: () => FaultProfile;
   /** Whether other customers use the same idempotency keys. */
   readonly sharesKeys: boolean;
+  /** What the user changes of the own limits, before anything else. */
+  readonly limitChanges: readonly SetPixLimitsRequest[];
   /** The clients and requests to draw but not to run: see `Deviation.leftOut`. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -118,12 +122,17 @@ export class Client {
     const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
     const sends = Array.from({ length }, () => this.#planPayment());
     const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#planCharge());
-    const work = chance.shuffled([
+    const { limitChanges } = this.#options;
+    const changes = limitChanges.map(
+      (change) => () => changeOwnLimits(this.phone, this.customer.name, change),
+    );
+    const payments = chance.shuffled([
       ...sends.map((plan) => () => this.#fulfil(plan)),
       ...charges
         .filter((plan) => !this.#leavesOut('charge', plan))
         .map((plan) => () => this.#charging.fulfil(plan)),
     ]);
+    const work = [...changes, ...payments];
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
     } else {

@@ -1,4 +1,5 @@
 /** The limits of sends by day and by night. */
+import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { limitPeriod, nightHours } from '../../src/domain/spending-limits.ts';
@@ -17,6 +18,22 @@ export function drawLimits(seed: number): Limits {
   const chance = new Chance(seed + 1);
   const amounts = [null, 1_000, 2_550, 5_000, 10_000, 100_000] as const;
   return { day: chance.pick(amounts), night: chance.pick(amounts) };
+}
+
+/** One seed in twenty changes limits; each of them has limits of the bank. */
+const changing = { of: 20, rest: 15 } as const;
+
+/**
+ * Draws the changes of a customer, from a separate random sequence.
+ * @param place the number of the customer.
+ */
+export function drawLimitChanges(seed: number, place: number): readonly SetPixLimitsRequest[] {
+  if (seed % changing.of !== changing.rest) return [];
+  const chance = new Chance(seed + place + 2);
+  return Array.from({ length: chance.between(0, 2) }, () => {
+    const amount = chance.pick([null, 0, 5, 25.5, 100] as const);
+    return chance.happens(0.5) ? { day: amount, night: amount } : { night: amount };
+  });
 }
 
 interface LimitCheckOptions {
@@ -66,11 +83,36 @@ export class LimitCheck {
     const { limits, store, violated } = this.#options;
     const [hour] = nightHours;
     const { isNight, beganAt } = limitPeriod(createdAt, hour);
-    const limit = limits[isNight ? 'night' : 'day'];
+    const period = isNight ? 'night' : 'day';
+    const own = await this.#ownLimit(userId, period, createdAt);
+    const limit = lower(limits[period], own);
     const spent = await store.rows<{ amount: string }>(readSpent, [userId, beganAt]);
     const sum = spent.reduce((total, { amount }) => total + (centsFromDecimal(amount) ?? 0), 0);
     if (limit !== null && sum > limit) {
       violated(`a limit was exceeded: user ${userId} has sent ${sum} centavos of ${limit}`);
     }
   }
+
+  /** What the customer has set, as it is in force; null: nothing. */
+  async #ownLimit(userId: number, period: 'day' | 'night', now: Date): Promise<number | null> {
+    const [own] = await this.#options.store.rows<OwnRow>(
+      `select own_${period} as value, own_${period}_next as next, own_${period}_next_at as next_at
+         from pix_limits where user_id = $1`,
+      [userId],
+    );
+    if (!own) return null;
+    const amount = own.next_at !== null && own.next_at <= now ? own.next : own.value;
+    return amount === null ? null : centsFromDecimal(amount);
+  }
+}
+
+interface OwnRow {
+  readonly value: string | null;
+  readonly next: string | null;
+  readonly next_at: Date | null;
+}
+
+function lower(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

@@ -123,7 +123,7 @@ export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a corrected send does not count towards a limit',
     deviation: {
-      ...replacing(reservationStatements.reserveWithinLimits, (text) =>
+      ...replacing(reservationStatements.reserveForSession, (text) =>
         text.replace("t.status <> 'FAILED'", "t.status <> 'FAILED' and t.corrected_at is null"),
       ),
       policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },

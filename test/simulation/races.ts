@@ -85,13 +85,12 @@ interface Racing {
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
     keyOf: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
-    // The statement returns the payer, but no transaction.
-    lost: withoutTransaction,
-  },
-  'pix-reserve-send-limited': {
-    keyOf: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
-    // The first statement has counted the user's row.
-    lost: (rows) => withoutTransaction(rows.map((row) => Object.assign(row, overtaken))),
+    // The statement returns the payer, but no transaction. With a limit, the first statement has
+    // counted the user's row.
+    lost: (rows) =>
+      withoutTransaction(
+        rows.map((row) => (row['limit_amount'] === null ? row : { ...row, is_current: false })),
+      ),
   },
   'pix-reserve': {
     keyOf: ({ userId, operation, idempotencyKey }) =>
@@ -103,8 +102,6 @@ const racing: Readonly<Record<string, Racing>> = {
     lost: withoutEvent,
   },
 };
-
-const overtaken = { is_counted: false };
 
 /** The statement neither stored its event nor sees the other one. */
 function withoutEvent([row]: readonly Row[]): Row[] {

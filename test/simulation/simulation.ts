@@ -11,7 +11,7 @@ import { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
-import { drawLimits, LimitCheck, type Limits } from './limits.ts';
+import { drawLimitChanges, drawLimits, LimitCheck, type Limits } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
@@ -68,6 +68,8 @@ export class Simulation {
   readonly goesOn: boolean;
   /** The limits of a customer's sends, in some seeds. */
   readonly limits: Limits;
+  /** Draws what a customer changes of the own limits. */
+  readonly #limitChanges: (place: number) => ReturnType<typeof drawLimitChanges>;
   /** How likely a payment is confirmed by a look-up first. */
   readonly #confirmations: number;
   readonly #deviation: Deviation;
@@ -88,6 +90,7 @@ export class Simulation {
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
+    this.#limitChanges = (place) => drawLimitChanges(seed, place);
     this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
     const oracles = new Oracles({
@@ -292,9 +295,10 @@ export class Simulation {
     const confirmations = this.#confirmations;
     const { send = sendPix, leftOut = new Set() } = this.#deviation;
     return customers.slice(0, count).map(
-      (customer) =>
+      (customer, place) =>
         new Client({
           customer,
+          limitChanges: this.#limitChanges(place),
           customers,
           send,
           processes,

@@ -415,7 +415,6 @@ function movedBy(row: Row, parameters: CallParameters): readonly unknown[] {
 /** Statements that store or move the transaction of their parameter `id` without returning it. */
 const silentlyWriting: ReadonlySet<string> = new Set([
   'pix-reserve-send',
-  'pix-reserve-send-limited',
   'pix-step',
   'pix-repeat',
   'pix-correct',

@@ -586,7 +586,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
       await page.emulateMedia({ colorScheme });
       for (const width of [1_280, 390]) {
         await page.setViewportSize({ width, height: 700 });
-        for (const view of ['account', 'send', 'charge', 'statement', 'keys', 'bank']) {
+        for (const view of ['account', 'send', 'charge', 'statement', 'limits', 'keys', 'bank']) {
           await page.goto(`${url}/dev#/${view}`);
           await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
           const found = { colorScheme, width, view, faults: await accessibilityFaults(page) };

@@ -6,8 +6,8 @@ import { User } from './user.ts';
 const amount = () => p.decimal().precision(15).scale(2).nullable();
 
 /**
- * The limits of a user's sends. A null amount is the default of the settings; `next` replaces a
- * value at `nextAt`.
+ * The limits of a user's sends. A null amount is the default of the settings, of the customer's own
+ * no limit; `next` replaces a value at `nextAt`.
  */
 export const PixLimit = defineEntity({
   name: 'PixLimit',
@@ -22,6 +22,12 @@ export const PixLimit = defineEntity({
     night: amount(),
     nightNext: amount(),
     nightNextAt: instant().nullable(),
+    ownDay: amount(),
+    ownDayNext: amount(),
+    ownDayNextAt: instant().nullable(),
+    ownNight: amount(),
+    ownNightNext: amount(),
+    ownNightNextAt: instant().nullable(),
     nightHour: p.smallint().default(20),
     nightHourNext: p.smallint().default(20),
     nightHourNextAt: instant().nullable(),
@@ -30,6 +36,10 @@ export const PixLimit = defineEntity({
     {
       name: 'pix_limits_amounts',
       expression: 'day >= 0 and day_next >= 0 and night >= 0 and night_next >= 0',
+    },
+    {
+      name: 'pix_limits_own_amounts',
+      expression: 'own_day >= 0 and own_day_next >= 0 and own_night >= 0 and own_night_next >= 0',
     },
     {
       name: 'pix_limits_hours',

@@ -88,6 +88,8 @@ export const PixTransaction = defineEntity({
     settledAt: instant().nullable(),
     /** When it became COMPLETED although it had been FAILED; null: it was never corrected. */
     correctedAt: instant().nullable(),
+    /** Of a send: when the provider has reported first that it holds it for analysis. */
+    heldAt: instant().nullable(),
     /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
     paidAgainBy: p.uuid().nullable(),
   },

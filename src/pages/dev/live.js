@@ -21,7 +21,7 @@ export async function follow(place, transaction) {
   followed.set(place, controller);
   let { status } = transaction;
   const badge = element('span', {}, statusBadge(status));
-  const note = element('span', { className: 'hint' });
+  const note = element('span', { className: 'hint' }, detailNote(transaction));
   place.replaceChildren(badge, element('code', {}, transaction.transaction_id), note);
   while (status === 'PROCESSING') {
     const answer = await poll(transaction.transaction_id, signal);
@@ -29,6 +29,7 @@ export async function follow(place, transaction) {
     note.textContent = '';
     if (answer?.status === 200) {
       ({ status } = answer.body);
+      note.textContent = detailNote(answer.body);
       badge.replaceChildren(statusBadge(status));
     } else if (answer?.status === 401 || answer?.status === 404) {
       return null;
@@ -38,6 +39,12 @@ export async function follow(place, transaction) {
     }
   }
   return signal.aborted ? null : status;
+}
+
+function detailNote({ detail }) {
+  return detail === 'UNDER_ANALYSIS'
+    ? 'The bank analyses the payment, to protect the payer from fraud: for at most an hour.'
+    : '';
 }
 
 const followed = new Map();

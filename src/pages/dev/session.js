@@ -111,10 +111,14 @@ async function refreshBalance() {
     body.source === 'provider' ? '' : element('span', {}, ' last known: the bank does not answer');
   byId('balance').replaceChildren(
     ...(isKnown
-      ? [element('strong', {}, money(body.balance)), note]
+      ? [element('strong', {}, money(body.balance)), blockedNote(body), note]
       : [element('span', {}, body.message)]),
   );
   byId('overview-balance').textContent = isKnown ? money(body.balance) : '–';
+}
+
+function blockedNote({ blocked }) {
+  return blocked === undefined ? '' : element('span', {}, ` of which ${money(blocked)} is blocked`);
 }
 
 byId('show-balance').addEventListener('click', refreshBalance);

@@ -13,6 +13,8 @@ export const silent = 'SILENT';
 /** What a status word proves. */
 export const meanings = [
   'PROCESSING',
+  /** The provider holds a payment while it analyses it. */
+  'UNDER_ANALYSIS',
   'COMPLETED',
   /** The word alone proves that nothing was executed. */
   'FAILED',

@@ -1,4 +1,5 @@
 /** Converts the messages that a dialect reads to the port's events and statement lines. */
+import type { PixStatus } from '../../domain/pix.ts';
 import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
@@ -60,7 +61,7 @@ export function toItem(message: Message, index: number): WebhookItem {
     name,
     shape: shape?.name ?? null,
     kind: ignoredBecause === null ? itemKind(message) : 'ignored',
-    status: status === 'EXPIRED' ? 'FAILED' : status,
+    status: toStatus(status),
     ids: {
       endToEnd: ids.endToEnd ?? null,
       clientRequestId: ids.clientRequestId ?? null,
@@ -84,8 +85,14 @@ export function toItem(message: Message, index: number): WebhookItem {
   };
 }
 
+function toStatus(status: Message['status']): PixStatus | null {
+  if (status === 'EXPIRED') return 'FAILED';
+  return status === 'UNDER_ANALYSIS' ? 'PROCESSING' : status;
+}
+
 function itemKind({ shape, status }: Message): WebhookItemKind {
   if (status === 'EXPIRED') return 'expired';
+  if (status === 'UNDER_ANALYSIS') return 'held';
   const kind = shape?.kind;
   return kind === 'payment' || kind === 'received' || kind === 'refund' ? kind : 'ignored';
 }
@@ -101,7 +108,8 @@ function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null 
   if (shape?.kind === 'nothing') return 'moves_nothing';
   if (fault) return fault.because;
   if (status === null) return 'unknown_status';
-  if (status === 'PROCESSING') return 'processing';
+  const isHeld = status === 'UNDER_ANALYSIS' && shape?.kind === 'payment';
+  if (toStatus(status) === 'PROCESSING') return isHeld ? null : 'processing';
   if (status !== 'FAILED' || shape?.kind === 'payment') return null;
   return shape?.kind === 'refund' ? 'not_refunded' : 'not_received';
 }
@@ -126,7 +134,7 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
     },
     amountCents,
     direction: isRead ? direction && lineDirections[direction] : null,
-    status: isRead && settled !== 'EXPIRED' ? settled : null,
+    status: isRead && settled !== 'EXPIRED' ? toStatus(settled) : null,
   };
 }
 

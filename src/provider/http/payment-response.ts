@@ -64,6 +64,7 @@ export function readPaymentResponse(
     clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
     providerTxid,
     status: payment,
+    ...(payment === 'PROCESSING' && isHeld(places) && { isUnderAnalysis: true as const }),
     ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
   };
 }
@@ -98,11 +99,19 @@ function receiptStatus(places: readonly Fields[]): PixStatus {
   return status && isCertain ? status : 'PROCESSING';
 }
 
+/** Assumed: the word for a payment that the provider holds to analyse it. */
+const heldWord = 'UNDER_ANALYSIS';
+
+function isHeld(places: readonly Fields[]): boolean {
+  return findValues(['status'], places).some((value) => readWord(value) === heldWord);
+}
+
 /**
  * The status words of an answer. An unlisted word decides nothing. Numbers are unlisted because
  * providers give them different meanings.
  */
 const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
+  [heldWord, 'PROCESSING'],
   ['PROCESSING', 'PROCESSING'],
   ['PENDING', 'PROCESSING'],
   ['CREATED', 'PROCESSING'],

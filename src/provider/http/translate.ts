@@ -10,6 +10,7 @@ import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
 import { qrCodePng } from '../qr-code.ts';
 import type {
+  AccountBalance,
   ChargeCode,
   ChargeOrder,
   KeyOwner,
@@ -50,14 +51,16 @@ function isText(value: string): boolean {
 
 /**
  * Reads a balance. It is for display only, so the noise of floating point (`10.299999999999999`) is
- * rounded off.
- * @returns centavos, negative for an overdrawn account.
+ * rounded off. A blocked part that cannot be read counts as not reported.
  */
-export function readBalance(json: unknown): number {
-  const [value] = findValues(['balance', 'available'], payloadPlaces(json));
-  const cents = signedCents(value);
+export function readBalance(json: unknown): AccountBalance {
+  const places = payloadPlaces(json);
+  const [balance] = findValues(['balance', 'available'], places);
+  const cents = signedCents(balance);
   if (cents === null) throw notUnderstood(new Error('a balance that cannot be read'));
-  return cents;
+  const [blocked] = findValues(['blocked'], places);
+  const blockedCents = signedCents(blocked);
+  return { cents, blockedCents: blockedCents !== null && blockedCents >= 0 ? blockedCents : null };
 }
 
 function signedCents(reais: unknown): number | null {

@@ -26,7 +26,10 @@ export type Operation<Id extends OperationId> = (
 export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
   login: (bank, { body }) => mapAnswer(bank.login(body), writeLogin),
   balance: (bank, { token }) =>
-    mapAnswer(bank.balance(token), (cents) => ({ balance: numberFromCents(cents) })),
+    mapAnswer(bank.balance(token), ({ cents, blockedCents }) => ({
+      balance: numberFromCents(cents),
+      ...(blockedCents !== null && { blocked: numberFromCents(blockedCents) }),
+    })),
   statement: (bank, { token, query }) =>
     mapAnswer(
       bank.statement(token, { start: query.startDate, end: query.endDate }),
@@ -134,7 +137,8 @@ function readPayment(body: RequestBody<'pay'>): PaymentOrder {
 }
 
 function writeReceipt(receipt: PaymentReceipt): Reply<'pay'> {
-  const { providerTxid, status, endToEnd, clientRequestId } = receipt;
+  const { providerTxid, endToEnd, clientRequestId, isUnderAnalysis } = receipt;
+  const status = isUnderAnalysis ? 'UNDER_ANALYSIS' : receipt.status;
   return { id: providerTxid ?? undefined, status, endToEnd, clientRequestId };
 }
 

@@ -7,6 +7,7 @@ import {
   refused,
   type BankAnswer,
 } from '../../../src/provider/sandbox/bank/answer.ts';
+import type { AccountBalance } from '../../../src/provider/provider.ts';
 import { startTestApp, type TestAnswer } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenApplication, givenCustomer, givenUser, logIn } from '../../support/factories.ts';
@@ -57,16 +58,30 @@ for (const [cents, reais] of [
 ] as const) {
   test(`${cents} centavos are ${reais} reais, from the provider or stored`, async (t) => {
     const { token } = await givenCustomer(app);
-    const { mock } = t.mock.method(app.bank, 'balance', () => done(cents));
+    const { mock } = t.mock.method(app.bank, 'balance', () => done({ cents, blockedCents: null }));
     assert.deepEqual((await balance(token)).body, { balance: reais, source: 'provider' });
     mock.mockImplementation(() => faulty('unavailable') as never);
     assert.deepEqual((await balance(token)).body, { balance: reais, source: 'local' });
   });
 }
 
+test('a blocked part is answered where the provider offers it, and absent elsewhere', async (t) => {
+  const { token } = await givenCustomer(app);
+  t.mock.method(app.bank, 'balance', () => done({ cents: 152_340, blockedCents: 20_000 }));
+  const whole = { balance: 1523.4, source: 'provider' };
+  assert.deepEqual((await balance(token)).body, { ...whole, blocked: 200 });
+  const none = await startTestApp({
+    environment: { JOBS: 'off', PROVIDER_FEATURES: 'none' },
+  });
+  const other = await givenCustomer(none);
+  t.mock.method(none.bank, 'balance', () => done({ cents: 152_340, blockedCents: 20_000 }));
+  const answer = await none.call('/accounts/balance', { token: other.token });
+  assert.deepEqual(answer.body, whole);
+});
+
 // The provider fails.
 
-const failures: [what: string, answer: BankAnswer<number>][] = [
+const failures: [what: string, answer: BankAnswer<AccountBalance>][] = [
   ['answers 503', faulty('unavailable')],
   ['answers 500', faulty('internal_error')],
   ['answers with HTML', faulty('garbled')],

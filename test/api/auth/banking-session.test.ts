@@ -49,6 +49,8 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/pix' },
   { method: 'GET', path: `/pix/${randomUUID()}` },
   { method: 'GET', path: `/pix/${randomUUID()}/receipt` },
+  { method: 'GET', path: '/pix/limits' },
+  { method: 'PUT', path: '/pix/limits', body: { day: 1 } },
 ];
 
 test('every operation that needs a login, except the logout, is called here', async () => {

@@ -63,6 +63,7 @@ describe('every screen', () => {
     s: 'statement',
     p: 'send a Pix',
     c: 'charge',
+    m: 'limits',
     k: 'Pix keys',
     n: 'onboarding',
     o: 'operator',
@@ -118,6 +119,29 @@ describe('the balance', () => {
     await other.type('b');
     await other.until(/R\$ 10\.000,00\n.*Source: provider\./);
     other.close();
+  });
+
+  it('is shown with its blocked part', async () => {
+    const screen = await openFor(await givenCustomer(app, { email: 'blocked@ponte.test' }));
+    await screen.type('b');
+    await screen.until(/R\$ 10\.000,00\n.*Of which R\$ 1\.000,00 is blocked by the bank\./);
+    screen.close();
+  });
+});
+
+describe('the limits', () => {
+  it('are shown, and less applies at once', async () => {
+    const screen = await openFor(await givenCustomer(app));
+    await screen.type('m');
+    await screen.until(/By day, from 6:00.*\n.*Left +no limit/);
+    await screen.type('c');
+    await screen.until('By night');
+    await screen.fill({ 'By day': '500', 'By night': '1.234,56' });
+    await screen.press('ctrl+s');
+    await screen.until('Less applies now, more after 24 hours.');
+    await screen.until(/Left +R\$ 500,00 of R\$ 500,00/);
+    await screen.until(/Own +R\$ 1\.234,56/);
+    screen.close();
   });
 });
 

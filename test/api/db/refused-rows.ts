@@ -69,6 +69,12 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_limits',
     changes: ['day', 'day_next', 'night', 'night_next'].map((one) => ({ [one]: '-0.01' })),
   },
+  pix_limits_own_amounts: {
+    table: 'pix_limits',
+    changes: ['own_day', 'own_day_next', 'own_night', 'own_night_next'].map((one) => ({
+      [one]: '-0.01',
+    })),
+  },
   pix_limits_hours: {
     table: 'pix_limits',
     changes: [{ night_hour: 21 }, { night_hour_next: 6 }],

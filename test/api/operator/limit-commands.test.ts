@@ -49,14 +49,40 @@ test('limit set with --json prints the limits', async () => {
   const { id, email } = await givenUser(app);
   const words = ['--night', '0', '--reason', 'ticket 7', '--yes', '--json'];
   const { stdout } = await limit('set', email, ...words);
+  const none = { own: null, nextOwn: null };
   assert.deepEqual(JSON.parse(stdout), {
     id,
     email,
     areOn: true,
-    day: { amount: '100.00', isDefault: true, next: null },
-    night: { amount: '0.00', isDefault: false, next: null },
+    day: { amount: '100.00', isDefault: true, next: null, ...none, applies: '100.00' },
+    night: { amount: '0.00', isDefault: false, next: null, ...none, applies: '0.00' },
     nightHour: 20,
     nextNightHour: null,
+  });
+});
+
+test('limit show has what the customer has set, and limit set removes it', async () => {
+  const { id, email } = await givenUser(app);
+  await app.rows(
+    `insert into pix_limits
+            (user_id, version, own_day, own_night, own_night_next, own_night_next_at)
+     values ($1, 1, 50, 30, 40, $2)`,
+    [id, new Date('2026-05-25T00:00:00.000Z')],
+  );
+  const { stdout } = await limit('show', email);
+  assert.deepEqual(stdout.split('\n').slice(1, 3), [
+    "  day    R$ 100.00 (default); customer's own R$ 50.00; applies R$ 50.00",
+    "  night  no limit (default); customer's own R$ 30.00, R$ 40.00 from 2026-05-25 00:00:00Z;" +
+      ' applies R$ 30.00',
+  ]);
+  const words = ['--reset-own', '--reason', 'ticket 7', '--yes', '--by', 'ana'];
+  const { code, stderr } = await limit('set', email, ...words);
+  assert.equal(code, 0, stderr);
+  const [action] = await app.rows('select outcome from operator_actions where target = $1', [
+    `user:${id}`,
+  ]);
+  assert.deepEqual(action, {
+    outcome: 'day default, own 50.00, later none; night default, own 30.00, later none; from 20',
   });
 });
 
@@ -82,6 +108,8 @@ test('limit set refuses where limits are off: it would not know what a raise is'
   const { email } = await givenUser(app);
   const change = { user: email, day: 100, reason: 'ticket 7' };
   await refused(setLimits.run(off, change, unwatched), /limits are off: set PIX_LIMIT_DAY/);
+  const reset = { user: email, reason: 'ticket 7', resetsOwn: true };
+  assert.equal((await setLimits.run(off, reset, unwatched)).areOn, false);
 });
 
 test('limit show refuses a user who does not exist', async () => {

@@ -83,8 +83,7 @@ const fates: readonly Fate[] = [
   },
 ];
 
-const { reserveForSession, reserveWithinLimits } = reservationStatements;
-const claims: readonly unknown[] = [reserveForSession, reserveWithinLimits];
+const claims: readonly unknown[] = [reservationStatements.reserveForSession];
 
 const storedSends = `
   select phase, status, outcome from pix_transactions where user_id = $1 order by created_at, id`;

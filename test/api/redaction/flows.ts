@@ -209,6 +209,15 @@ const pixFlows: readonly Flow[] = [
     },
   },
   {
+    name: "the customer's limits: read, set, and refused",
+    async run({ call, token }) {
+      const set = (body: object) => call('/pix/limits', { method: 'PUT', token, body });
+      await answers(200, call('/pix/limits', { token }));
+      await answers(200, set({ day: 5_000, night: null }));
+      await answers(422, set({ day: person.document, night: person.name }));
+    },
+  },
+  {
     name: 'Pix keys: listed, made, removed, and malformed',
     async run({ call, token, hidden }) {
       await answers(200, call('/pix/keys', { token }));

@@ -90,6 +90,7 @@ function inWords(decision: Decision): string {
       return `record for ${pix.userId}${beside ? ` beside ${beside.reason}` : ''}`;
     }
     case 'identify':
+    case 'hold':
     case 'correct':
       return `${decision.kind} ${decision.transaction.id}`;
     case 'refund': {
@@ -115,6 +116,7 @@ type Case = readonly [
 ];
 
 const refused = { status: 'ERROR', error: { code: 'AC03' } };
+const analysis = { status: 'UNDER_ANALYSIS' };
 
 const cases: readonly Case[] = [
   ['the end of an accepted send', sent, [send], 'move send to COMPLETED'],
@@ -459,6 +461,37 @@ const cases: readonly Case[] = [
     { ...ofCharge, amount: 1 },
     [record],
     'parked no_match flag amount_mismatch',
+  ],
+  ['an analysis of an accepted send', { ...sent, ...analysis }, [send], 'hold send'],
+  [
+    'an analysis during PAYING',
+    { ...sent, ...analysis },
+    [{ ...send, phase: 'PAYING' }],
+    'hold send',
+  ],
+  [
+    'an analysis of a send that has ended',
+    { ...sent, ...analysis },
+    [{ ...send, ...completed }],
+    'ignored processing',
+  ],
+  [
+    'an analysis of another amount',
+    { ...sent, ...analysis, amount: 1 },
+    [send],
+    'ignored processing',
+  ],
+  [
+    'an analysis of another payment with the key',
+    { ...sent, ...analysis, endToEnd: otherEndToEnd, clientRequestId: 'key' },
+    [send],
+    'ignored processing',
+  ],
+  [
+    'an analysis of money that comes in',
+    { ...received, ...analysis },
+    [send],
+    'ignored processing',
   ],
   [
     'a payment between two customers, by the payer and the payee',

@@ -202,7 +202,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
       const { account_id: account, balance: kept, sealed_token: sealed } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
       const token = sealer.open(sealed, `user:${principal.user_id}`);
-      const balance = (await provider.balance({ session: sessionOf(token) })) / 100;
+      const balance = (await provider.balance({ session: sessionOf(token) })).cents / 100;
       if (kept === null || Number(kept) !== balance) await query(saveBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

@@ -38,7 +38,6 @@ const hotStatements: readonly Statement[] = [
   reservationStatements.reserveForSession,
   paymentStatements.step,
   paymentStatements.repeat,
-  reservationStatements.reserveWithinLimits,
   moveStatements.move,
   reservationStatements.reserve,
   transactionStatements.takeOver,

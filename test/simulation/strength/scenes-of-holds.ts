@@ -108,21 +108,13 @@ async function insertHeld(
 
 const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
 
-const claim = (verb: 'reserveForSession' | 'reserveWithinLimits', situation: Situation): Scene => ({
-  statement: reservationStatements[verb],
+const claim = (situation: Situation): Scene => ({
+  statement: reservationStatements.reserveForSession,
   title: `a key is claimed beside ${situation.title}, or is not`,
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
-    const rows = await stage.answers(
-      session,
-      user,
-      now,
-      freeId,
-      key,
-      ...request,
-      ...(verb === 'reserveWithinLimits' ? limits : []),
-    );
+    const rows = await stage.answers(session, user, now, freeId, key, ...request, ...limits);
     const answered = rows.map((one) => [one['reserved'], one['hold']]);
     return [
       answered,
@@ -229,8 +221,7 @@ const other: readonly Failure[] = [
 
 export const holdScenes: readonly Scene[] = [
   ...situations.flatMap((situation) => [
-    claim('reserveForSession', situation),
-    claim('reserveWithinLimits', situation),
+    claim(situation),
     step(situation),
     stale(situation),
     move(situation),

@@ -25,7 +25,7 @@ const settled = { phase: 'SETTLED', settled_at: now };
 
 /** A send of 5.00. */
 const send = (title: string, how: Limited): Scene => ({
-  statement: reservationStatements.reserveWithinLimits,
+  statement: reservationStatements.reserveForSession,
   title,
   async play({ row, found, answers }) {
     const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
@@ -73,7 +73,7 @@ const send = (title: string, how: Limited): Scene => ({
       second,
       began[1],
     );
-    const columns = ['reserved', 'is_counted', 'night_hour', 'limit_amount', 'spent'];
+    const columns = ['reserved', 'is_current', 'night_hour', 'limit_amount', 'spent'];
     const answered = rows.map((one) => columns.map((column) => one[column]));
     const stored = await found('select version from pix_limits');
     return [answered, stored];
@@ -124,4 +124,30 @@ export const limitScenes: readonly Scene[] = [
     isNight: [true, true],
   }),
   send('each send counts the row', { own: { version: 7 } }),
+  send('a row without a limit is counted', { day: null, own: { version: 7 } }),
+  send("the customer's own limit applies below the bank's", { own: { own_day: '4.99' } }),
+  send("the customer's own limit of the night applies", {
+    own: { own_night: '5.00', night: '9.00' },
+    isNight: [true, true],
+  }),
+  send("the bank's limit applies below the customer's own", {
+    own: { day: '4.99', own_day: '9.00' },
+  }),
+  send("the customer's own limit applies without one of the bank", {
+    day: null,
+    own: { own_day: '4.99' },
+  }),
+  send("a raise of the customer's own limit waits until it is due", {
+    own: { own_day: '1.00', own_day_next: '9.00', own_day_next_at: later },
+  }),
+  send("a raise of the customer's own limit applies when it is due", {
+    own: { own_day: '1.00', own_day_next: '9.00', own_day_next_at: now },
+  }),
+  send("a raise of the customer's own limit of the night applies when it is due", {
+    own: { night: '9.00', own_night: '1.00', own_night_next: '8.00', own_night_next_at: now },
+    isNight: [true, true],
+  }),
+  send('the limit that the customer removes applies until it is due', {
+    own: { own_day: '1.00', own_day_next: null, own_day_next_at: later },
+  }),
 ];

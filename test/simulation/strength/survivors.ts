@@ -7,8 +7,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
     'pix-reserve-send: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-reserve-send: without lost_since is not null',
-    'pix-reserve-send-limited: without (select max(id) from pix_pauses where lost_since is not null…',
-    'pix-reserve-send-limited: without lost_since is not null',
     'pix-step: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-step: without lost_since is not null',
     'pix-move: without (select max(id) from pix_pauses where lost_since is not null…',
@@ -27,14 +25,13 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
-    'pix-reserve-send-limited: without not call.is_new',
     'pix-reserve: without not call.is_new',
     'webhook-store: without not is_new',
   ],
   [
     'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
-    'pix-reserve-send-limited: without pix_limits.version = excluded.version - 1',
-    'pix-reserve-send-limited: without is_counted',
+    'pix-reserve-send: without pix_limits.version = excluded.version - 1',
+    'pix-reserve-send: without is_current',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',

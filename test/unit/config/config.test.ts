@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
 import { settings } from '../../../src/config/report.ts';
 import { appEnvs } from '../../../src/config/entry.ts';
+import { providerFeatures } from '../../../src/config/formats.ts';
 import { entries, type SettingEntry, settingNames } from '../../../src/config/schema.ts';
 import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
 
@@ -32,6 +33,7 @@ describe('the configuration of an empty environment', () => {
         timeoutMs: 5000,
         retries: 2,
         statementSettledOnly: false,
+        features: ['analysis', 'blocked-balance'],
         dialects: { names: ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'], files: [] },
       },
       pixKeyOwnEmail: false,
@@ -155,6 +157,25 @@ describe('what an environment requires', () => {
   });
 });
 
+describe('the features of the provider', () => {
+  const featuresOf = (environment: Environment) => loadConfig(environment).provider.features;
+  const real = {
+    PROVIDER_STUB: 'false',
+    PROVIDER_BASE_URL: 'http://127.0.0.1:9',
+    APP_ENV: 'local',
+  };
+
+  it('are all of them with the simulated bank, and none with another provider', () => {
+    assert.deepEqual(featuresOf({}), providerFeatures);
+    assert.deepEqual(featuresOf(real), []);
+  });
+
+  it('are those that are named, with any provider', () => {
+    assert.deepEqual(featuresOf({ ...real, PROVIDER_FEATURES: 'analysis' }), ['analysis']);
+    assert.deepEqual(featuresOf({ PROVIDER_FEATURES: 'none' }), []);
+  });
+});
+
 describe('traces', () => {
   it('have the headers as they are sent', () => {
     const { tracing } = loadConfig({
@@ -216,6 +237,7 @@ const accepted: Record<string, string[]> = {
   PROVIDER_BASE_URL: ['http://provider.test', 'https://provider.test/base'],
   PROVIDER_ISPB: ['00000000', '12AB34CD'],
   PROVIDER_RETRIES: ['0', '10'],
+  PROVIDER_FEATURES: ['none', 'analysis', 'blocked-balance, analysis'],
   STUB_SETTLE_MS: ['0', '1'],
   STUB_JOURNAL: ['true', 'false'],
   WEBHOOK_SECRET: ['one', 'new,old', 'new, old'],
@@ -263,6 +285,7 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift', 'none,ponte'],
   PROVIDER_DIALECT_FILES: ['bank.json', 'bank'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
+  PROVIDER_FEATURES: ['analysis,', 'ANALYSIS', 'analysis,analysis', 'all', 'none,analysis'],
   PIX_KEY_OWN_EMAIL: ['1', 'yes'],
   PIX_LIMIT_DAY: ['0', '0.00', '-1', '10.005', '1e3', '5.000,00', '1000000000'],
   PIX_LIMIT_NIGHT: ['none', '0'],

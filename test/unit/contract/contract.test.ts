@@ -77,6 +77,8 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'get /pix': ['listPixTransactions', 'token', '200 401 422'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
   'get /pix/{transactionId}/receipt': ['getPixReceipt', 'token', '200 401 404'],
+  'get /pix/limits': ['getPixLimits', 'token', '200 401'],
+  'put /pix/limits': ['setPixLimits', 'token', '200 401 422'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
   'post /pix/keys': ['createPixKey', 'token', '201 401 422 502'],
   'delete /pix/keys': ['deletePixKey', 'token', '200 401 422 502'],
@@ -114,6 +116,8 @@ const added: Record<string, string> = {
   lookUpPixKey: '400 413 415 429',
   listPixTransactions: '429',
   getPixTransaction: '304',
+  getPixLimits: '422 429',
+  setPixLimits: '400 413 415 429',
   listPixKeys: '422 429',
   createPixKey: '400 413 415 429',
   deletePixKey: '400 413 415 429',
@@ -141,25 +145,26 @@ const replyFields: Record<string, string> = {
   User: 'id name email document? person_type?',
   Account: 'id provider agency? account_number? status provider_company_id? provider_client_token?',
   Me: 'user account?',
-  Balance: 'balance source',
+  Balance: 'balance blocked~ source',
   Statement: 'items',
   StatementItem:
     'id type amount status pix_key? provider_txid? created_at payer~ payee~ description~ end_to_end~',
   StatementRefund:
     'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
     'payee~ description~ end_to_end~',
-  PixTransaction: 'transaction_id status end_to_end~',
+  PixTransaction: 'transaction_id status detail~ end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time purpose~ url~ pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
   PixKeyOwner:
     'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView:
-    'transaction_id status qr_code~ copy_paste~ expires_at~ corrected_at~ paid_again_by~',
+    'transaction_id status detail~ qr_code~ copy_paste~ expires_at~ corrected_at~ paid_again_by~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status created_at qr_code~ copy_paste~ expires_at~ corrected_at~ ' +
-    'paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ original_transaction_id~',
+    'transaction_id type amount status detail~ created_at qr_code~ copy_paste~ expires_at~ ' +
+    'corrected_at~ paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ ' +
+    'original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
     'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
@@ -167,6 +172,9 @@ const replyFields: Record<string, string> = {
   PixReceiptParty: 'name~ document~ institution~ key~',
   PixReceiptInstitution: 'ispb',
   PixReceiptFailure: 'code message',
+  PixLimits: 'period day night night_from pending_night_from~',
+  PixLimit: 'limit? left? own? maximum? renews_at pending_own~ pending_maximum~',
+  PendingPixLimit: 'amount? applies_at',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
   OnboardingApplication:
@@ -314,11 +322,13 @@ test('sends, charges, look-ups, lists, statements and PIX keys are throttled by 
     'createCharge',
     'createPixKey',
     'deletePixKey',
+    'getPixLimits',
     'getStatement',
     'listPixKeys',
     'listPixTransactions',
     'lookUpPixKey',
     'sendPix',
+    'setPixLimits',
   ]);
 });
 
@@ -333,7 +343,13 @@ test('only operations that 1.0.0 does not have refuse unknown query parameters',
   const strict = operations
     .filter(({ operation }) => operation['x-strict-query'] === true)
     .map(({ operation }) => operation.operationId);
-  assert.deepEqual(strict.sort(), ['decodePixCode', 'listPixTransactions', 'lookUpPixKey']);
+  assert.deepEqual(strict.sort(), [
+    'decodePixCode',
+    'getPixLimits',
+    'listPixTransactions',
+    'lookUpPixKey',
+    'setPixLimits',
+  ]);
   assert.deepEqual(
     strict.filter((id) => promised.includes(id)),
     [],

@@ -1,33 +1,41 @@
 /** The periods of limits, and how a limit changes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  changeLimit,
-  changeNightHour,
-  limitPeriod,
-  timedValue,
-} from '../../../src/domain/spending-limits.ts';
+import { changeLimit, changeNightHour, limitPeriod } from '../../../src/domain/spending-limits.ts';
 
 describe('the period of an instant in São Paulo', () => {
-  for (const [instant, hour, isNight, beganAt, endHour] of [
-    ['2026-05-24T09:00:00.000Z', 20, false, '2026-05-24T09:00:00.000Z', 20],
-    ['2026-05-24T08:59:59.999Z', 20, true, '2026-05-23T23:00:00.000Z', 6],
-    ['2026-05-24T08:59:59.999Z', 22, true, '2026-05-24T01:00:00.000Z', 6],
-    ['2026-05-24T22:59:59.999Z', 20, false, '2026-05-24T09:00:00.000Z', 20],
-    ['2026-05-24T23:00:00.000Z', 20, true, '2026-05-24T23:00:00.000Z', 6],
-    ['2026-05-24T23:00:00.000Z', 22, false, '2026-05-24T09:00:00.000Z', 22],
-    ['2026-05-25T01:00:00.000Z', 22, true, '2026-05-25T01:00:00.000Z', 6],
+  for (const [instant, hour, isNight, beganAt, endHour, nextDayAt, nextNightAt] of [
+    ['2026-05-24T09:00:00.000Z', 20, false, '24T09', 20, '25T09', '24T23'],
+    ['2026-05-24T08:59:59.999Z', 20, true, '23T23', 6, '24T09', '24T23'],
+    ['2026-05-24T08:59:59.999Z', 22, true, '24T01', 6, '24T09', '25T01'],
+    ['2026-05-24T22:59:59.999Z', 20, false, '24T09', 20, '25T09', '24T23'],
+    ['2026-05-24T23:00:00.000Z', 20, true, '24T23', 6, '25T09', '25T23'],
+    ['2026-05-24T23:00:00.000Z', 22, false, '24T09', 22, '25T09', '25T01'],
+    ['2026-05-25T01:00:00.000Z', 22, true, '25T01', 6, '25T09', '26T01'],
     // Midnight in São Paulo does not end the night.
-    ['2026-05-25T03:00:00.000Z', 20, true, '2026-05-24T23:00:00.000Z', 6],
-    // Daylight saving time began at midnight, so this night had nine hours.
-    ['2018-11-04T07:00:00.000Z', 20, true, '2018-11-03T23:00:00.000Z', 6],
-    ['2018-11-04T08:00:00.000Z', 20, false, '2018-11-04T08:00:00.000Z', 20],
+    ['2026-05-25T03:00:00.000Z', 20, true, '24T23', 6, '25T09', '25T23'],
   ] as const) {
     test(`${instant} with nights from ${hour}`, () => {
-      const period = limitPeriod(new Date(instant), hour);
-      assert.deepEqual(period, { isNight, beganAt: new Date(beganAt), endHour });
+      const at = (time: string) => new Date(`2026-05-${time}:00:00.000Z`);
+      assert.deepEqual(limitPeriod(new Date(instant), hour), {
+        isNight,
+        beganAt: at(beganAt),
+        endHour,
+        nextDayAt: at(nextDayAt),
+        nextNightAt: at(nextNightAt),
+      });
     });
   }
+
+  test('a night in which daylight saving time began has nine hours', () => {
+    const night = limitPeriod(new Date('2018-11-04T07:00:00.000Z'), 20);
+    assert.deepEqual(
+      [night.isNight, night.beganAt, night.nextDayAt],
+      [true, new Date('2018-11-03T23:00:00.000Z'), new Date('2018-11-04T08:00:00.000Z')],
+    );
+    const day = limitPeriod(night.nextDayAt, 20);
+    assert.deepEqual([day.isNight, day.beganAt], [false, night.nextDayAt]);
+  });
 });
 
 const now = new Date('2026-05-24T12:00:00.000Z');
@@ -48,14 +56,22 @@ describe('a change of a limit', () => {
     const raised = { value: 300, next: 301, nextAt: tomorrow };
     assert.deepEqual(changeLimit(fixed(300), 301, defaults), raised);
     assert.deepEqual(changeLimit(fixed(300), null, defaults), { ...raised, next: null });
-    assert.equal(timedValue(raised, new Date(tomorrow.getTime() - 1)), 300);
-    assert.equal(timedValue(raised, tomorrow), 301);
   });
 
-  test('replaces a raise that waits, and begins with one that has come', () => {
+  test('replaces a raise that waits', () => {
     const raised = { value: 300, next: 400, nextAt: tomorrow };
     assert.deepEqual(changeLimit(raised, 300, defaults), fixed(300));
-    assert.deepEqual(changeLimit({ ...raised, nextAt: now }, 350, defaults), fixed(350));
+    const later = { ...defaults, now: new Date(now.getTime() + 1) };
+    const other = { value: 300, next: 401, nextAt: new Date(tomorrow.getTime() + 1) };
+    assert.deepEqual(changeLimit(raised, 401, later), other);
+  });
+
+  test('does not delay a raise that waits when it is requested again', () => {
+    const raised = { value: 300, next: 400, nextAt: tomorrow };
+    const later = { ...defaults, now: new Date(now.getTime() + 1) };
+    assert.deepEqual(changeLimit(raised, 400, later), raised);
+    const toDefault = { value: 300, next: null, nextAt: tomorrow };
+    assert.deepEqual(changeLimit(toDefault, null, later), toDefault);
   });
 });
 
@@ -63,5 +79,6 @@ test('a change of the hour of the night waits for 24 hours, and back it does not
   const hour = { value: 20, next: 20, nextAt: null } as const;
   const changed = changeNightHour(hour, 22, now);
   assert.deepEqual(changed, { value: 20, next: 22, nextAt: tomorrow });
+  assert.deepEqual(changeNightHour(changed, 22, tomorrow), changed);
   assert.deepEqual(changeNightHour(changed, 20, now), hour);
 });

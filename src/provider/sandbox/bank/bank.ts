@@ -9,6 +9,7 @@ import type { Clock } from '../../../clock.ts';
 import { dayRange } from '../../../domain/calendar.ts';
 import { maxAmountCents } from '../../../domain/money.ts';
 import type {
+  AccountBalance,
   AccountRef,
   ChargeCode,
   ChargeOrder,
@@ -30,6 +31,7 @@ import { Payments } from './payments.ts';
 import { PixKeys } from './pix-keys.ts';
 import type { ChargeKind, Settlement } from './rows.ts';
 import { Refunds, type RefundMade } from './refunds.ts';
+import { blockedCents } from './scenarios.ts';
 import { State } from './state.ts';
 import type { StateFile } from './state-file.ts';
 import { writeStatement, type BankStatement } from './statement.ts';
@@ -112,9 +114,11 @@ export class Bank {
     this.#accounts.expireCustomerTokens(email);
   }
 
-  /** @returns the balance in centavos. */
-  balance(token: string): BankAnswer<number> {
-    return this.#serve(token, ({ email }) => done(this.state.customer(email).balanceCents));
+  balance(token: string): BankAnswer<AccountBalance> {
+    return this.#serve(token, ({ email }) => {
+      const { balanceCents: cents } = this.state.customer(email);
+      return done({ cents, blockedCents: blockedCents(email) });
+    });
   }
 
   /** @returns the executed movements of whole days in America/Sao_Paulo, newest first. */

@@ -14,7 +14,7 @@ import {
   type Refused,
 } from './answer.ts';
 import type { Payment, Settlement } from './rows.ts';
-import { lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
+import { blockedCents, lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
 import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
@@ -139,7 +139,8 @@ export class Payments {
       return { kind: 'rule', reason: 'AM12' };
     }
     if (paymentScript(key).answer === 'refused') return { kind: 'rule', reason: 'AC03' };
-    if (amountCents > this.#state.customer(email).balanceCents) {
+    const freeCents = this.#state.customer(email).balanceCents - (blockedCents(email) ?? 0);
+    if (amountCents > freeCents) {
       return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
     }
     return null;
@@ -196,10 +197,11 @@ export class Payments {
 /** A repeat gets the answer of the first order. The webhook reports the final status. */
 function answer({ refusal, key, ...payment }: Payment): BankAnswer<PaymentReceipt> {
   if (refusal !== null) return refused(refusal);
-  const script = paymentScript(key).answer;
+  const { answer: script, isHeld } = paymentScript(key);
   if (script === 'hang' || script === 'internal_error' || script === 'garbled') {
     return faulty(script);
   }
   const { endToEnd, clientRequestId, id } = payment;
-  return done({ endToEnd, clientRequestId, providerTxid: id, status: 'PROCESSING' });
+  const receipt = { endToEnd, clientRequestId, providerTxid: id, status: 'PROCESSING' } as const;
+  return done({ ...receipt, ...(isHeld && { isUnderAnalysis: true }) });
 }

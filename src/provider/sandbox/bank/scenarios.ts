@@ -20,6 +20,8 @@ export interface PaymentScript {
   readonly webhook: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
   /** Half of a completed payment comes back, which a second webhook reports. */
   readonly isRefunded: boolean;
+  /** The answer says that the bank holds the payment for analysis. */
+  readonly isHeld: boolean;
 }
 
 /** How the bank treats all requests of a customer. */
@@ -30,7 +32,8 @@ export type CustomerScript =
   | 'unavailable'
   | 'token_works_once'
   | 'token_refused_once'
-  | 'webhooks_lost';
+  | 'webhooks_lost'
+  | 'partly_blocked';
 
 /** The decision on a person who applies for an account, once all steps are complete. */
 export type KycScript = 'APPROVED' | 'REJECTED' | 'PENDING';
@@ -54,7 +57,7 @@ export interface Scenario {
   readonly kyc?: KycScript;
 }
 
-/** How long after the payment the webhook of `slow@ponte.test` is posted. */
+/** How long after the payment a late webhook is posted. */
 export const lateWebhookMs = 30_000;
 
 export const scenarios: readonly Scenario[] = [
@@ -143,6 +146,13 @@ export const scenarios: readonly Scenario[] = [
     payment: { isRefunded: true },
   },
   {
+    input: 'Pix key',
+    value: 'analysis@ponte.test',
+    effect:
+      'the payment is held for analysis, the webhook that completes it comes after 30 seconds',
+    payment: { isHeld: true, webhook: 'late' },
+  },
+  {
     input: 'payment amount',
     value: 'more than the balance',
     effect: 'the payment is refused: insufficient funds',
@@ -184,6 +194,12 @@ export const scenarios: readonly Scenario[] = [
     customer: 'webhooks_lost',
   },
   {
+    input: 'login e-mail',
+    value: 'blocked@ponte.test',
+    effect: 'the login works; 1 000 reais of the balance are blocked, and cannot be sent',
+    customer: 'partly_blocked',
+  },
+  {
     input: 'charge expiration',
     value: 'passed without a payment',
     effect: 'a webhook says that the charge has expired; it can no longer be paid',
@@ -212,6 +228,7 @@ const happyPayment: PaymentScript = {
   settlement: 'COMPLETED',
   webhook: 'in_time',
   isRefunded: false,
+  isHeld: false,
 };
 
 const ofKey = byValue('Pix key');
@@ -232,6 +249,11 @@ export function paymentScript(key: string): PaymentScript {
 /** How the customer who logs in with this e-mail is treated. */
 export function customerScript(email: string): CustomerScript {
   return ofCustomer.get(email)?.customer ?? 'served';
+}
+
+/** @returns the blocked part of a customer's balance in centavos; null: it is not reported. */
+export function blockedCents(email: string): number | null {
+  return customerScript(email) === 'partly_blocked' ? 100_000 : null;
 }
 
 /** The decision on a person with this phone. */

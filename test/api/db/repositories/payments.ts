@@ -1,5 +1,6 @@
 /** Cases of the repository functions about transactions. */
 import { randomUUID } from 'node:crypto';
+import { noteAnalysis } from '../../../../src/pix/analysis-repository.ts';
 import * as corrections from '../../../../src/pix/correction-repository.ts';
 import * as history from '../../../../src/pix/history-repository.ts';
 import * as limits from '../../../../src/pix/spending-limit-repository.ts';
@@ -47,6 +48,9 @@ const lost = ({ userId }: Pick<Seed, 'userId'>) => ({
 
 /** The cases of each module, by its path in `src`. */
 export const paymentCases: Readonly<Record<string, Cases>> = {
+  'pix/analysis-repository.ts': {
+    noteAnalysis: (context, { unknownId }) => noteAnalysis(context, unknownId),
+  },
   'pix/pix-transaction-repository.ts': {
     takeOverTransaction: (context, { sendId }) => transactions.takeOverTransaction(context, sendId),
     readStored: (context, seed) => transactions.readStored(context, send(seed)),
@@ -79,7 +83,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     changeLimits: (context, { userId }) =>
       limits.changeLimits(context, userId, (stored) => ({
         ...stored,
-        day: { value: 10_000, next: null, nextAt: null },
+        day: { ...stored.day, own: { value: 10_000, next: null, nextAt: null } },
       })),
   },
   'pix/sweep-repository.ts': {

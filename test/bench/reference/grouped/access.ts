@@ -30,7 +30,7 @@ export function addAccess(parts: Parts) {
       const { account_id: account, balance: kept, sealed_token: sealed } = row;
       if (account === null) return notFound;
       const token = sealer.open(sealed, `user:${Number(claims.sub)}`);
-      const balance = (await provider.balance({ session: sessionOf(token) })) / 100;
+      const balance = (await provider.balance({ session: sessionOf(token) })).cents / 100;
       if (kept === null || Number(kept) !== balance) await keep([account, balance]);
       return { status: 200, body: { balance, source: 'provider' } };
     },

@@ -127,18 +127,27 @@ reads('the account of a login:', async (provider) => (await provider.login(crede
   [{ token: 't', agency: null, account: 'none' }, noAccount],
 ]);
 
+const unblocked = (cents: number) => ({ cents, blockedCents: null });
+
 reads('a balance:', (provider) => provider.balance({ session }), [
-  [{ balance: 10.5 }, 1_050],
-  [{ Balance: '10.50' }, 1_050],
-  [{ available: 0 }, 0],
-  [{ balance: null, available: 1 }, 100],
-  [{ data: { balance: 99.99 } }, 9_999],
-  [{ data: { available: '7' } }, 700],
-  [{ balance: 10.299999999999999 }, 1_030],
-  [{ balance: 0.1 + 0.2 }, 30],
-  [{ balance: -0.01 }, -1],
-  [{ balance: '-3.5' }, -350],
-  [{ balance: 9_999_999_999_999.99 }, 999_999_999_999_999],
+  [{ balance: 10.5 }, unblocked(1_050)],
+  [{ Balance: '10.50' }, unblocked(1_050)],
+  [{ available: 0 }, unblocked(0)],
+  [{ balance: null, available: 1 }, unblocked(100)],
+  [{ data: { balance: 99.99 } }, unblocked(9_999)],
+  [{ data: { available: '7' } }, unblocked(700)],
+  [{ balance: 10.299999999999999 }, unblocked(1_030)],
+  [{ balance: 0.1 + 0.2 }, unblocked(30)],
+  [{ balance: -0.01 }, unblocked(-1)],
+  [{ balance: '-3.5' }, unblocked(-350)],
+  [{ balance: 9_999_999_999_999.99 }, unblocked(999_999_999_999_999)],
+  [
+    { balance: 10.5, blocked: 2 },
+    { cents: 1_050, blockedCents: 200 },
+  ],
+  [{ data: { balance: 1, Blocked: '0.00' } }, { cents: 100, blockedCents: 0 }],
+  [{ balance: 1, blocked: -2 }, unblocked(100)],
+  [{ balance: 1, blocked: true }, unblocked(100)],
 ]);
 
 const item = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED', direction: 'DEBIT' };

@@ -188,7 +188,7 @@ describe('the control path', () => {
       codes.push((await failure(provider.balance({ session }))).statusClass);
     }
     assert.deepEqual(codes, ['5xx', '5xx', '401']);
-    assert.equal(await provider.balance({ session }), 1_000_000);
+    assert.equal((await provider.balance({ session })).cents, 1_000_000);
     assert.deepEqual((await call('GET', '/sandbox/faults')).body, { queued: [] });
   });
 
@@ -196,7 +196,7 @@ describe('the control path', () => {
     const { call, provider, session } = await withPayments();
     await call('POST', '/sandbox/faults', { faults: '*:hang' });
     assert.deepEqual((await call('DELETE', '/sandbox/faults')).body, { queued: [] });
-    assert.equal(await provider.balance({ session }), 1_000_000);
+    assert.equal((await provider.balance({ session })).cents, 1_000_000);
   });
 
   it('refuses faults that it cannot read, or that are left to chance', async () => {
@@ -213,7 +213,7 @@ describe('the control path', () => {
     const { call, provider, session } = await withPayments();
     await call('POST', '/sandbox/expire-tokens', { email: 'Dev@ponte.test' });
     assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
-    assert.equal(await provider.balance({ session: await logIn(provider) }), 1_000_000);
+    assert.equal((await provider.balance({ session: await logIn(provider) })).cents, 1_000_000);
     assert.equal((await call('POST', '/sandbox/expire-tokens', { email: 1 })).status, 400);
   });
 

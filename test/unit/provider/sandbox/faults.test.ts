@@ -83,7 +83,10 @@ describe('a payment with a fault', () => {
       assert.equal((await ledger()).payments.length, executed === 'executed' ? 1 : 0);
       assert.match(String(calls.list().at(-1)?.faults), new RegExp(`^${fault.split('=')[0]}`));
       assert.equal((await provider.pay({ session, order })).endToEnd, order.endToEnd);
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
+      assert.equal(
+        (await provider.balance({ session })).cents,
+        OPENING_BALANCE_CENTS - order.amountCents,
+      );
     });
   }
 
@@ -166,7 +169,7 @@ it('a token that another login has renewed: the call goes on with the newer one'
   sandbox.bank.expireCustomerTokens('dev@ponte.test');
   const { token } = await logIn(sandbox.provider);
   const session = { ...sandbox.session, currentToken: async () => token };
-  assert.equal(await wrapped(sandbox).balance({ session }), OPENING_BALANCE_CENTS);
+  assert.equal((await wrapped(sandbox).balance({ session })).cents, OPENING_BALANCE_CENTS);
 });
 
 it('a foreign charge is not taken for ours', async () => {

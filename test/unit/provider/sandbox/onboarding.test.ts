@@ -252,6 +252,6 @@ describe('a host without the onboarding', () => {
       }
     }
     assert.equal(breakerState('onboarding'), 'closed');
-    assert.equal(await provider.balance({ session: await logIn(provider) }), 1_000_000);
+    assert.equal((await provider.balance({ session: await logIn(provider) })).cents, 1_000_000);
   });
 });

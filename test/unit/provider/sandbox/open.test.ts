@@ -26,7 +26,7 @@ describe('opening a sandbox', () => {
     await first.close();
 
     const second = await testSandbox({ dataDir });
-    assert.equal(await second.provider.balance({ session }), 1_000_000 - order.amountCents);
+    assert.equal((await second.provider.balance({ session })).cents, 1_000_000 - order.amountCents);
     assert.deepEqual(await second.ledger(), before);
     assert.deepEqual(await second.provider.pay({ session, order }), receipt);
     assert.equal((await second.ledger()).payments.length, 1);
@@ -37,12 +37,12 @@ describe('opening a sandbox', () => {
     const session = await logIn(first.provider);
     await first.provider.pay({ session, order: await orderFor(first.provider, session) });
     const second = await testSandbox();
-    assert.equal(await second.provider.balance({ session }), 1_000_000);
+    assert.equal((await second.provider.balance({ session })).cents, 1_000_000);
   });
 
   it('takes another opening balance', async () => {
     const { provider } = await testSandbox({ openingBalanceCents: 7 });
-    assert.equal(await provider.balance({ session: await logIn(provider) }), 7);
+    assert.equal((await provider.balance({ session: await logIn(provider) })).cents, 7);
   });
 
   it('refuses a port that is taken, and leaves nothing open', async () => {

@@ -45,8 +45,8 @@ test('each login gives a token of its own, and all of them are good', async () =
   const second = await logIn(provider);
   assert.notEqual(first.token, second.token);
   assert.equal(
-    await provider.balance({ session: first }),
-    await provider.balance({ session: second }),
+    (await provider.balance({ session: first })).cents,
+    (await provider.balance({ session: second })).cents,
   );
 });
 

@@ -136,7 +136,7 @@ test('a paid charge is credited and reported by a webhook', async () => {
   const { account } = await provider.login({ email: 'dev@ponte.test', password: '' });
   const { agency, accountNumber, document } = account;
   assert.deepEqual(notice?.['account'], { agency, accountNumber, document });
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS + 2_599);
+  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS + 2_599);
 });
 
 test('a dynamic charge is paid once, a reusable or a static one again and again', async () => {

@@ -9,7 +9,7 @@ const OPENING_BALANCE_CENTS = 1_000_000;
 async function atTheCounter() {
   const open = openBank();
   const session = await logIn(open.provider);
-  const balance = async () => open.provider.balance({ session });
+  const balance = async () => (await open.provider.balance({ session })).cents;
   return { ...open, session, balance };
 }
 

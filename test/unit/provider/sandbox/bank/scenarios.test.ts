@@ -58,7 +58,7 @@ test('reject@: the payment is refused with AC03 and nothing is debited', async (
   assert.deepEqual(await failure(answer), rejected('AC03'));
   await clock.advance(60_000);
   assert.deepEqual(notices(), []);
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
 });
 
 test('timeout@: every attempt hangs, and only one was executed', async () => {
@@ -66,7 +66,10 @@ test('timeout@: every attempt hangs, and only one was executed', async () => {
   await failure(answer);
   const again = provider.pay({ session, order, signal: abortedSoon() });
   assert.equal((await failure(again)).code, 'PROVIDER_TIMEOUT');
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(
+    (await provider.balance({ session })).cents,
+    OPENING_BALANCE_CENTS - order.amountCents,
+  );
 });
 
 test('early@: the webhook is received before the payment answers', async () => {
@@ -127,14 +130,17 @@ test('twice@: the same bytes come twice, then a contradiction that moves no mone
     ],
   );
   assert.ok(payloads[0]?.equals(payloads[1] ?? Buffer.alloc(0)));
-  assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - order.amountCents);
+  assert.equal(
+    (await provider.balance({ session })).cents,
+    OPENING_BALANCE_CENTS - order.amountCents,
+  );
 });
 
 test('expired@: the token is good for one call, a new login for one more', async () => {
   const { provider } = openBank();
   for (let login = 0; login < 2; login += 1) {
     const session = await logIn(provider, 'expired@ponte.test');
-    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
     assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
     assert.deepEqual(
       await failure(provider.lookUpKey({ session, ...lookUp('a@b.c') })),
@@ -149,7 +155,7 @@ test('hiccup@: the first call of every login answers 401, the others are fine', 
     const session = await logIn(provider, 'hiccup@ponte.test');
     assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
     for (let call = 0; call < 2; call += 1) {
-      assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
     }
   }
 });

@@ -84,7 +84,10 @@ describe('a bank that is opened after a crash', () => {
 
     const { provider, bank } = open(clock);
     assert.deepEqual(await provider.pay({ session, order }), receipt);
-    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS - 1_050 + 2_599);
+    assert.equal(
+      (await provider.balance({ session })).cents,
+      OPENING_BALANCE_CENTS - 1_050 + 2_599,
+    );
     assert.deepEqual(await provider.statement({ session, ...today }), statement);
     assert.deepEqual(await provider.createDynamicCharge({ session, order: chargeOrder() }), code);
     const again = await bank.payCharge(chargeOrder().transactionIdentification);
@@ -126,9 +129,9 @@ describe('a bank that is opened after a crash', () => {
     await before.provider.pay({ session, order });
     await before.bank.settle(order.endToEnd, 'FAILED');
     const { provider, bank } = open(clock);
-    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
     await bank.settle(order.endToEnd, 'FAILED');
-    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
     await assert.rejects(bank.settle(order.endToEnd, 'COMPLETED'), /has ended as FAILED/);
   });
 
@@ -206,7 +209,7 @@ describe('a payment', () => {
     const order = await orderFor(provider, session);
     assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
     assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
-    assert.equal(await provider.balance({ session }), OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
   });
 
   it('whose end cannot be saved is reported, and no webhook is posted', async () => {

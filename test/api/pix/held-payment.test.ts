@@ -1,0 +1,68 @@
+/** A payment that the provider holds for analysis: what the app sees of it, and when it is over. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { givenCustomer } from '../../support/factories.ts';
+import { startPixApp } from './pix-app.ts';
+
+const app = await startPixApp();
+const off = await startPixApp({ environment: { PROVIDER_FEATURES: 'none' } });
+
+const body = { pix_key: 'analysis@ponte.test', amount: 10 };
+
+test('a held payment says so to the first request, a repeat, a poll and a list', async () => {
+  const user = await givenCustomer(app);
+  const sent = await app.send(user, body, { key: 'held' });
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  assert.equal(sent.headers.get('pix-outcome'), 'accepted');
+  const { transaction_id: id, end_to_end: endToEnd } = sent.body;
+  const held = { status: 'PROCESSING', detail: 'UNDER_ANALYSIS' };
+  assert.deepEqual(sent.body, { transaction_id: id, ...held, end_to_end: endToEnd });
+  const repeated = await app.send(user, body, { key: 'held' });
+  assert.deepEqual(repeated.body, sent.body);
+  const { token } = user;
+  assert.deepEqual((await app.call(`/pix/${id}`, { token })).body, { transaction_id: id, ...held });
+  const list = await app.call('/pix', { token });
+  assert.equal(list.body.items[0].detail, 'UNDER_ANALYSIS');
+
+  await app.bank.settle(endToEnd);
+  await app.settled(id);
+  const ended = { transaction_id: id, status: 'COMPLETED' };
+  assert.deepEqual((await app.call(`/pix/${id}`, { token })).body, ended);
+});
+
+test('a process that has not seen the key repeats the detail', async (t) => {
+  const user = await givenCustomer(app);
+  const sent = await app.send(user, body, { key: 'held' });
+  t.mock.method(app.context.claimedKeys, 'seenAt', () => null);
+  assert.deepEqual((await app.send(user, body, { key: 'held' })).body, sent.body);
+});
+
+test('an event says it, too, once, and moves no money', async () => {
+  const user = await givenCustomer(app);
+  const sent = await app.send(user, { pix_key: 'silent@ponte.test', amount: 10 });
+  const { transaction_id: id, end_to_end: endToEnd } = sent.body;
+  for (const count of [1, 2]) {
+    const event = {
+      event: 'PIX_PAYMENT_OUT',
+      id: `event-${count}`,
+      endToEnd,
+      status: 'UNDER_ANALYSIS',
+      amount: 10,
+    };
+    await app.call('/webhooks/provider', { body: event });
+    const results = await app.resultsFor(id, count);
+    assert.equal(results.at(-1), count === 1 ? 'applied' : 'already');
+  }
+  assert.equal((await app.view(user, id)).body.detail, 'UNDER_ANALYSIS');
+  const { phase, status } = await app.stored(id);
+  assert.deepEqual([phase, status], ['ACCEPTED', 'PROCESSING']);
+});
+
+test('without the feature nobody hears of an analysis', async () => {
+  const user = await givenCustomer(off);
+  const { status, body: answer } = await off.send(user, body);
+  assert.deepEqual([status, answer.status, answer.detail], [200, 'PROCESSING', undefined]);
+  const { transaction_id: id } = answer;
+  const stored = await off.rows('select held_at from pix_transactions where id = $1', [id]);
+  assert.deepEqual(stored, [{ held_at: null }]);
+});

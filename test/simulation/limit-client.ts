@@ -1,0 +1,37 @@
+/** The app that changes the customer's own limits. */
+import type { SetPixLimitsRequest } from '../../contract/types.ts';
+import { findPrincipal } from '../../src/auth/banking-sessions.ts';
+import type { Context } from '../../src/context/context.ts';
+import { AppError } from '../../src/errors.ts';
+import { setPixLimits } from '../../src/pix/set-pix-limits.ts';
+import type { VerifiedToken } from '../../src/process/access-tokens.ts';
+import { readRefusal, type Phone } from './phone.ts';
+import { requestFacts } from './service.ts';
+
+/** Requests a change once: whether it is made does not depend on the answer. */
+export async function changeOwnLimits(
+  phone: Phone,
+  name: string,
+  body: SetPixLimitsRequest,
+): Promise<void> {
+  const answer = await phone.request({
+    label: `change of the limits of ${name}`,
+    describe: (one) => (one ? String(one.status) : 'by no process'),
+    run: (context, token) =>
+      run(context, token, body).catch((error: unknown) => ({
+        status: readRefusal(error)?.status ?? 503,
+      })),
+  });
+  if (answer?.status === 401) await phone.logIn();
+}
+
+async function run(
+  context: Context,
+  token: VerifiedToken,
+  body: SetPixLimitsRequest,
+): Promise<{ status: number }> {
+  const principal = await findPrincipal(context, token);
+  if (!principal) throw new AppError('UNAUTHENTICATED');
+  const input = { path: {}, query: {}, headers: {}, body };
+  return setPixLimits.run(context, { input, principal, request: requestFacts(context) });
+}
