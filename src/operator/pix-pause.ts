@@ -71,7 +71,7 @@ export const resumePix: Op<Decision, PauseView> = {
       const outcome = since ? `commits lost since ${since}` : 'no commits lost';
       return { result: undefined, targets: ['pix'], outcome };
     });
-    if (lostSince) await queueForgottenEvents(context);
+    if (lostSince) await queueForgottenEvents(context, lostSince);
     context.log.warn({ operator, lostSince }, 'an operator resumed sends');
     return { lostSince: lostSince?.toISOString() ?? null };
   },

@@ -261,6 +261,19 @@ test('every table takes its good row', async () => {
   await put('jobs', leased);
 });
 
+test('webhook_events_attention follows the status, whoever writes it', async () => {
+  const attentionOf = async (id: unknown) =>
+    (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
+  const id = await put('webhook_events', { status: 'received' });
+  assert.equal(await attentionOf(id), null);
+  for (const status of ['parked', 'anomaly', 'processed', 'orphaned', 'ignored']) {
+    const expected = ['processed', 'ignored'].includes(status) ? null : status;
+    await rows('update webhook_events set status = $2 where id = $1', [id, status]);
+    assert.equal(await attentionOf(id), expected);
+    assert.equal(await attentionOf(await put('webhook_events', { status })), expected);
+  }
+});
+
 test('no constraint, unique index or trigger of the schema is without a test', async () => {
   const inSchema = await rows<{ name: string }>(`
     select conname as name from pg_constraint
@@ -282,6 +295,7 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'security_events_kept',
     'pix_timeline_append_only',
     'onboarding_applications_moves_forward',
+    'webhook_events_attention',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
     'pix_transactions_corrected',

@@ -26,13 +26,13 @@ async function openJobs(eventId: string): Promise<number> {
 
 test('an event whose job was ended without it gets another one, once', async () => {
   const eventId = await deliverWithJob('done');
-  await queueForgottenEvents(app.context);
-  await queueForgottenEvents(app.context);
+  await queueForgottenEvents(app.context, app.clock.now());
+  await queueForgottenEvents(app.context, app.clock.now());
   assert.equal(await openJobs(eventId), 1);
 });
 
 test('an event whose job is dead is left to an operator', async () => {
   const eventId = await deliverWithJob('dead');
-  await queueForgottenEvents(app.context);
+  await queueForgottenEvents(app.context, app.clock.now());
   assert.equal(await openJobs(eventId), 0);
 });

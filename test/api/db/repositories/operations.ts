@@ -152,7 +152,7 @@ export const operationCases: Readonly<Record<string, Cases>> = {
       }),
   },
   'settlement/forgotten-events-repository.ts': {
-    queueForgottenEvents: (context) => forgotten.queueForgottenEvents(context),
+    queueForgottenEvents: (context) => forgotten.queueForgottenEvents(context, new Date(0)),
   },
   'settlement/reconciliation-repository.ts': reconciliationCases,
   'jobs/job-repository.ts': jobCases,
