@@ -153,9 +153,9 @@ export const PixTransaction = defineEntity({
   triggers: [
     {
       // COMPLETED and FAILED are final, for every writer. Only a FAILED transaction that was paid
-      // is corrected, once.
+      // is corrected, once. A trigger before each update would lock each row in the log.
       name: 'pix_transactions_final_status',
-      timing: 'before',
+      timing: 'after',
       events: ['update'],
       when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection})`,
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
@@ -170,7 +170,7 @@ export const PixTransaction = defineEntity({
     {
       // What was asked for and what was paid, once it has ended. An erasure masks the key.
       name: 'pix_transactions_facts',
-      timing: 'before',
+      timing: 'after',
       events: ['update'],
       when: `old.status <> 'PROCESSING' and (old.amount <> new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
       body: "raise exception 'the facts of a transaction do not change' using errcode = 'check_violation';",
