@@ -2,7 +2,7 @@
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
@@ -63,9 +63,8 @@ const openJobs = (['queued', 'running', 'dead'] as const)
 
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
- * `jobs_dead`, `webhook_events_attention`, `pix_transactions_unsettled`,
- * `reconciliation_differences_open`), so that the cost depends on the backlog and not on the size
- * of the tables.
+ * `jobs_dead`, `webhook_events_attention`, `reconciliation_differences_open`) or the
+ * table `pix_open`, so that the cost depends on the backlog and not on the size of the others.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -112,7 +111,7 @@ export const backlogStatement = statement({
                    count(*) filter (where phase = 'PAYING' and updated_at <= ${overdueSince}
                        and (claimed_until is null or claimed_until <= ${now}))::int as overdue,
                    count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
-              from pix_transactions t where ${isUnsettled('t')}) unended,
+              from ${openTransactions} where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,
              count(*) filter (where found_at < ${oldSince})::int as old
               from reconciliation_differences where closed_at is null) differing`,

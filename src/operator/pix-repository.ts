@@ -5,7 +5,11 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
-import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
+import {
+  isUnsettled,
+  openTransactions,
+  type PixTransaction,
+} from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
 import type { PixPhase, PixStatus } from '../domain/pix.ts';
@@ -95,7 +99,7 @@ export const pixStatements = {
       acceptedSince: 'timestamptz',
     },
     text: ({ limit, payingSince, now, acceptedSince, ...by }) => sql<InspectedPix>`
-      select ${columns} from pix_transactions t
+      select ${columns} from ${openTransactions}
        where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter(by)}
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and t.updated_at <= ${payingSince}

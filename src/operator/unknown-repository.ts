@@ -5,12 +5,12 @@ import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
 import { isAccountedFor, isRefusal } from '../pix/attempt-repository.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
 const answers = `
-    from pix_transactions t
+    from ${openTransactions}
     join pix_timeline answer on answer.transaction_id = t.id
      and (answer.phase = 'UNKNOWN' or answer.phase = 'PAYING' and answer.attempt > 1)
    where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'
@@ -82,7 +82,7 @@ const findRefused = statement({
   text: ({ codes, after, now, limit }) => sql<RefusedRow>`
     select t.id, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
            s.id as session_id, s.sealed_token
-      from pix_transactions t
+      from ${openTransactions}
       left join lateral (select provider_code as code from pix_timeline
                           where transaction_id = t.id and provider_code = any(${codes})
                           order by id desc limit 1) last on true

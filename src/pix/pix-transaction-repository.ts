@@ -85,13 +85,20 @@ export function matchesCallId(calls: string): string {
 }
 
 /**
- * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
- * payer.
+ * A condition: a transaction is not settled. A charge that has its code waits for its payer.
  * @param table the transactions.
  */
 export function isUnsettled(table: string): string {
   return `${table}.status = 'PROCESSING' and ${table}.qr_code is null`;
 }
+
+/**
+ * The open transactions `t`, without charges that wait for their payer: a part of a FROM clause, for
+ * the condition `isUnsettled('t')`.
+ */
+export const openTransactions = `
+      (select transaction_id from pix_open where expires_at is null) open
+      join pix_transactions t on t.id = any(array[open.transaction_id])`;
 
 /**
  * When the claim of a process that starts to work on a transaction now expires: after the longest

@@ -19,6 +19,14 @@ function statusAndPhaseAgree(): string {
   return pixStatuses.map(pair).join(' or ');
 }
 
+/** Whether a version of a row belongs in `pix_open`. */
+const isOpen = (row: 'old' | 'new'): string =>
+  `(${row}.status = 'PROCESSING' and (${row}.qr_code is null or ${row}.expires_at is not null))`;
+
+/** When a charge expires that has its code: the column of `pix_open`. */
+const expiry = (row: 'old' | 'new'): string =>
+  `case when ${row}.qr_code is not null then ${row}.expires_at end`;
+
 /** The transactions that an event of the provider creates, not a request. */
 const reportedOnly = isOneOf('operation', ['RECEIVED', ...refundTypes]);
 
@@ -45,7 +53,8 @@ const isCorrection =
 
 /**
  * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a
- * payment (the migration `room_for_steps`).
+ * payment (the migration `room_for_steps`). No index has a column that changes when a payment is
+ * accepted or ends, so that these updates change no index (PostgreSQL, "Heap-Only Tuples").
  */
 export const PixTransaction = defineEntity({
   name: 'PixTransaction',
@@ -118,20 +127,6 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id") where "created_at" is not null',
     },
     {
-      // Unfinished transactions, without charges that have a code: these may wait for ever. No
-      // indexed column changes when a payment is accepted, so that this update changes no index
-      // (PostgreSQL, "Heap-Only Tuples"), which saves a sixth of the cost of a send there.
-      name: 'pix_transactions_unsettled',
-      expression:
-        'create index "pix_transactions_unsettled" on "pix_transactions" ("created_at") where "status" = \'PROCESSING\' and "qr_code" is null',
-    },
-    {
-      // The charges that the sweep ends, one day after they have expired.
-      name: 'pix_transactions_expiring',
-      expression:
-        'create index "pix_transactions_expiring" on "pix_transactions" ("expires_at") where "status" = \'PROCESSING\' and "expires_at" is not null',
-    },
-    {
       // Corrections are rare; an operator lists them.
       name: 'pix_transactions_corrected',
       expression:
@@ -159,6 +154,28 @@ export const PixTransaction = defineEntity({
       events: ['update'],
       when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection})`,
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
+    },
+    {
+      name: 'pix_transactions_opened',
+      timing: 'after',
+      events: ['insert'],
+      when: isOpen('new'),
+      body: `insert into pix_open (transaction_id, expires_at) values (new.id, ${expiry('new')}); return null;`,
+    },
+    {
+      // A charge that has its code waits for its payer.
+      name: 'pix_transactions_waiting',
+      timing: 'after',
+      events: ['update'],
+      when: `${isOpen('new')} and (not ${isOpen('old')} or ${expiry('old')} is distinct from ${expiry('new')})`,
+      body: `insert into pix_open (transaction_id, expires_at) values (new.id, ${expiry('new')}) on conflict (transaction_id) do update set expires_at = excluded.expires_at; return null;`,
+    },
+    {
+      name: 'pix_transactions_closed',
+      timing: 'after',
+      events: ['update'],
+      when: `old.status = 'PROCESSING' and not ${isOpen('new')}`,
+      body: 'delete from pix_open where transaction_id = new.id; return null;',
     },
     {
       // The timeline has no foreign key.

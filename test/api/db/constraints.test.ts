@@ -261,6 +261,36 @@ test('every table takes its good row', async () => {
   await put('jobs', leased);
 });
 
+test('pix_open has the transactions that are not settled, and charges until they expire', async () => {
+  const found = (id: unknown) =>
+    rows('select expires_at from pix_open where transaction_id = $1', [id]);
+  const set = (id: unknown, columns: string) =>
+    rows(`update pix_transactions set ${columns} where id = $1`, [id]);
+  const settled = `status = 'COMPLETED', phase = 'SETTLED', settled_at = updated_at`;
+
+  const send = await put('pix_transactions', { end_to_end: uuid() });
+  assert.deepEqual(await found(send), [{ expires_at: null }]);
+  await set(send, `phase = 'ACCEPTED'`);
+  assert.deepEqual(await found(send), [{ expires_at: null }]);
+  await set(send, settled);
+  assert.deepEqual(await found(send), []);
+
+  for (const expires_at of [null, at]) {
+    const id = await put('pix_transactions', { ...charge(), expires_at });
+    assert.deepEqual(await found(id), [{ expires_at: null }]);
+    await set(id, `qr_code = 'a code'`);
+    assert.deepEqual(await found(id), expires_at ? [{ expires_at }] : []);
+    await set(id, 'qr_code = null');
+    assert.deepEqual(await found(id), [{ expires_at: null }]);
+    await set(id, `qr_code = 'a code', expires_at = updated_at + interval '1 hour'`);
+    assert.equal((await found(id)).length, 1);
+    assert.notDeepEqual(await found(id), [{ expires_at }]);
+    await set(id, settled);
+    assert.deepEqual(await found(id), []);
+  }
+  assert.deepEqual(await found(await put('pix_transactions', received)), []);
+});
+
 test('webhook_events_attention follows the status, whoever writes it', async () => {
   const attentionOf = async (id: unknown) =>
     (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
@@ -296,6 +326,9 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'pix_timeline_append_only',
     'onboarding_applications_moves_forward',
     'webhook_events_attention',
+    'pix_transactions_opened',
+    'pix_transactions_waiting',
+    'pix_transactions_closed',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
     'pix_transactions_corrected',

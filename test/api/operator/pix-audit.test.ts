@@ -410,6 +410,11 @@ const breaks: readonly Break[] = [
     spoil: ({ id }) => note(id, 'SETTLED', { note: 'IDENTIFIED', event_id: randomUUID() }),
   },
   {
+    rule: 'open_is_found',
+    prepare: accepted,
+    spoil: ({ id }) => rows('delete from pix_open where transaction_id = $1', [id]),
+  },
+  {
     rule: 'outcome_agrees',
     prepare: completed,
     spoil: ({ id }) => update(id, `outcome = 'unknown'`),
