@@ -1,20 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, isOneOf } from './columns.ts';
-
-/**
- * The attention that a status asks for.
- * @param status what holds it, in SQL.
- */
-export function attentionOf(status: string): string {
-  return `case when ${isOneOf(status, ['parked', 'orphaned', 'anomaly'])} then ${status} end`;
-}
+import { attentionOf } from '../attention.ts';
+import { isOneOf } from '../statement.ts';
+import { instant } from './columns.ts';
 
 /**
  * A payload that the provider posted, once per content.
  *
  * No index has the status, nor another column that changes when an ordinary event is settled: that
  * update changes no index (PostgreSQL, "Heap-Only Tuples"). The pages keep room for it (the
- * migration `room_for_results`). A `received` event is found by its job.
+ * migration `webhook_attention`). A `received` event is found by its job.
  */
 export const WebhookEvent = defineEntity({
   name: 'WebhookEvent',
