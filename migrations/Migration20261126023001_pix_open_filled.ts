@@ -35,7 +35,7 @@ const fillSome = `
        and "status" = 'PROCESSING'
      order by "id" for share of t
   )
-  insert into "pix_open" ("transaction_id", "expires_at")
-  select "id", case when "qr_code" is not null then "expires_at" end from unlisted
+  insert into "pix_open" ("transaction_id", "has_code", "expires_at")
+  select "id", "qr_code" is not null, "expires_at" from unlisted
       on conflict do nothing
   returning "transaction_id"`;

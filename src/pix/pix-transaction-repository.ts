@@ -118,7 +118,7 @@ export function isAbandoned(table: string, untouchedSince: string, now: string):
  * the condition `isUnsettled('t')`.
  */
 export const openTransactions = `
-      (select transaction_id from pix_open where expires_at is null) open
+      (select transaction_id from pix_open where not has_code) open
       join pix_transactions t on t.id = any(array[open.transaction_id])`;
 
 /**

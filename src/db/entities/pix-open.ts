@@ -13,7 +13,9 @@ export const PixOpen = defineEntity({
   properties: {
     /** No foreign key: its check would lock the transaction's row. No transaction is removed. */
     transactionId: p.uuid().primary(),
-    /** When a charge expires that has its code and waits for its payer; null for all others. */
+    /** Whether it is a charge that has its QR code, and waits for its payer. */
+    hasCode: p.boolean(),
+    /** When a charge expires; null: never. */
     expiresAt: instant().nullable(),
   },
   indexes: [

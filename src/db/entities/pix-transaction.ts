@@ -23,9 +23,8 @@ function statusAndPhaseAgree(): string {
 const isOpen = (row: 'old' | 'new'): string =>
   `(${row}.status = 'PROCESSING' and (${row}.qr_code is null or ${row}.expires_at is not null))`;
 
-/** When a charge expires that has its code: the column of `pix_open`. */
-const expiry = (row: 'old' | 'new'): string =>
-  `case when ${row}.qr_code is not null then ${row}.expires_at end`;
+const openRow =
+  'insert into pix_open (transaction_id, has_code, expires_at) values (new.id, new.qr_code is not null, new.expires_at)';
 
 /** The transactions that an event of the provider creates, not a request. */
 const reportedOnly = isOneOf('operation', ['RECEIVED', ...refundTypes]);
@@ -160,15 +159,15 @@ export const PixTransaction = defineEntity({
       timing: 'after',
       events: ['insert'],
       when: isOpen('new'),
-      body: `insert into pix_open (transaction_id, expires_at) values (new.id, ${expiry('new')}); return null;`,
+      body: `${openRow}; return null;`,
     },
     {
       // A charge that has its code waits for its payer.
       name: 'pix_transactions_waiting',
       timing: 'after',
       events: ['update'],
-      when: `${isOpen('new')} and (not ${isOpen('old')} or ${expiry('old')} is distinct from ${expiry('new')})`,
-      body: `insert into pix_open (transaction_id, expires_at) values (new.id, ${expiry('new')}) on conflict (transaction_id) do update set expires_at = excluded.expires_at; return null;`,
+      when: `${isOpen('new')} and (not ${isOpen('old')} or (old.qr_code is null) <> (new.qr_code is null) or old.expires_at is distinct from new.expires_at)`,
+      body: `${openRow} on conflict (transaction_id) do update set has_code = excluded.has_code, expires_at = excluded.expires_at; return null;`,
     },
     {
       name: 'pix_transactions_closed',

@@ -263,28 +263,28 @@ test('every table takes its good row', async () => {
 
 test('pix_open has the transactions that are not settled, and charges until they expire', async () => {
   const found = (id: unknown) =>
-    rows('select expires_at from pix_open where transaction_id = $1', [id]);
+    rows('select has_code, expires_at from pix_open where transaction_id = $1', [id]);
   const set = (id: unknown, columns: string) =>
     rows(`update pix_transactions set ${columns} where id = $1`, [id]);
   const settled = `status = 'COMPLETED', phase = 'SETTLED', settled_at = updated_at`;
 
   const send = await put('pix_transactions', { end_to_end: uuid() });
-  assert.deepEqual(await found(send), [{ expires_at: null }]);
+  assert.deepEqual(await found(send), [{ has_code: false, expires_at: null }]);
   await set(send, `phase = 'ACCEPTED'`);
-  assert.deepEqual(await found(send), [{ expires_at: null }]);
+  assert.deepEqual(await found(send), [{ has_code: false, expires_at: null }]);
   await set(send, settled);
   assert.deepEqual(await found(send), []);
 
   for (const expires_at of [null, at]) {
     const id = await put('pix_transactions', { ...charge(), expires_at });
-    assert.deepEqual(await found(id), [{ expires_at: null }]);
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at }]);
     await set(id, `qr_code = 'a code'`);
-    assert.deepEqual(await found(id), expires_at ? [{ expires_at }] : []);
+    assert.deepEqual(await found(id), expires_at ? [{ has_code: true, expires_at }] : []);
     await set(id, 'qr_code = null');
-    assert.deepEqual(await found(id), [{ expires_at: null }]);
-    await set(id, `qr_code = 'a code', expires_at = updated_at + interval '1 hour'`);
-    assert.equal((await found(id)).length, 1);
-    assert.notDeepEqual(await found(id), [{ expires_at }]);
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at }]);
+    await set(id, `expires_at = '2027-01-01T00:00:00Z'`);
+    const later = new Date('2027-01-01T00:00:00Z');
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at: later }]);
     await set(id, settled);
     assert.deepEqual(await found(id), []);
   }
