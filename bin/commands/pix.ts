@@ -217,7 +217,7 @@ async function audit({ call, terminal }: Context, options: JsonOption) {
   const { invariants, checked } = result;
   const broken = invariants.filter((one) => one.broken > 0).length;
   const rows =
-    `${checked.transactions} transactions, ${checked.events} waiting events, ` +
+    `${checked.transactions} transactions, ${checked.events} events, ` +
     `${checked.jobs} running jobs`;
   terminal.result(
     result,

@@ -1,5 +1,5 @@
 /**
- * What the audit reads: pages of transactions, waiting events and running jobs, and the rows that
+ * What the audit reads: pages of transactions, events and running jobs, and the rows that
  * break an invariant. Each invariant of events and jobs ensures that every event of the provider is
  * settled; those of transactions are in `pix-invariants-repository.ts`. The statements are SQL,
  * because the simulation runs the audit.
@@ -113,13 +113,6 @@ export const auditedInvariants: Readonly<Record<AuditedKind, readonly Invariant[
   job: jobInvariants,
 };
 
-/** They include an event that is an anomaly by one of its items while another item waits. */
-const waitingEvents = `
-  select id, received_at from webhook_events where status in ('received', 'parked')
-   union all
-  select e.id, e.received_at from webhook_events e
-   where e.status = 'anomaly' and exists (select from webhook_waits w where w.event_id = e.id)`;
-
 const counted = (name: string, text: string) =>
   statement({
     name: `audit-count-${name}`,
@@ -127,14 +120,15 @@ const counted = (name: string, text: string) =>
     text: () => sql<{ rows: number }>`${text}`,
   });
 
-const counts = {
-  transaction: counted(
-    'transactions',
-    `select greatest((select count(*) from (select from pix_transactions limit 100000) as few),
+/** Counts few rows; for many it returns the server's estimate. */
+const estimated = (table: 'pix_transactions' | 'webhook_events'): string =>
+  `select greatest((select count(*) from (select from ${table} limit 100000) as few),
                      (select reltuples::bigint from pg_class
-                       where oid = 'pix_transactions'::regclass))::float8 as rows`,
-  ),
-  event: counted('events', `select count(*)::float8 as rows from (${waitingEvents}) as waiting`),
+                       where oid = '${table}'::regclass))::float8 as rows`;
+
+const counts = {
+  transaction: counted('transactions', estimated('pix_transactions')),
+  event: counted('events', estimated('webhook_events')),
   job: counted('jobs', `select count(*)::float8 as rows from jobs where status = 'running'`),
 } as const;
 
@@ -148,16 +142,10 @@ const pages = {
   }),
   event: statement({
     name: 'audit-events',
-    parameters: {
-      afterTime: 'timestamptz',
-      after: 'uuid',
-      until: 'timestamptz',
-      limit: 'int',
-    },
-    text: ({ afterTime, after, until, limit }) => sql<AuditedRow>`
-      select id, received_at as at from (${waitingEvents}) as waiting
-       where received_at <= ${until} and (received_at, id) > (${afterTime}, ${after})
-       order by received_at, id limit ${limit}`,
+    parameters: { after: 'uuid', until: 'timestamptz', limit: 'int' },
+    text: ({ after, until, limit }) => sql<AuditedRow>`
+      select id, received_at as at from webhook_events
+       where id > ${after} and received_at <= ${until} order by id limit ${limit}`,
   }),
   job: statement({
     name: 'audit-jobs',
@@ -169,7 +157,7 @@ const pages = {
   }),
 } as const;
 
-/** @returns how many rows of a kind there are; for many transactions, the server's estimate. */
+/** @returns how many rows of a kind there are; for many, the server's estimate. */
 export async function countRows(
   { db }: Pick<LocalContext, 'db'>,
   kind: AuditedKind,
@@ -191,10 +179,8 @@ export function readPage(
   switch (kind) {
     case 'transaction':
       return db.query(pages.transaction, { after: after?.id ?? nilUuid, until, limit });
-    case 'event': {
-      const afterTime = after?.at ?? new Date(0);
-      return db.query(pages.event, { afterTime, after: after?.id ?? nilUuid, until, limit });
-    }
+    case 'event':
+      return db.query(pages.event, { after: after?.id ?? nilUuid, until, limit });
     case 'job':
       return db.query(pages.job, { after: after?.id ?? '0', until, limit });
   }

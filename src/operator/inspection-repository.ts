@@ -2,8 +2,9 @@
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isAbandoned, isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isAbandoned, isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
+import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
@@ -53,11 +54,17 @@ const isFailing =
   `last_error is not null and (unique_key like 'every:%' or ` +
   `attempts - (status = 'running')::int >= ${failedOften})`;
 
+/** The jobs that settle events, and those that could not. Each part uses a partial index. */
+const openJobs = (['queued', 'running', 'dead'] as const)
+  .map(
+    (status) => `select payload from jobs where status = '${status}' and kind = 'settle-webhook'`,
+  )
+  .join(' union all ');
+
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
- * `jobs_dead`, `webhook_events_waiting`, `webhook_events_flagged`, `pix_transactions_unsettled`,
- * `reconciliation_differences_open`), so that the cost depends on the backlog and not on the size
- * of the tables.
+ * `jobs_dead`, `webhook_events_attention`, `reconciliation_differences_open`) or the
+ * table `pix_open`, so that the cost depends on the backlog and not on the size of the others.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -82,19 +89,20 @@ export const backlogStatement = statement({
                              '[]'::jsonb)
               from (select * from queue order by kind, state) queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
-           waiting.received, waiting.parked, unsettled.orphaned, unsettled.anomaly,
+           (select count(*)::int from webhook_events
+             where id = any(array(select (payload->>'eventId')::uuid from (${openJobs}) as open))
+               and status = 'received') as received,
+           flagged.parked, flagged.orphaned, flagged.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",
            unended.accepted, unended.oldest_accepted_at as "oldestAcceptedAt", unended.overdue,
            unended.held,
            differing.differences, differing.old as "oldDifferences",
            ${isPixPaused} as "isPaused",
            (select count(*)::int from pix_unaccounted_lines line where ${isBlocking}) as unaccounted
-      from (select count(*) filter (where status = 'received')::int as received,
-                   count(*) filter (where status = 'parked')::int as parked
-              from webhook_events where status in ('received', 'parked')) waiting,
-           (select count(*) filter (where status = 'orphaned')::int as orphaned,
-                   count(*) filter (where status = 'anomaly')::int as anomaly
-              from webhook_events where status in ('orphaned', 'anomaly')) unsettled,
+      from (select count(*) filter (where attention = 'parked')::int as parked,
+                   count(*) filter (where attention = 'orphaned')::int as orphaned,
+                   count(*) filter (where attention = 'anomaly')::int as anomaly
+              from webhook_events where attention is not null) flagged,
            (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
                    min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
                    count(*) filter (where phase = 'ACCEPTED' and operation = 'SEND')::int
@@ -103,7 +111,7 @@ export const backlogStatement = statement({
                    count(*) filter (where phase = 'PAYING'
                        and ${isAbandoned('t', overdueSince, now)})::int as overdue,
                    count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
-              from pix_transactions t where ${isUnsettled('t')}) unended,
+              from ${openTransactions} where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,
              count(*) filter (where found_at < ${oldSince})::int as old
               from reconciliation_differences where closed_at is null) differing`,
@@ -185,11 +193,16 @@ export interface WebhookState {
 
 const webhookState = statement({
   name: 'ops-inspect-webhooks',
-  parameters: { refusedSince: 'timestamptz', unreadSince: 'timestamptz', reasons: 'text[]' },
-  text: ({ refusedSince, unreadSince, reasons }) => sql<WebhookState>`
-    select (select max(received_at) from webhook_events) as "newestAt",
+  parameters: {
+    refusedSince: 'timestamptz',
+    unreadSince: 'timestamptz',
+    unreadFrom: 'uuid',
+    reasons: 'text[]',
+  },
+  text: ({ refusedSince, unreadSince, unreadFrom, reasons }) => sql<WebhookState>`
+    select (select received_at from webhook_events order by id desc limit 1) as "newestAt",
            (select count(*)::int from webhook_events
-             where received_at >= ${unreadSince}
+             where id >= ${unreadFrom} and received_at >= ${unreadSince}
                and (status = 'ignored' and results @? '$[*].transactionId'
                     or exists (select from jsonb_array_elements(results) as item
                                 where item->>'reason' = any(${reasons})))) as unread,
@@ -208,6 +221,7 @@ export async function readWebhookState(
   const [state] = await db.query(webhookState, {
     refusedSince,
     unreadSince,
+    unreadFrom: firstUuidAt(unreadSince),
     reasons: unreadReasons,
   });
   if (!state) throw new Error('the state of the webhooks has no row');

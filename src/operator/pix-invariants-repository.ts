@@ -184,6 +184,13 @@ export const pixInvariants: readonly Invariant[] = [
     where: `(t.status = 'PROCESSING') <> (t.settled_at is null)`,
   }),
   invariant({
+    name: 'open_is_found',
+    says: 'The sweep finds a transaction that is not settled, or that expires',
+    found: `t.phase || ' without a row in pix_open'`,
+    where: `t.status = 'PROCESSING' and (t.qr_code is null or t.expires_at is not null)
+            and not exists (select from pix_open o where o.transaction_id = t.id)`,
+  }),
+  invariant({
     name: 'timeline_begins',
     says: 'A timeline begins with RESERVED, that of a received Pix or a refund with SETTLED',
     found: `coalesce('begins with ' || first.phase, 'no timeline')`,

@@ -9,6 +9,7 @@ import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
 import {
   isAbandoned,
   isUnsettled,
+  openTransactions,
   shortTxid,
   type PixTransaction,
 } from '../pix/pix-transaction-repository.ts';
@@ -103,7 +104,7 @@ export const pixStatements = {
       acceptedSince: 'timestamptz',
     },
     text: ({ limit, payingSince, now, acceptedSince, ...by }) => sql<InspectedPix>`
-      select ${columns} from pix_transactions t
+      select ${columns} from ${openTransactions}
        where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter(by)}
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and ${isAbandoned('t', payingSince, now)})

@@ -5,7 +5,7 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { hasResponse, isAccountedFor, isRefusal, wasNotSent } from '../pix/attempt-repository.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 
 /** A condition: the transaction `t` is a send whose outcome the provider's answers leave open. */
@@ -13,7 +13,7 @@ const isUnknown = `${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'U
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
 const answers = `
-    from pix_transactions t
+    from ${openTransactions}
     join pix_timeline answer on answer.transaction_id = t.id
      and ${hasResponse('answer')}
    where ${isUnknown} and not ${wasNotSent('answer')}`;
@@ -84,7 +84,7 @@ const findRefused = statement({
   text: ({ codes, after, now, limit }) => sql<RefusedRow>`
     select t.id, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
            s.id as session_id, s.sealed_token
-      from pix_transactions t
+      from ${openTransactions}
       left join lateral (select provider_code as code from pix_timeline
                           where transaction_id = t.id and provider_code = any(${codes})
                           order by id desc limit 1) last on true

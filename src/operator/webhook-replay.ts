@@ -80,7 +80,7 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
       last = row;
     }
     const isOver = page.length < size && last === (page.at(-1) ?? null);
-    return { events, total, next: isOver ? null : formatCursor(last, after) };
+    return { events, total, next: isOver ? null : (last?.id ?? after ?? nilUuid) };
   },
 };
 
@@ -172,16 +172,8 @@ function summarise(
 
 /** Without a cursor, the position before every event. */
 function readCursor(cursor: string | undefined): EventPage['after'] {
-  if (cursor === undefined) return { receivedAt: new Date(0), id: nilUuid };
-  const [time = '', id = ''] = cursor.split('/');
-  const receivedAt = new Date(time);
-  if (Number.isNaN(receivedAt.getTime()) || !isUuid(id)) {
+  if (cursor !== undefined && !isUuid(cursor)) {
     throw new OpError('REFUSED', `${cursor} is not a cursor`);
   }
-  return { receivedAt, id };
-}
-
-function formatCursor(last: PagedEvent | null, before: string | undefined): string {
-  if (last) return `${last.receivedAt.toISOString()}/${last.id}`;
-  return before ?? `${new Date(0).toISOString()}/${nilUuid}`;
+  return cursor ?? nilUuid;
 }

@@ -1,13 +1,13 @@
 /**
- * Webhook events as operators see them. The statements are SQL: they count items inside JSON, look
- * up a transaction's events by three indexes, and page in the order of a composite key for
- * `webhook replay`, which the simulation runs.
+ * Webhook events as operators see them. The statements are SQL: they count items inside JSON and
+ * page for `webhook replay`, which the simulation runs.
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { waitedIds } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
-import { isUuid } from '../domain/text.ts';
+import { isUuid, nilUuid } from '../domain/text.ts';
+import { firstUuidAt, maxUuid } from '../domain/timed-uuid.ts';
 
 export interface InspectedEvent {
   readonly id: string;
@@ -29,22 +29,44 @@ const columns = `e.id, e.status, e.received_at as "receivedAt", e.processed_at a
 
 const filterParameters = {
   status: 'text null',
+  attention: 'text null',
+  from: 'uuid',
+  to: 'uuid',
   since: 'timestamptz null',
   until: 'timestamptz null',
   ids: 'uuid[] null',
 } as const;
 
+/** The ids bound the times, because no index has these. */
 function filter(by: Readonly<Record<keyof typeof filterParameters, string>>): string {
   return `
   (${by.status} is null or e.status = ${by.status})
+  and (${by.attention} is null or e.attention = ${by.attention})
+  and e.id between ${by.from} and ${by.to}
   and (${by.since} is null or e.received_at >= ${by.since})
   and (${by.until} is null or e.received_at <= ${by.until})
   and (${by.ids} is null or e.id = any(${by.ids}))`;
 }
 
+/** How far the clocks of processes and the provider may be apart. */
+const hourMs = 60 * 60_000;
+
+const flaggedStatuses: readonly WebhookEventStatus[] = ['parked', 'orphaned', 'anomaly'];
+
+function bindFilter({ status, since, until, ids }: EventFilter) {
+  return {
+    status,
+    attention: status && flaggedStatuses.includes(status) ? status : null,
+    from: since ? firstUuidAt(since) : nilUuid,
+    to: until ? firstUuidAt(new Date(until.getTime() + 1)) : maxUuid,
+    since,
+    until,
+    ids,
+  };
+}
+
 const pageParameters = {
   ...filterParameters,
-  afterTime: 'timestamptz',
   after: 'uuid',
   limit: 'int',
 } as const;
@@ -56,29 +78,24 @@ export const eventStatements = {
     parameters: { ...filterParameters, limit: 'int' },
     text: ({ limit, ...by }) => sql<InspectedEvent>`
       select ${columns} from webhook_events e where ${filter(by)}
-       order by e.received_at desc, e.id desc limit ${limit}`,
+       order by e.id desc limit ${limit}`,
   }),
   page: statement({
     name: 'inspect-events-page',
     parameters: pageParameters,
-    text: ({ afterTime, after, limit, ...by }) => sql<PagedEvent>`
-      select e.id, e.status, e.received_at as "receivedAt" from webhook_events e
-       where ${filter(by)} and (e.received_at, e.id) > (${afterTime}, ${after})
-       order by e.received_at, e.id limit ${limit}`,
+    text: ({ after, limit, ...by }) => sql<PagedEvent>`
+      select e.id, e.status from webhook_events e
+       where ${filter(by)} and e.id > ${after} order by e.id limit ${limit}`,
   }),
   count: statement({
     name: 'inspect-events-count',
     parameters: pageParameters,
-    text: ({ afterTime, after, limit, ...by }) => sql<{ events: number }>`
+    text: ({ after, limit, ...by }) => sql<{ events: number }>`
       select count(*)::int as events
         from (select from webhook_events e
-               where ${filter(by)} and (e.received_at, e.id) > (${afterTime}, ${after})
-               limit ${limit}) as counted`,
+               where ${filter(by)} and e.id > ${after} limit ${limit}) as counted`,
   }),
-  /**
-   * The events that a transaction's timeline names, those that wait for one of its ids, and those
-   * that named it while it was open and were ignored.
-   */
+  /** The events that a transaction's timeline names, and those that wait for one of its ids. */
   ofTransaction: statement({
     name: 'inspect-events-of-transaction',
     parameters: { transactionId: 'uuid', limit: 'int' },
@@ -89,13 +106,24 @@ export const eventStatements = {
       select wait.event_id from pix_transactions t
         join webhook_waits wait on wait.id_value in (${waitedIds('t')})
        where t.id = ${transactionId}
-       union
-      select event.id from pix_transactions t
-        join webhook_events event
-          on event.received_at between t.created_at - interval '1 hour'
-                                   and coalesce(t.settled_at, 'infinity') + interval '1 hour'
-         and event.results @> jsonb_build_array(jsonb_build_object('transactionId', t.id))
-       where t.id = ${transactionId}
+       limit ${limit}`,
+  }),
+  /** When a transaction was open. */
+  whenOpen: statement({
+    name: 'inspect-events-when-open',
+    parameters: { transactionId: 'uuid' },
+    text: ({ transactionId }) => sql<{ createdAt: Date; settledAt: Date | null }>`
+      select created_at as "createdAt", settled_at as "settledAt" from pix_transactions
+       where id = ${transactionId}`,
+  }),
+  /** The events of a time that named a transaction, whatever came of them. */
+  naming: statement({
+    name: 'inspect-events-naming',
+    parameters: { transactionId: 'uuid', from: 'uuid', to: 'uuid', limit: 'int' },
+    text: ({ transactionId, from, to, limit }) => sql<{ id: string }>`
+      select id from webhook_events
+       where id between ${from} and ${to}
+         and results @> jsonb_build_array(jsonb_build_object('transactionId', ${transactionId}))
        limit ${limit}`,
   }),
   /** The events that wait for an id, which no transaction may have. */
@@ -137,21 +165,21 @@ export function findEvents(
   which: EventFilter,
   limit: number,
 ): Promise<InspectedEvent[]> {
-  return db.query(eventStatements.list, { ...which, limit });
+  return db.query(eventStatements.list, { ...bindFilter(which), limit });
 }
 
-/** An event of a page, with its position in the order of the pages. */
-export type PagedEvent = Pick<InspectedEvent, 'id' | 'status' | 'receivedAt'>;
+/** An event of a page. The ids are the order of the pages, which is that of the receipts. */
+export type PagedEvent = Pick<InspectedEvent, 'id' | 'status'>;
 
 export interface EventPage {
   readonly which: EventFilter;
-  /** The last event before the page. */
-  readonly after: Pick<PagedEvent, 'receivedAt' | 'id'>;
+  /** The id of the last event before the page. */
+  readonly after: string;
   readonly limit: number;
 }
 
 function bindPage({ which, after, limit }: EventPage) {
-  return { ...which, afterTime: after.receivedAt, after: after.id, limit };
+  return { ...bindFilter(which), after, limit };
 }
 
 /** Oldest first. */
@@ -165,14 +193,25 @@ export async function countEventPage({ db }: Store, page: EventPage): Promise<nu
   return counted?.events ?? 0;
 }
 
-/** Finds the events of a transaction. */
+/**
+ * Finds the events of a transaction: those of its timeline, those that wait for it, and those that
+ * named it while it was open, with an hour on both sides, and were ignored.
+ */
 export async function findEventIdsOfTransaction(
   { db }: Store,
   transactionId: string,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.query(eventStatements.ofTransaction, { transactionId, limit });
-  return rows.map(({ id }) => id);
+  const [open] = await db.query(eventStatements.whenOpen, { transactionId });
+  if (!open) return [];
+  const { createdAt, settledAt } = open;
+  const from = firstUuidAt(new Date(createdAt.getTime() - hourMs));
+  const to = settledAt ? firstUuidAt(new Date(settledAt.getTime() + hourMs)) : maxUuid;
+  const rows = [
+    ...(await db.query(eventStatements.ofTransaction, { transactionId, limit })),
+    ...(await db.query(eventStatements.naming, { transactionId, from, to, limit })),
+  ];
+  return [...new Set(rows.map(({ id }) => id))].slice(0, limit);
 }
 
 /** Finds the events that wait for an id. */

@@ -100,8 +100,7 @@ export function shortTxid(identification: string): string {
 }
 
 /**
- * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
- * payer.
+ * A condition: a transaction is not settled. A charge that has its code waits for its payer.
  * @param table the transactions.
  */
 export function isUnsettled(table: string): string {
@@ -117,6 +116,14 @@ function isUnclaimed(table: string, now: string): string {
 export function isAbandoned(table: string, untouchedSince: string, now: string): string {
   return `${table}.updated_at <= ${untouchedSince} and ${isUnclaimed(table, now)}`;
 }
+
+/**
+ * The open transactions `t`, without charges that wait for their payer: a part of a FROM clause, for
+ * the condition `isUnsettled('t')`.
+ */
+export const openTransactions = `
+      (select transaction_id from pix_open where not has_code) open
+      join pix_transactions t on t.id = any(array[open.transaction_id])`;
 
 /**
  * When the claim of a process that starts to work on a transaction now expires: after the longest

@@ -10,19 +10,18 @@ import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { mayBeLost } from './pause-repository.ts';
-import { isAbandoned, isUnsettled } from './pix-transaction-repository.ts';
+import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
 import type { SoughtSend } from './statement-evidence.ts';
 
 /**
- * Transactions that no process has moved out of some phases for too long, oldest first. The index
- * excludes those that were created since then. A send before PAYING is left out while the commit of
- * its PAYING may be lost.
+ * Transactions that no process has moved out of some phases for too long, oldest first. A send
+ * before PAYING is left out while the commit of its PAYING may be lost.
  */
 const findStale = statement({
   name: 'pix-stale',
   parameters: { phases: 'text[]', untouchedSince: 'timestamptz', now: 'timestamptz', limit: 'int' },
   text: ({ phases, untouchedSince, now, limit }) => sql<{ id: string }>`
-    select id from pix_transactions t
+    select id from ${openTransactions}
      where ${isUnsettled('t')} and created_at <= ${untouchedSince} and phase = any(${phases})
        and ${isAbandoned('t', untouchedSince, now)}
        and (phase = 'PAYING' or not ${mayBeLost('t')})
@@ -61,7 +60,7 @@ export function toSession(row: SessionColumns): StoredSession | null {
 }
 
 /**
- * Charges that wait for a payer, and that expired before a time; the index has no others. Each has
+ * Charges that wait for a payer, and that expired before a time. Each has
  * the active banking session of its owner, if there is one. The one with the oldest look-up comes
  * first.
  */
@@ -71,9 +70,10 @@ const findExpired = statement({
   text: ({ expiredBefore, now, limit }) => sql<ExpiredRow>`
     select t.id, t.user_id, t.amount, t.transaction_identification, t.created_at, t.expires_at,
            s.id as session_id, s.sealed_token
-      from pix_transactions t
+      from (select transaction_id from pix_open where expires_at <= ${expiredBefore}) open
+      join pix_transactions t on t.id = any(array[open.transaction_id])
       left join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
-     where t.status = 'PROCESSING' and t.expires_at <= ${expiredBefore} and t.phase = 'ACCEPTED'
+     where t.status = 'PROCESSING' and t.phase = 'ACCEPTED'
      order by t.updated_at limit ${limit}`,
 });
 
@@ -142,7 +142,7 @@ const findUnconfirmed = statement({
   text: ({ now, acceptedBefore, limit }) => sql<UnconfirmedRow>`
     select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
            s.user_id, s.sealed_token
-      from pix_transactions t
+      from ${openTransactions}
       join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) as since from pix_timeline
                      where transaction_id = t.id and phase = t.phase) waiting on true
@@ -207,7 +207,9 @@ const releaseClaims = statement({
   parameters: {},
   text: () => sql`
     update pix_transactions t set claimed_until = null
-     where ${isUnsettled('t')} and claimed_until is not null`,
+      from pix_open open
+     where t.id = any(array[open.transaction_id]) and ${isUnsettled('t')}
+       and claimed_until is not null`,
 });
 
 /**

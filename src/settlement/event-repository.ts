@@ -1,7 +1,8 @@
 /** Statements about stored events: their receipt, their reading and their end. */
-import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
+import { attentionOf } from '../db/attention.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
+import { timedUuid } from '../domain/timed-uuid.ts';
 import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
 import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
@@ -141,7 +142,7 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
     sought?.ids ?? noIds;
   for (let attempt = 0; attempt < maxStores; attempt += 1) {
     const rows = await db.query(storeWebhookEvent, {
-      eventId: randomUUIDv7(),
+      eventId: timedUuid(receivedAt),
       payloadHash: hash,
       payload,
       now: receivedAt,
@@ -269,8 +270,8 @@ export const finishWebhookEvent = batchedStatement({
        order by move.id, requested.ordinal
     ), ${moving('moves')}, finished as (
       update webhook_events event
-         set status = requested.status, results = requested.results::jsonb,
-             processed_at = requested.attempted_at
+         set status = requested.status, attention = ${attentionOf('requested.status')},
+             results = requested.results::jsonb, processed_at = requested.attempted_at
         from requested
        where event.id = any(array[requested.id])
          and event.processed_at is not distinct from requested.attempted_before

@@ -1,4 +1,4 @@
-/** Measures the plain reference, the practical limit and the service in turn, in several rounds. */
+/** Measures the references and the service in turn, in several rounds. */
 import { cases } from './cases/index.ts';
 import type { CaseName } from './cases/names.ts';
 import { installedTool } from './load.ts';
@@ -7,12 +7,12 @@ import type { Options } from './options.ts';
 import type { Report } from './report.ts';
 import { openStage, type Stage } from './stage.ts';
 import { summary } from './statistics.ts';
-import type { Trio } from './targets.ts';
+import type { Quartet } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
-const inTurn = ['reference', 'grouped', 'ponte'] as const;
+const inTurn = ['reference', 'grouped', 'least', 'ponte'] as const;
 
-type Rounds = { readonly [Server in keyof Trio]: Measurement[] };
+type Rounds = { readonly [Server in keyof Quartet]: Measurement[] };
 
 /** @param print receives lines of progress. */
 export async function compare(options: Options, print: (line: string) => void): Promise<Report> {
@@ -23,6 +23,7 @@ export async function compare(options: Options, print: (line: string) => void): 
   const stages = {
     reference: await openStage('reference', { databaseUrl }, parts),
     grouped: await openStage('grouped', { databaseUrl }, parts),
+    least: await openStage('least', { databaseUrl }, parts),
     ponte: await openStage('ponte', { databaseUrl }, parts),
   };
   const { ponte } = stages;
@@ -33,9 +34,9 @@ export async function compare(options: Options, print: (line: string) => void): 
     const run = { number, seconds: forSeconds };
     return measure(target, cases[name], { tool, connections, run });
   };
-  const results = new Map<CaseName, Trio>();
+  const results = new Map<CaseName, Quartet>();
   for (const name of only) {
-    const measured: Rounds = { reference: [], grouped: [], ponte: [] };
+    const measured: Rounds = { reference: [], grouped: [], least: [], ponte: [] };
     print(`${cases[name].title}: warming up`);
     for (const server of inTurn) await runOnce(name, stages[server], options.warmUpSeconds);
     for (let round = 1; round <= rounds; round += 1) {
@@ -47,11 +48,14 @@ export async function compare(options: Options, print: (line: string) => void): 
       }
       print(`${cases[name].title}: round ${round}, ${rates.join('/s, ')}/s`);
     }
-    const { reference, grouped, ponte: own } = measured;
-    const summaries = { reference: summary(reference), grouped: summary(grouped) };
-    results.set(name, { ...summaries, ponte: summary(own) });
+    results.set(name, {
+      reference: summary(measured.reference),
+      grouped: summary(measured.grouped),
+      least: summary(measured.least),
+      ponte: summary(measured.ponte),
+    });
   }
-  const all = [...results.values()].map((trio) => trio.ponte);
+  const all = [...results.values()].map((measured) => measured.ponte);
   const longestDelayMs = (of: readonly Measurement[]): number =>
     Math.max(...of.map(({ loopDelayMs }) => loopDelayMs));
   const memory = all.map(({ memoryMb }) => memoryMb).filter((mb) => mb !== null);
@@ -66,7 +70,9 @@ export async function compare(options: Options, print: (line: string) => void): 
       idleMb: ponte.idleMb,
       loadedMb: memory.length === 0 ? null : Math.max(...memory),
       loopDelayMs: longestDelayMs(all),
-      referenceLoopDelayMs: longestDelayMs([...results.values()].map((trio) => trio.reference)),
+      referenceLoopDelayMs: longestDelayMs(
+        [...results.values()].map((measured) => measured.reference),
+      ),
     },
   };
 }

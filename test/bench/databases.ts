@@ -11,8 +11,19 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
+/** Tables that precede those of the service. */
+export interface OwnSchema {
+  readonly name: string;
+  /** The statements that create it. */
+  readonly text: string;
+}
+
 /** Creates and migrates `ponte_bench_<name>`, after dropping one left by an earlier run. */
-export async function createBenchDatabase(serverUrl: string, name: string): Promise<BenchDatabase> {
+export async function createBenchDatabase(
+  serverUrl: string,
+  name: string,
+  { schema }: { readonly schema?: OwnSchema | undefined } = {},
+): Promise<BenchDatabase> {
   const database = `ponte_bench_${name}`;
   const drop = async (): Promise<void> => {
     await onServer(serverUrl, `drop database if exists ${database} with (force)`);
@@ -26,6 +37,7 @@ export async function createBenchDatabase(serverUrl: string, name: string): Prom
   } finally {
     await db.close();
   }
+  if (schema) await createSchema(url, schema);
   const client = new pg.Client({ connectionString: url });
   // An error of the connection also fails the running statement.
   client.on('error', () => undefined);
@@ -38,4 +50,16 @@ export async function createBenchDatabase(serverUrl: string, name: string): Prom
       await drop();
     },
   };
+}
+
+/** Creates tables that precede those of the service in every later connection, for all roles. */
+export async function createSchema(url: string, { name, text }: OwnSchema): Promise<void> {
+  const database = new URL(url).pathname.slice(1);
+  await onServer(url, text);
+  await onServer(
+    url,
+    `grant usage on schema ${name} to public;
+     grant all on all tables in schema ${name} to public;
+     alter database ${database} set search_path = ${name}, public`,
+  );
 }

@@ -4,8 +4,8 @@ import { caseNames, type CaseName } from './cases/names.ts';
 
 export const help = `Usage: npm run bench -- [options]
 
-Runs three servers on one PostgreSQL, in turn: a plain reference, the practical limit (grouped) and
-the service. It needs a PostgreSQL server, where it creates and drops databases named
+Runs four servers on one PostgreSQL, in turn: a plain reference, the practical limit with the rows
+of the service (grouped) and with the fewest rows (least), and the service. It needs a PostgreSQL server, where it creates and drops databases named
 ponte_bench_…:
 
   BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
@@ -17,7 +17,7 @@ before it is measured.
 
   --quick            under a minute: one round of short runs, without the login case, on servers
                      that have just started
-  --rounds N         rounds, each of the three servers in turn (default: 5)
+  --rounds N         rounds, each of the four servers in turn (default: 5)
   --seconds N        how long a case is under load in a round (default: 5)
   --connections N    connections of the load (default: 32)
   --only A,B         cases: ${caseNames.join(', ')}

@@ -6,8 +6,8 @@ import type { Environment } from './settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The service, the plain reference, and the practical limit. */
-export type ServerName = 'ponte' | 'reference' | 'grouped';
+/** The service, the plain reference, and the practical limits: with its rows, and with the least. */
+export type ServerName = 'ponte' | 'reference' | 'grouped' | 'least';
 
 const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');
 
@@ -16,6 +16,7 @@ const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
   ponte: ['sh', join(root, 'bin', 'ponte'), 'serve'],
   reference: [process.execPath, referenceServer],
   grouped: [process.execPath, referenceServer, 'grouped'],
+  least: [process.execPath, referenceServer, 'least'],
 };
 
 const probe = join(import.meta.dirname, 'event-loop-probe.js');

@@ -5,13 +5,20 @@ import pg from 'pg';
 import { createTestDatabase, serverUrl } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { onlyOnServer } from '../support/open-database.ts';
-import { listen, type ListeningReference } from './reference/listen.ts';
+import { createSchema } from './databases.ts';
+import { leastSchema } from './reference/grouped/least.ts';
+import {
+  listen,
+  referenceNames,
+  type ListeningReference,
+  type ReferenceName,
+} from './reference/listen.ts';
 import { serverEnvironment, webhookSecret } from './settings.ts';
 import { password, storeCustomers } from './target.ts';
 
-for (const name of ['plain', 'grouped'] as const) testReference(name);
+for (const name of referenceNames) testReference(name);
 
-function testReference(name: 'plain' | 'grouped'): void {
+function testReference(name: ReferenceName): void {
   describe(`the ${name} reference server`, onlyOnServer, () => {
     let app: ListeningReference;
     let client: pg.Client;
@@ -20,8 +27,11 @@ function testReference(name: 'plain' | 'grouped'): void {
 
     before(async () => {
       if (!serverUrl) return;
-      const database = parts.adopt(await createTestDatabase(), (made) => made.drop());
-      const { databaseUrl = '' } = database;
+      const database = parts.adopt(await createTestDatabase({ isOwn: name === 'least' }), (made) =>
+        made.drop(),
+      );
+      const { databaseUrl = '', ownerUrl = '' } = database;
+      if (name === 'least') await createSchema(ownerUrl, leastSchema);
       client = new pg.Client({ connectionString: databaseUrl });
       await client.connect();
       parts.defer(() => client.end());

@@ -8,7 +8,7 @@ import {
   verdictsOf,
   type Footprint,
   type Results,
-  type Trio,
+  type Quartet,
   type Verdict,
 } from './targets.ts';
 
@@ -52,9 +52,14 @@ const head = [
 ];
 
 /** The printed names of the servers. */
-const shownServers = { reference: 'plain', grouped: 'grouped', ponte: 'Ponte' } as const;
+const shownServers = {
+  reference: 'plain',
+  grouped: 'grouped',
+  least: 'least',
+  ponte: 'Ponte',
+} as const;
 
-const serverNames = ['reference', 'grouped', 'ponte'] as const;
+const serverNames = ['reference', 'grouped', 'least', 'ponte'] as const;
 
 function cells(one: Measurement): string[] {
   const whole = (value: number | null): string => (value === null ? '-' : value.toFixed(0));
@@ -74,24 +79,28 @@ const ratioHead = [
   'requests/s',
   'plain',
   'grouped',
+  'least',
   'Ponte',
-  'Ponte/plain',
-  'Ponte/grouped',
+  '/plain',
+  '/grouped',
+  '/least',
   'CPU plain',
-  'CPU grouped',
-  'CPU Ponte',
+  'grouped',
+  'least',
+  'Ponte',
 ];
 
 /** One line for each case: rates, ratios, and CPU of the server + PostgreSQL. */
-function ratioCells(title: string, trio: Trio): string[] {
-  const { ofReference, ofGrouped } = ratiosOf(trio);
-  const all = serverNames.map((server) => trio[server]);
+function ratioCells(title: string, measured: Quartet): string[] {
+  const { ofReference, ofGrouped, ofLeast } = ratiosOf(measured);
+  const all = serverNames.map((server) => measured[server]);
   const whole = (value: number | null): string => value?.toFixed(0) ?? '-';
   return [
     title,
     ...all.map(({ perSecond }) => perSecond.toFixed(0)),
     ofReference.toFixed(2),
     ofGrouped.toFixed(2),
+    ofLeast.toFixed(2),
     ...all.map((one) => `${whole(one.serverCpuUs)}+${whole(one.databaseCpuUs)}`),
   ];
 }
@@ -103,14 +112,14 @@ export function said({ target, value, isMet }: Verdict): string {
 /** @returns the text to print. */
 export function reportText(report: Report): string {
   const { tool, connections, rounds, seconds, results, footprint } = report;
-  const rows = [...results].flatMap(([name, trio]) =>
+  const rows = [...results].flatMap(([name, measured]) =>
     serverNames.map((server, place) => [
       place === 0 ? cases[name].title : '',
       shownServers[server],
-      ...cells(trio[server]),
+      ...cells(measured[server]),
     ]),
   );
-  const ratios = [...results].map(([name, trio]) => ratioCells(cases[name].title, trio));
+  const ratios = [...results].map(([name, measured]) => ratioCells(cases[name].title, measured));
   const verdicts = [...results].map(([name]) => {
     const all = verdictsOf(name, results, connections).map(said);
     return `  ${cases[name].title}: ${all.join('; ')}`;
@@ -137,9 +146,9 @@ export function reportText(report: Report): string {
 
 /** @returns every wrong answer and row of a run, with its case and its server. */
 export function faultsOf(results: Results): string[] {
-  return [...results].flatMap(([name, trio]) =>
+  return [...results].flatMap(([name, measured]) =>
     serverNames.flatMap((server) =>
-      trio[server].faults.map((fault) => `${name}, ${shownServers[server]}: ${fault}`),
+      measured[server].faults.map((fault) => `${name}, ${shownServers[server]}: ${fault}`),
     ),
   );
 }
@@ -149,10 +158,10 @@ export function reportJson(report: Report): string {
   const document = {
     ...rest,
     connections,
-    cases: [...results].map(([name, trio]) => ({
+    cases: [...results].map(([name, measured]) => ({
       name,
-      servers: trio,
-      ratios: ratiosOf(trio),
+      servers: measured,
+      ratios: ratiosOf(measured),
       verdicts: verdictsOf(name, results, connections),
     })),
     footprint: { ...footprint, verdicts: footprintVerdicts(footprint) },

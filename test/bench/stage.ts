@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createBenchDatabase, type BenchDatabase } from './databases.ts';
+import { createBenchDatabase, type BenchDatabase, type OwnSchema } from './databases.ts';
 import { memoryMbOf } from './meters.ts';
+import { leastSchema } from './reference/grouped/least.ts';
 import { startServer, type Server, type ServerName } from './processes.ts';
 import { serverEnvironment, type Environment } from './settings.ts';
 import { logInAll, storeCustomers, type Target } from './target.ts';
@@ -26,6 +27,9 @@ export interface Stage {
   readonly idleMb: number | null;
 }
 
+/** The servers that do not store the rows of the service. */
+const schemas: Readonly<Partial<Record<ServerName, OwnSchema>>> = { least: leastSchema };
+
 /** Creates the database, stores the customers, starts the server and logs the customers in. */
 export async function openStage(
   name: ServerName,
@@ -33,8 +37,9 @@ export async function openStage(
   parts: AsyncDisposableStack,
 ): Promise<Stage> {
   const { databaseUrl, database: called = name, nodeArgs = [], env: own = {} } = options;
-  const database = parts.adopt(await createBenchDatabase(databaseUrl, called), (made) =>
-    made.drop(),
+  const database = parts.adopt(
+    await createBenchDatabase(databaseUrl, called, { schema: schemas[name] }),
+    (made) => made.drop(),
   );
   await storeCustomers(database.client);
   const settings = serverEnvironment();

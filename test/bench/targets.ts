@@ -3,13 +3,14 @@ import type { CaseName } from './cases/names.ts';
 import type { Measurement } from './measure.ts';
 
 /** The measurements of the same load on each server. */
-export interface Trio {
+export interface Quartet {
   readonly reference: Measurement;
   readonly grouped: Measurement;
+  readonly least: Measurement;
   readonly ponte: Measurement;
 }
 
-export type Results = ReadonlyMap<CaseName, Trio>;
+export type Results = ReadonlyMap<CaseName, Quartet>;
 
 export interface Verdict {
   /** The target in words, such as `≥ 3.5×`. */
@@ -22,8 +23,8 @@ export interface Verdict {
 const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
   read: 5,
   replay: 5,
-  send: 3.5,
-  webhook: 3.5,
+  send: 2.5,
+  webhook: 2,
   balance: 4,
   login: 0.95,
 };
@@ -31,26 +32,30 @@ const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
 /** The most CPU of a send, of the server and PostgreSQL together, in microseconds. */
 const mostSendUs = 300;
 
+/** The most bytes of PostgreSQL's log for a request. */
+const mostLogBytes: Readonly<Partial<Record<CaseName, number>>> = { send: 1_700, webhook: 2_200 };
+
 /** The least share of the practical limit. */
 const leastOfGrouped = 0.8;
 
 /** The least ratio at one connection, where requests cannot share work: no worse than plain. */
 const leastRatioAtOne = 1;
 
-/** The ratios to the plain reference and to the practical limit. */
-export function ratiosOf({ ponte, reference, grouped }: Trio) {
+/** The ratios to the plain reference and to the practical limits. */
+export function ratiosOf({ ponte, reference, grouped, least }: Quartet) {
   return {
     ofReference: ponte.perSecond / reference.perSecond,
     ofGrouped: ponte.perSecond / grouped.perSecond,
+    ofLeast: ponte.perSecond / least.perSecond,
   };
 }
 
 /** @returns the targets of a case with the measured values. */
 export function verdictsOf(name: CaseName, results: Results, connections: number): Verdict[] {
-  const trio = results.get(name);
-  if (!trio) return [];
-  const { ponte, reference } = trio;
-  const { ofReference, ofGrouped } = ratiosOf(trio);
+  const measured = results.get(name);
+  if (!measured) return [];
+  const { ponte, reference } = measured;
+  const { ofReference, ofGrouped } = ratiosOf(measured);
   const least = connections === 1 ? leastRatioAtOne : leastRatio[name];
   const verdicts: Verdict[] = [];
   if (least !== undefined && name in leastRatio) {
@@ -75,6 +80,14 @@ export function verdictsOf(name: CaseName, results: Results, connections: number
       target: `CPU ≤ ${mostSendUs} µs`,
       value: `${us.toFixed(0)} µs`,
       isMet: us <= mostSendUs,
+    });
+  }
+  const mostBytes = mostLogBytes[name];
+  if (mostBytes !== undefined) {
+    verdicts.push({
+      target: `log ≤ ${mostBytes} B`,
+      value: `${ponte.logBytes.toFixed(0)} B`,
+      isMet: ponte.logBytes <= mostBytes,
     });
   }
   const alone = results.get('read')?.ponte;

@@ -44,11 +44,12 @@ function stepsOf(text: string): readonly Step[] {
   return first?.PLpgSQL_function.action.PLpgSQL_stmt_block.body ?? [];
 }
 
-/** The error that a trigger's function raises; no other kind of body is supported. */
-export function raisedBy(text: string): () => Error {
+/** The error that a trigger's function raises; null: it does something else. */
+export function raisedBy(text: string): (() => Error) | null {
   const [first, ...others] = stepsOf(text);
   const raised = first?.PLpgSQL_stmt_raise;
-  if (!raised || others.some((one) => !one.PLpgSQL_stmt_return)) {
+  if (!raised) return null;
+  if (others.some((one) => !one.PLpgSQL_stmt_return)) {
     throw new NotModelled(`the trigger's function ${text}`);
   }
   const named = raised.options[0]?.PLpgSQL_raise_option.expr.PLpgSQL_expr.query ?? '';

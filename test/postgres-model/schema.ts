@@ -213,7 +213,7 @@ const ofTheServer: ReadonlySet<string> = new Set([
   'security_events_kept',
 ]);
 
-/** Adds a trigger: one that refuses a change, or one that writes rows after a change. */
+/** Adds a trigger: one that refuses a change, before or after it, or one that writes rows after it. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
   if (ofTheServer.has(trigger.trigname ?? '')) return;
@@ -225,8 +225,8 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   const body = making.bodies.get(name) ?? '';
   const scope = scopeOf(table, ['old', 'new'], making);
   const holds = whenClause ? ofRows(scope, condition(whenClause, scope).run) : () => true;
-  if (timing === before && !(events & onInsert)) {
-    const raise = raisedBy(body);
+  const raise = raisedBy(body);
+  if (timing === before && raise && !(events & onInsert)) {
     const on = new Set<'update' | 'delete'>();
     if (events & onDelete) on.add('delete');
     if (events & onUpdate) on.add('update');
@@ -238,8 +238,14 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   }
   if (timing !== 0 || events & onDelete) throw new NotModelled(definition);
   const { compiler, schema } = making;
-  const write = doneBy(body, table.columns, { compiler, catalog: schema });
-  const on = new Set<'insert' | 'update'>([events & onInsert ? 'insert' : 'update']);
+  const write = raise
+    ? () => {
+        throw raise();
+      }
+    : doneBy(body, table.columns, { compiler, catalog: schema });
+  const on = new Set<'insert' | 'update'>();
+  if (events & onInsert) on.add('insert');
+  if (events & onUpdate) on.add('update');
   const fire: AfterTrigger['fire'] = (session, old, next) => {
     if (holds(old, next) === true) write(session, next);
   };

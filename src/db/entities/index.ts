@@ -9,6 +9,7 @@ import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
 import { PixLimit } from './pix-limit.ts';
+import { PixOpen } from './pix-open.ts';
 import { PixPause } from './pix-pause.ts';
 import { PixStatementRead } from './pix-statement-read.ts';
 import { PixTimeline } from './pix-timeline.ts';
@@ -29,6 +30,7 @@ export const entities = [
   LoginAddress,
   PixTransaction,
   PixTimeline,
+  PixOpen,
   PixLimit,
   PixPause,
   PixStatementRead,

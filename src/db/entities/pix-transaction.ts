@@ -19,6 +19,13 @@ function statusAndPhaseAgree(): string {
   return pixStatuses.map(pair).join(' or ');
 }
 
+/** Whether a version of a row belongs in `pix_open`. */
+const isOpen = (row: 'old' | 'new'): string =>
+  `(${row}.status = 'PROCESSING' and (${row}.qr_code is null or ${row}.expires_at is not null))`;
+
+const openRow =
+  'insert into pix_open (transaction_id, has_code, expires_at) values (new.id, new.qr_code is not null, new.expires_at)';
+
 /** The transactions that an event of the provider creates, not a request. */
 const reportedOnly = isOneOf('operation', ['RECEIVED', ...refundTypes]);
 
@@ -45,7 +52,8 @@ const isCorrection =
 
 /**
  * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a
- * payment (the migration `room_for_steps`).
+ * payment (the migration `room_for_steps`). No index has a column that changes when a payment is
+ * accepted or ends, so that these updates change no index (PostgreSQL, "Heap-Only Tuples").
  */
 export const PixTransaction = defineEntity({
   name: 'PixTransaction',
@@ -120,20 +128,6 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_statement" on "pix_transactions" ("user_id", "created_at", "id") where "created_at" is not null',
     },
     {
-      // Unfinished transactions, without charges that have a code: these may wait for ever. No
-      // indexed column changes when a payment is accepted, so that this update changes no index
-      // (PostgreSQL, "Heap-Only Tuples"), which saves a sixth of the cost of a send there.
-      name: 'pix_transactions_unsettled',
-      expression:
-        'create index "pix_transactions_unsettled" on "pix_transactions" ("created_at") where "status" = \'PROCESSING\' and "qr_code" is null',
-    },
-    {
-      // The charges that the sweep ends, one day after they have expired.
-      name: 'pix_transactions_expiring',
-      expression:
-        'create index "pix_transactions_expiring" on "pix_transactions" ("expires_at") where "status" = \'PROCESSING\' and "expires_at" is not null',
-    },
-    {
       // Corrections are rare; an operator lists them.
       name: 'pix_transactions_corrected',
       expression:
@@ -155,12 +149,34 @@ export const PixTransaction = defineEntity({
   triggers: [
     {
       // COMPLETED and FAILED are final, for every writer. Only a FAILED transaction that was paid
-      // is corrected, once.
+      // is corrected, once. A trigger before each update would lock each row in the log.
       name: 'pix_transactions_final_status',
-      timing: 'before',
+      timing: 'after',
       events: ['update'],
       when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection})`,
       body: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
+    },
+    {
+      name: 'pix_transactions_opened',
+      timing: 'after',
+      events: ['insert'],
+      when: isOpen('new'),
+      body: `${openRow}; return null;`,
+    },
+    {
+      // A charge that has its code waits for its payer.
+      name: 'pix_transactions_waiting',
+      timing: 'after',
+      events: ['update'],
+      when: `${isOpen('new')} and (not ${isOpen('old')} or (old.qr_code is null) <> (new.qr_code is null) or old.expires_at is distinct from new.expires_at)`,
+      body: `${openRow} on conflict (transaction_id) do update set has_code = excluded.has_code, expires_at = excluded.expires_at; return null;`,
+    },
+    {
+      name: 'pix_transactions_closed',
+      timing: 'after',
+      events: ['update'],
+      when: `old.status = 'PROCESSING' and not ${isOpen('new')}`,
+      body: 'delete from pix_open where transaction_id = new.id; return null;',
     },
     {
       // The timeline has no foreign key.
@@ -172,7 +188,7 @@ export const PixTransaction = defineEntity({
     {
       // What was asked for and what was paid, once it has ended. An erasure masks the key.
       name: 'pix_transactions_facts',
-      timing: 'before',
+      timing: 'after',
       events: ['update'],
       when: `old.status <> 'PROCESSING' and (old.amount <> new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
       body: "raise exception 'the facts of a transaction do not change' using errcode = 'check_violation';",

@@ -261,6 +261,49 @@ test('every table takes its good row', async () => {
   await put('jobs', leased);
 });
 
+test('pix_open has the transactions that are not settled, and charges until they expire', async () => {
+  const found = (id: unknown) =>
+    rows('select has_code, expires_at from pix_open where transaction_id = $1', [id]);
+  const set = (id: unknown, columns: string) =>
+    rows(`update pix_transactions set ${columns} where id = $1`, [id]);
+  const settled = `status = 'COMPLETED', phase = 'SETTLED', settled_at = updated_at`;
+
+  const send = await put('pix_transactions', { end_to_end: uuid() });
+  assert.deepEqual(await found(send), [{ has_code: false, expires_at: null }]);
+  await set(send, `phase = 'ACCEPTED'`);
+  assert.deepEqual(await found(send), [{ has_code: false, expires_at: null }]);
+  await set(send, settled);
+  assert.deepEqual(await found(send), []);
+
+  for (const expires_at of [null, at]) {
+    const id = await put('pix_transactions', { ...charge(), expires_at });
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at }]);
+    await set(id, `qr_code = 'a code'`);
+    assert.deepEqual(await found(id), expires_at ? [{ has_code: true, expires_at }] : []);
+    await set(id, 'qr_code = null');
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at }]);
+    await set(id, `expires_at = '2027-01-01T00:00:00Z'`);
+    const later = new Date('2027-01-01T00:00:00Z');
+    assert.deepEqual(await found(id), [{ has_code: false, expires_at: later }]);
+    await set(id, settled);
+    assert.deepEqual(await found(id), []);
+  }
+  assert.deepEqual(await found(await put('pix_transactions', received)), []);
+});
+
+test('webhook_events_attention follows the status, whoever writes it', async () => {
+  const attentionOf = async (id: unknown) =>
+    (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
+  const id = await put('webhook_events', { status: 'received' });
+  assert.equal(await attentionOf(id), null);
+  for (const status of ['parked', 'anomaly', 'processed', 'orphaned', 'ignored']) {
+    const expected = ['processed', 'ignored'].includes(status) ? null : status;
+    await rows('update webhook_events set status = $2 where id = $1', [id, status]);
+    assert.equal(await attentionOf(id), expected);
+    assert.equal(await attentionOf(await put('webhook_events', { status })), expected);
+  }
+});
+
 test('no constraint, unique index or trigger of the schema is without a test', async () => {
   const inSchema = await rows<{ name: string }>(`
     select conname as name from pg_constraint
@@ -282,6 +325,10 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'security_events_kept',
     'pix_timeline_append_only',
     'onboarding_applications_moves_forward',
+    'webhook_events_attention',
+    'pix_transactions_opened',
+    'pix_transactions_waiting',
+    'pix_transactions_closed',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
     'pix_transactions_corrected',

@@ -319,6 +319,7 @@ export const refusedPairs: Readonly<
   reconciliation_differences_pkey: [
     { table: 'reconciliation_differences', pair: () => same({ id: 1_000_000 }) },
   ],
+  pix_open_pkey: [{ table: 'pix_open', pair: () => same({ transaction_id: uuid() }) }],
   pix_pauses_pkey: [{ table: 'pix_pauses', pair: () => same({ id: 1_000_000 }) }],
   pix_pauses_one_open: [
     { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },

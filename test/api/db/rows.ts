@@ -117,6 +117,7 @@ export const goodRow = {
     ended_at: at,
     ended_by: 'ana',
   }),
+  pix_open: (): Row => ({ transaction_id: uuid(), has_code: false }),
   pix_statement_reads: (): Row => ({ read_since: at, read_at: at }),
   pix_unaccounted_lines: (): Row => ({ end_to_end: uuid(), amount: 10, found_at: at }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),

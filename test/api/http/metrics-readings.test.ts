@@ -42,13 +42,13 @@ const ago = (ms: number): Date => new Date(app.clock.now().getTime() - ms);
 async function givenJob(
   status: 'queued' | 'running' | 'done' | 'dead',
   runAt: Date,
-  kind = 'settle-webhook',
+  { kind = 'settle-webhook', eventId = null }: { kind?: string; eventId?: string | null } = {},
 ): Promise<void> {
   const running = status === 'running';
   await app.rows(
     `insert into jobs (kind, payload, status, run_at, created_at, finished_at, leased_until,
                        leased_by)
-     values ($1, '{}', $2, $3, $4, $5, $6, $7)`,
+     values ($1, jsonb_build_object('eventId', $8::text), $2, $3, $4, $5, $6, $7)`,
     [
       kind,
       status,
@@ -57,18 +57,23 @@ async function givenJob(
       status === 'done' || status === 'dead' ? app.clock.now() : null,
       running ? app.clock.now() : null,
       running ? 'another process' : null,
+      eventId,
     ],
   );
 }
 
-async function givenEvents(statuses: readonly string[]): Promise<void> {
+/** @returns the id of the last event. */
+async function givenEvents(...statuses: readonly string[]): Promise<string> {
+  let id = '';
   for (const status of statuses) {
+    id = randomUUID();
     await app.rows(
       `insert into webhook_events (id, payload_hash, payload, status, received_at)
        values ($1, $2, '{}', $3, $4)`,
-      [randomUUID(), randomBytes(32), status, app.clock.now()],
+      [id, randomBytes(32), status, app.clock.now()],
     );
   }
+  return id;
 }
 
 interface GivenSend {
@@ -122,14 +127,14 @@ describe('the gauges of the database', () => {
 
   it('show what waits, and for how long', async () => {
     await app.clock.advance(5_000);
-    await givenJob('queued', ago(90_000));
+    await givenJob('queued', ago(90_000), { eventId: await givenEvents('received') });
     await givenJob('queued', ago(1_000));
     await givenJob('queued', ago(-1_000));
-    await givenJob('queued', ago(-1_000), 'sweep-pix');
+    await givenJob('queued', ago(-1_000), { kind: 'sweep-pix' });
     await givenJob('running', ago(1_000));
     await givenJob('done', ago(1_000));
-    await givenJob('dead', ago(9 * minutesMs));
-    await givenEvents(['received', 'received', 'parked', 'orphaned', 'anomaly', 'processed']);
+    await givenJob('dead', ago(9 * minutesMs), { eventId: await givenEvents('received') });
+    await givenEvents('parked', 'orphaned', 'anomaly', 'processed');
     const { id } = await givenUser(app);
     // The sweep touches what it looks at: the age is that of the payment.
     await givenSend(id, {

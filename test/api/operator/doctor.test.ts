@@ -124,9 +124,13 @@ describe('ponte doctor', () => {
     it(`finds more than ${usual} ${name} unusual`, async () => {
       const give = (count: number) =>
         app.rows(
-          `insert into webhook_events (id, payload_hash, payload, status, received_at)
-           select gen_random_uuid(), decode(md5(random()::text || i), 'hex'), null, $1, $2
-             from generate_series(1, $3::int) i`,
+          `with given as (
+             insert into webhook_events (id, payload_hash, payload, status, received_at)
+             select gen_random_uuid(), decode(md5(random()::text || i), 'hex'), null, $1, $2
+               from generate_series(1, $3::int) i
+             returning id)
+           insert into jobs (kind, payload, status, run_at, created_at)
+           select 'settle-webhook', jsonb_build_object('eventId', id), 'queued', $2, $2 from given`,
           [status, app.clock.now(), count],
         );
       const [before] = await app.rows<{ count: number }>(

@@ -1,6 +1,13 @@
-/** The two reference servers on a free port. */
+/** The reference servers on a free port. */
 import { createReference, type ReferenceSettings } from './app.ts';
 import { createGrouped } from './grouped/app.ts';
+import { least } from './grouped/least.ts';
+import { ownRows } from './grouped/statements.ts';
+
+/** The plain server; the grouped one with the rows of the service; the grouped one with the least. */
+export const referenceNames = ['plain', 'grouped', 'least'] as const;
+
+export type ReferenceName = (typeof referenceNames)[number];
 
 export interface ListeningReference {
   readonly url: string;
@@ -8,14 +15,14 @@ export interface ListeningReference {
 }
 
 export async function listen(
-  name: 'plain' | 'grouped',
+  name: ReferenceName,
   settings: ReferenceSettings,
 ): Promise<ListeningReference> {
   if (name === 'plain') {
     const app = await createReference(settings);
     return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
   }
-  const { server, close } = createGrouped(settings);
+  const { server, close } = createGrouped(settings, name === 'least' ? least : ownRows);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;

@@ -1,5 +1,5 @@
 /** A reference server as a process: its settings come from the environment. */
-import { listen } from './listen.ts';
+import { listen, referenceNames } from './listen.ts';
 
 function setting(name: string): string {
   const value = process.env[name];
@@ -7,7 +7,8 @@ function setting(name: string): string {
   return value;
 }
 
-const { url, close } = await listen(process.argv[2] === 'grouped' ? 'grouped' : 'plain', {
+const name = referenceNames.find((one) => one === process.argv[2]) ?? 'plain';
+const { url, close } = await listen(name, {
   databaseUrl: setting('DATABASE_URL'),
   privateKeyPem: setting('JWT_PRIVATE_KEY'),
   publicKeyPem: setting('JWT_PUBLIC_KEYS'),

@@ -17,7 +17,6 @@ import { endToEnd, type Cases } from './seed.ts';
 const action = { operator: 'ana', command: 'pix show', reason: 'a test' };
 
 const which = { status: null, since: null, until: null, ids: null };
-const start = { receivedAt: new Date(0), id: nilUuid };
 
 const kinds = ['transaction', 'event', 'job'] as const;
 
@@ -121,9 +120,10 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
   },
   'operator/webhook-repository.ts': {
     findEvents: (context) => webhooks.findEvents(context, which, 5),
-    findEventPage: (context) => webhooks.findEventPage(context, { which, after: start, limit: 5 }),
+    findEventPage: (context) =>
+      webhooks.findEventPage(context, { which, after: nilUuid, limit: 5 }),
     countEventPage: (context) =>
-      webhooks.countEventPage(context, { which, after: start, limit: 5 }),
+      webhooks.countEventPage(context, { which, after: nilUuid, limit: 5 }),
     findEventIdsOfTransaction: (context, { paidId }) =>
       webhooks.findEventIdsOfTransaction(context, paidId, 5),
     findEventIdsWaitingFor: (context) => webhooks.findEventIdsWaitingFor(context, 'E-1', 5),

@@ -1,7 +1,8 @@
 /**
  * The grouped server: the practical limit for the plain reference. It uses bare `node:http` and the
  * fewest statements; concurrent requests share statements and commits. It gives clients the same
- * guarantees, but has no time-outs, no log and no metrics.
+ * guarantees, but has no time-outs, no log and no metrics. It stores the same rows as the service,
+ * or the least.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -13,6 +14,7 @@ import { addAccess } from './access.ts';
 import { notFound, type Answer } from './answer.ts';
 import { addPix } from './pix.ts';
 import { createTokens } from './tokens.ts';
+import type { WriteStatements } from './statements.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** One connection for each statement, and some for logins. */
@@ -22,7 +24,7 @@ const connections = 12;
 const planned = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
 /** Creates the server; `close` closes all that it has opened. */
-export function createGrouped(settings: ReferenceSettings) {
+export function createGrouped(settings: ReferenceSettings, statements: WriteStatements) {
   const url = new URL(settings.databaseUrl);
   url.searchParams.set('options', planned);
   const pool = openPool(url.href, connections);
@@ -35,9 +37,9 @@ export function createGrouped(settings: ReferenceSettings) {
     claimsOf: ({ headers: { authorization = '' } }: IncomingMessage) =>
       authorization.startsWith('Bearer ') ? verify(authorization.slice(7)) : null,
   };
-  const pix = addPix(parts);
+  const pix = addPix(parts, statements);
   const access = addAccess(parts);
-  const webhooks = addWebhooks(pool, settings.webhookSecret);
+  const webhooks = addWebhooks(pool, settings.webhookSecret, statements);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     const { method, url: path = '' } = request;

@@ -7,7 +7,7 @@ import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './answ
 import type { Answer, Parts } from './answer.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { createGroupedSend } from './send.ts';
-import { findTransactions } from './statements.ts';
+import { findTransactions, type WriteStatements } from './statements.ts';
 
 type FoundRow = OrdinalRow &
   Pick<TransactionRow, 'status' | 'qr_code' | 'copy_paste'> & { readonly id: string | null };
@@ -16,9 +16,9 @@ const isKey = ajv.compile(sendSchema.headers);
 const isSend = ajv.compile<SendRequest['body']>(sendSchema.body);
 const isPath = ajv.compile(findSchema.params);
 
-export function addPix(parts: Parts) {
+export function addPix(parts: Parts, statements: WriteStatements) {
   const { query, claimsOf } = parts;
-  const carryOut = createGroupedSend(parts);
+  const carryOut = createGroupedSend(parts, statements);
   const find = grouped<FoundRow>(query, findTransactions);
   return {
     async send(request: IncomingMessage): Promise<Answer> {

@@ -4,7 +4,7 @@ import type { Query } from '../database.ts';
 import { sessionOf } from '../provider.ts';
 import type { SendParts, SendRefusal, SendRequest, TransactionRow } from '../send.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
-import * as statements from './statements.ts';
+import type { WriteStatements } from './statements.ts';
 
 export type StoredSend = Pick<
   TransactionRow,
@@ -30,8 +30,11 @@ interface Sent {
 const mostKeys = 10_000;
 
 /** @returns the outcome of the send, or the reason why there is none. */
-export function createGroupedSend({ query, provider, sealer }: SendParts) {
-  const find = findSend(query);
+export function createGroupedSend(
+  { query, provider, sealer }: SendParts,
+  statements: WriteStatements,
+) {
+  const find = findSend(query, statements);
   const reserve = grouped<ReservedRow>(query, statements.reserve);
   const move = grouped<OrdinalRow & StoredSend>(query, statements.move);
   const seen = new Set<string>();
@@ -84,8 +87,8 @@ export function createGroupedSend({ query, provider, sealer }: SendParts) {
   };
 }
 
-function findSend(query: Query) {
-  const find = grouped<OrdinalRow & Nulls<StoredSend>>(query, statements.findByKeys);
+function findSend(query: Query, { findByKeys }: WriteStatements) {
+  const find = grouped<OrdinalRow & Nulls<StoredSend>>(query, findByKeys);
   return async ({ sessionId, userId, key }: SendRequest) => {
     const known = await find([sessionId, userId, key]);
     if (!known) return 'no session' as const;

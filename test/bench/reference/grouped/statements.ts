@@ -1,7 +1,18 @@
 /** The statements of the grouped server: each takes an array for each parameter. */
 import type { Statement } from '../database.ts';
 
-const active = `
+/** The statements that depend on what is stored of a send and of an event. */
+export interface WriteStatements {
+  readonly reserve: Statement;
+  readonly findByKeys: Statement;
+  readonly move: Statement;
+  readonly storeEvents: Statement;
+  readonly settleEvents: Statement;
+  /** Finds the events that a dead process has left, at the start; null: a loop finds their jobs. */
+  readonly findOpenEvents: Statement | null;
+}
+
+export const active = `
       join banking_sessions s on s.id = q.session_id and s.user_id = q.user_id
        and s.status = 'ACTIVE' and (s.token_expires_at is null or s.token_expires_at > now())
       join users u on u.id = q.user_id and u.status = 'ACTIVE'`;
@@ -27,10 +38,10 @@ export const findTransactions: Statement = {
       left join pix_transactions t on t.id = q.id and t.user_id = q.user_id`,
 };
 
-const columns = 't.id, t.status, t.outcome, t.end_to_end, t.fingerprint';
+export const columns = 't.id, t.status, t.outcome, t.end_to_end, t.fingerprint';
 
 /** Finds the send of a key that this process has seen. Parameters: session ids, user ids, keys. */
-export const findByKeys: Statement = {
+const findByKeys: Statement = {
   name: 'keys',
   text: `
     select q.ordinal, ${columns}
@@ -41,21 +52,24 @@ export const findByKeys: Statement = {
         on t.user_id = q.user_id and t.operation = 'SEND' and t.idempotency_key = q.key`,
 };
 
-/**
- * Checks the sessions and claims the keys. Parameters: session ids, user ids, ids, keys,
- * fingerprints, amounts, pix keys, descriptions.
- */
-export const reserve: Statement = {
-  name: 'reserve',
-  text: `
-    with principal as materialized (
+/** The parameters of `reserve`, with the payers whose sessions are active. */
+export const selectCallers = `
       select q.*, s.sealed_token, a.agency, a.account_number, a.document
         from unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::bytea[], $6::numeric[],
                     $7::text[], $8::text[])
              with ordinality as q (session_id, user_id, id, key, fingerprint, amount, pix_key,
                                    description, ordinal)
         ${active}
-        left join accounts a on a.user_id = q.user_id
+        left join accounts a on a.user_id = q.user_id`;
+
+/**
+ * Checks the sessions and claims the keys. Parameters: session ids, user ids, ids, keys,
+ * fingerprints, amounts, pix keys, descriptions.
+ */
+const reserve: Statement = {
+  name: 'reserve',
+  text: `
+    with principal as materialized (${selectCallers}
     ), reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
@@ -79,7 +93,7 @@ export const reserve: Statement = {
  * Moves sends to their next phase; no row if a send is no longer in the expected phase. Parameters:
  * ids, expected phases, phases, end-to-end ids, outcomes, providers' ids.
  */
-export const move: Statement = {
+const move: Statement = {
   name: 'move',
   text: `
     with moved as (
@@ -114,7 +128,7 @@ export const keepBalances: Statement = {
  * Stores events with their jobs. This process settles them at once; if it dies, the loop settles
  * them when their jobs are due. Parameters: ids, hashes, payloads.
  */
-export const storeEvents: Statement = {
+const storeEvents: Statement = {
   name: 'store-events',
   text: `
     with q as materialized (
@@ -136,7 +150,7 @@ export const storeEvents: Statement = {
 };
 
 /** Parameters: ids of events, ids of their jobs, end to end, status, amount. */
-export const settleEvents: Statement = {
+const settleEvents: Statement = {
   name: 'settle-events',
   text: `
     with reported as materialized (
@@ -162,4 +176,14 @@ export const settleEvents: Statement = {
            status = case when moved.event_id is null then 'parked' else 'processed' end
       from reported left join moved on moved.event_id = reported.event_id
      where e.id = reported.event_id`,
+};
+
+/** What the service stores: a timeline beside the send, and a job beside the event. */
+export const ownRows: WriteStatements = {
+  reserve,
+  findByKeys,
+  move,
+  storeEvents,
+  settleEvents,
+  findOpenEvents: null,
 };

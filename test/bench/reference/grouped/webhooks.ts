@@ -1,20 +1,20 @@
 /** The provider's events at the grouped server: stored in groups, and settled from memory. */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Pool } from '../database.ts';
+import type { Pool, Statement } from '../database.ts';
 import { createWebhookLoop, findByHash, statuses, type ReportedEvent } from '../webhook-loop.ts';
 import { bytesOf, invalid, parsed, type Answer } from './answer.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
-import { settleEvents, storeEvents } from './statements.ts';
+import type { WriteStatements } from './statements.ts';
 
 const mostEvents = 500;
 const digest = (bytes: string | Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
-export function addWebhooks(pool: Pool, secret: string) {
+export function addWebhooks(pool: Pool, secret: string, statements: WriteStatements) {
   const { query } = pool;
   const expected = digest(secret);
-  const store = grouped<OrdinalRow & { readonly job_id: string }>(query, storeEvents);
-  const settler = createSettler(pool);
+  const store = grouped<OrdinalRow & { readonly job_id: string }>(query, statements.storeEvents);
+  const settler = createSettler(pool, statements);
   return {
     async receive(request: IncomingMessage): Promise<Answer> {
       if (!timingSafeEqual(digest(String(request.headers['x-webhook-secret'])), expected)) {
@@ -46,10 +46,16 @@ function isReportedEvent(value: unknown): value is ReportedEvent {
   return [typeof endToEnd, typeof status, typeof amount].join() === 'string,string,number';
 }
 
-function createSettler(pool: Pool) {
+interface OpenRow {
+  readonly id: string;
+  readonly job_id: string;
+  readonly payload: Buffer;
+}
+
+function createSettler(pool: Pool, { settleEvents, findOpenEvents }: WriteStatements) {
   const onError = (error: unknown): void => console.error(error);
   // Settles the events that a dead process or a failed statement has left open.
-  const loop = createWebhookLoop(pool, onError);
+  const loop = findOpenEvents ? null : createWebhookLoop(pool, onError);
   let waiting: Stored[] = [];
   let running: Promise<void> | null = null;
 
@@ -70,14 +76,23 @@ function createSettler(pool: Pool) {
     running = null;
   }
 
+  function add(event: Stored): void {
+    if (isReportedEvent(event.reported)) waiting.push(event);
+    running ??= drain();
+  }
+
+  async function addOpen(statement: Statement): Promise<void> {
+    for (const { id, job_id: jobId, payload } of await pool.query<OpenRow>(statement, []))
+      add({ id, jobId, reported: parsed(payload) });
+  }
+  const reopened = findOpenEvents && addOpen(findOpenEvents).catch(onError);
+
   return {
-    add(event: Stored): void {
-      if (isReportedEvent(event.reported)) waiting.push(event);
-      running ??= drain();
-    },
+    add,
     async close(): Promise<void> {
+      await reopened;
       await running;
-      await loop.close();
+      await loop?.close();
     },
   };
 }

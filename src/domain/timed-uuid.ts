@@ -1,0 +1,27 @@
+/**
+ * UUIDs of version 7 (RFC 9562, section 5.7): the first 48 bits are a time in milliseconds since
+ * 1970, so that an index of ids is also one of times.
+ */
+import { randomUUIDv7 } from 'node:crypto';
+
+const mostMs = 2 ** 48 - 1;
+
+/** The highest id. */
+export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** @returns a new id of a time, as the clock of the service has it. */
+export function timedUuid(at: Date): string {
+  return `${timePart(at)}${randomUUIDv7().slice(13)}`;
+}
+
+/** @returns the lowest id of a time; no id of an earlier time is higher. */
+export function firstUuidAt(at: Date): string {
+  return `${timePart(at)}-0000-0000-000000000000`;
+}
+
+/** The digits of a time, as the first two groups of a UUID. */
+function timePart(at: Date): string {
+  const ms = Math.min(Math.max(0, at.getTime()), mostMs);
+  const digits = ms.toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}
