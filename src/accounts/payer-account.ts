@@ -28,20 +28,39 @@ const inactive: Readonly<Record<Exclude<AccountStatus, 'ACTIVE'>, Text>> = {
 };
 
 /**
- * Returns the complete account for reads, whatever its status. A local account has a number that
- * this service generated, which only the simulated bank may receive.
+ * A condition in SQL: the provider knows an account. A local one has a number that this service
+ * generated, which only the simulated bank may receive (`namesLocal`).
+ */
+export function isKnownToProvider(provider: string, namesLocal: string): string {
+  return `(${provider} = 'provider' or ${namesLocal})`;
+}
+
+/** What the provider needs of an account, as conditions in SQL. */
+const needed: Readonly<Record<keyof AccountRef, string>> = {
+  agency: "agency <> ''",
+  accountNumber: "account_number <> ''",
+  document: "account_document <> ''",
+};
+
+/** The condition of {@link accountForPix} in SQL, for the statement that reserves a send. */
+export const mayPay = [
+  "account_status = 'ACTIVE'",
+  isKnownToProvider('account_provider', 'names_local'),
+  ...Object.values(needed),
+].join(' and ');
+
+/**
+ * Returns the complete account for reads, whatever its status.
  * @throws AppError VALIDATION_FAILED naming `account` when it is incomplete, or local and the
  *   provider is not the simulated bank.
  */
-export function completeAccount({ config }: LocalContext, { account, user }: Payer): AccountRef {
+export function completeAccount({ config }: LocalContext, { account }: Payer): AccountRef {
   if (account?.provider === 'local' && !config.provider.stub) {
     throw invalidField('account', onlyHere);
   }
-  const document = account?.document ?? user.document;
-  if (!account?.agency || !account.accountNumber || !document) {
-    throw invalidField('account', incomplete);
-  }
-  return { agency: account.agency, accountNumber: account.accountNumber, document };
+  const { agency, accountNumber, document } = account ?? {};
+  if (!agency || !accountNumber || !document) throw invalidField('account', incomplete);
+  return { agency, accountNumber, document };
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { orRequestAgain } from '../jobs/job-repository.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -119,10 +120,7 @@ const resend = statement({
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
       select 'deliver-app-event', jsonb_build_object('id', id), 'app-event:' || id, 'queued',
              ${now}, ${now} from chosen
-          on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-          do update set run_at = least(jobs.run_at, excluded.run_at),
-                        wanted = jobs.status = 'running'
-      returning pg_notify('ponte_jobs', '')
+      ${orRequestAgain}
     )
     select id from chosen order by id`,
 });

@@ -14,15 +14,23 @@ import type { Principal, PrincipalAccount } from '../domain/principal.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
+/** A condition: a banking session is active at a time. */
+export function isActiveSession(session: string, now: string): string {
+  return `${session}.status = 'ACTIVE'
+         and (${session}.token_expires_at is null or ${session}.token_expires_at > ${now})`;
+}
+
 /**
  * The end of a join: the requested sessions by id, user and time, if they are active, and their
  * users. It finds them by their ids, whatever the planner assumes of active ones.
  */
 export const activeSessions = `
       lateral (select * from banking_sessions where id = requested.session_id limit 1) s
-          on s.user_id = requested.user_id and s.status = 'ACTIVE'
-         and (s.token_expires_at is null or s.token_expires_at > requested.now)
+          on s.user_id = requested.user_id and ${isActiveSession('s', 'requested.now')}
         join users u on u.id = s.user_id and u.status = 'ACTIVE'`;
+
+/** The document of the account `a` of the user `u`: that of the user, if the account has none. */
+export const accountDocument = 'coalesce(a.document, u.document)';
 
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {
@@ -35,7 +43,7 @@ export const sessionStatements = {
       select requested.ordinal, s.sealed_token,
              u.name, u.email, u.document as user_document, u.person_type, u.phone,
              a.id as account_id, a.provider, a.agency, a.account_number,
-             a.document as account_document, a.status as account_status,
+             ${accountDocument} as account_document, a.status as account_status,
              a.provider_company_id, a.balance
         from ${requested}
         join ${activeSessions}

@@ -54,6 +54,11 @@ export function sql<Row = unknown>(
   return String.raw({ raw: texts }, ...fragments);
 }
 
+/** An SQL condition: the column has one of these values. */
+export function isOneOf(column: string, words: readonly string[]): string {
+  return `${column} in (${words.map((word) => `'${word}'`).join(', ')})`;
+}
+
 /** One SQL statement. Named ones are prepared once per connection. */
 export interface Statement<Row = unknown, Parameters = never> {
   readonly name: string;

@@ -18,6 +18,7 @@ export interface PrincipalAccount {
   readonly provider: string;
   readonly agency: string | null;
   readonly accountNumber: string | null;
+  /** That of the user, if the account has none. */
   readonly document: string | null;
   readonly status: AccountStatus;
   readonly providerCompanyId: string | null;
@@ -35,7 +36,7 @@ export interface Principal {
 
 /** The fields of a principal that a payment needs. */
 export interface Payer extends Pick<Principal, 'sessionId' | 'sealedToken'> {
-  readonly user: Pick<PrincipalUser, 'id' | 'document'>;
+  readonly user: Pick<PrincipalUser, 'id'>;
   readonly account: Pick<
     PrincipalAccount,
     'provider' | 'agency' | 'accountNumber' | 'document' | 'status'

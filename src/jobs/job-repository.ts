@@ -3,11 +3,18 @@
  * and the statements of other capabilities queue and end jobs in their own commit.
  */
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import type { LeasedJob } from '../process/job-dispatch.ts';
 
 /** The channel that is notified when a job is queued or requested again; every loop listens. */
 export const jobsChannel = 'ponte_jobs';
+
+/** The states of a job that is not over. */
+export const openStates = ['queued', 'running'] as const;
+
+/** Of an INSERT that queues jobs: the conflict with the one open job that a key may have. */
+export const onOpenJob = `on conflict (unique_key)
+        where unique_key is not null and ${isOneOf('status', openStates)}`;
 
 /**
  * The end of an INSERT that queues jobs: it wakes the loops. A key has at most one open job. If
@@ -15,7 +22,7 @@ export const jobsChannel = 'ponte_jobs';
  * because it may have read before the cause of this request was stored. The newest payload counts.
  */
 export const orRequestAgain = `
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        ${onOpenJob}
         do update set payload = excluded.payload,
                       run_at = case when jobs.status = 'queued'
                                     then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
@@ -111,8 +118,12 @@ interface ClaimedRow {
   readonly next_run_at: Date | null;
 }
 
-/** The lease of a worker. */
+/** A lease of jobs that are claimed together. */
 export interface Lease {
+  /**
+   * The holder, which no other lease has. After a loss of commits the database may give the id of a
+   * lost job to another one: the run of the lost job does not end that one.
+   */
   readonly worker: string;
   readonly leasedUntil: Date;
 }
@@ -152,12 +163,12 @@ const releaseLapsed = statement({
   parameters: {
     now: 'timestamptz',
     maxAttempts: 'int',
-    worker: 'text',
-    running: 'bigint[]',
+    workers: 'text[]',
+    ids: 'bigint[]',
     periodicKinds: 'text[]',
   },
   indexed: true,
-  text: ({ now, maxAttempts, worker, running, periodicKinds }) => sql`
+  text: ({ now, maxAttempts, workers, ids, periodicKinds }) => sql`
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then ${now} end,
                     last_error = 'lease_lapsed',
@@ -168,27 +179,32 @@ const releaseLapsed = statement({
                      and kind <> all(${periodicKinds})
                      and not wanted as is_over
               from jobs where status = 'running' and leased_until < ${now}
-                          and not (leased_by = ${worker} and id = any(${running}))
+                          and not (leased_by = any(${workers}) and id = any(${ids}))
              order by id for update skip locked) lapsed
      where id = lapsed_id
     returning id`,
 });
 
-/** Which lapsed jobs are put back, and by whom. */
+/** Jobs that a process runs, and the holders of their leases. */
+export interface RunningJobs {
+  readonly ids: readonly string[];
+  readonly workers: readonly string[];
+}
+
+/** Which lapsed jobs are put back. */
 export interface LapsedJobs {
   readonly maxAttempts: number;
-  readonly worker: string;
-  /** The ids of the jobs that the worker runs. */
-  readonly running: readonly string[];
+  /** The jobs that the caller runs. */
+  readonly running: RunningJobs;
   readonly periodicKinds: readonly string[];
 }
 
 /** Puts the jobs back whose lease has lapsed, or ends them as dead after too many attempts. */
 export async function releaseLapsedJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { maxAttempts, worker, running, periodicKinds }: LapsedJobs,
+  { maxAttempts, running, periodicKinds }: LapsedJobs,
 ): Promise<void> {
-  await db.query(releaseLapsed, { now: clock.now(), maxAttempts, worker, running, periodicKinds });
+  await db.query(releaseLapsed, { now: clock.now(), maxAttempts, ...running, periodicKinds });
 }
 
 const releaseAll = statement({
@@ -210,24 +226,24 @@ export async function releaseAllLeases({ db }: Pick<LocalContext, 'db'>): Promis
  */
 const renew = statement({
   name: 'jobs-renew',
-  parameters: { worker: 'text', leasedUntil: 'timestamptz', ids: 'bigint[]' },
+  parameters: { workers: 'text[]', leasedUntil: 'timestamptz', ids: 'bigint[]' },
   indexed: true,
-  text: ({ worker, leasedUntil, ids }) => sql`
+  text: ({ workers, leasedUntil, ids }) => sql`
     update jobs set leased_until = ${leasedUntil}
      where id = any(array(
        select id from jobs
-        where leased_by = ${worker} and status = 'running'
+        where leased_by = any(${workers}) and status = 'running'
           and id = any(${ids})
         for update skip locked))`,
 });
 
-/** Renews the leases of the jobs that a worker runs. */
+/** Renews the leases of the jobs that a process runs. */
 export async function renewLeases(
   { db }: Pick<LocalContext, 'db'>,
-  { worker, leasedUntil }: Lease,
-  ids: readonly string[],
+  { ids, workers }: RunningJobs,
+  leasedUntil: Date,
 ): Promise<void> {
-  await db.query(renew, { worker, leasedUntil, ids });
+  await db.query(renew, { workers, leasedUntil, ids });
 }
 
 /**
@@ -353,7 +369,7 @@ const ensurePeriodic = statement({
   text: ({ kind, uniqueKey, runAt, now }) => sql`
     insert into jobs (kind, payload, unique_key, status, run_at, created_at)
     values (${kind}, '{}', ${uniqueKey}, 'queued', ${runAt}, ${now})
-        on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
+        ${onOpenJob}
         do update set run_at = least(jobs.run_at, excluded.run_at)`,
 });
 

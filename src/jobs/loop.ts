@@ -16,6 +16,7 @@ import {
   releaseLapsedJobs,
   renewLeases,
   type Lease,
+  type RunningJobs,
 } from './job-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import { maxRunMs, type JobTable } from './job.ts';
@@ -38,6 +39,7 @@ export interface LoopOptions {
 
 interface Begun {
   readonly kind: string;
+  readonly worker: string;
   readonly beganAtMs: number;
   readonly isStuck: boolean;
 }
@@ -52,8 +54,10 @@ export class JobLoop {
   readonly #maxLocalJobs: number;
   readonly #runs: JobRuns;
   readonly #worker = randomUUID();
+  /** How many leases it has had: each has a holder of its own. */
+  #leases = 0;
   readonly #running = new Map<string, Promise<void>>();
-  /** When each of them began, and whether it is stuck. */
+  /** The lease of each of them, when it began, and whether it is stuck. */
   readonly #begun = new Map<string, Begun>();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #healthy = false;
@@ -178,8 +182,7 @@ export class JobLoop {
     await this.#bringPeriodicJobsForward(now);
     await releaseLapsedJobs(this.#context, {
       maxAttempts,
-      worker: this.#worker,
-      running: [...this.#running.keys()],
+      running: this.#leased([...this.#running.keys()]),
       periodicKinds: this.#periodicKinds,
     });
     this.#releaseDueMs = now.getTime() + this.#pollMs;
@@ -238,7 +241,8 @@ export class JobLoop {
 
   #newLease(): Lease {
     const leasedUntil = new Date(this.#context.clock.now().getTime() + this.#leaseMs);
-    return { worker: this.#worker, leasedUntil };
+    this.#leases += 1;
+    return { worker: `${this.#worker}/${this.#leases}`, leasedUntil };
   }
 
   #beat(): void {
@@ -254,19 +258,27 @@ export class JobLoop {
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return;
     try {
-      await renewLeases(this.#context, this.#newLease(), this.#renewable());
+      const leasedUntil = new Date(this.#context.clock.now().getTime() + this.#leaseMs);
+      await renewLeases(this.#context, this.#leased(this.#renewable()), leasedUntil);
     } catch (error) {
       this.#context.log.error({ error }, 'the leases of running jobs could not be renewed');
     }
   }
 
+  /** Jobs with the holders of their leases. */
+  #leased(ids: readonly string[]): RunningJobs {
+    const workers = ids.flatMap((id) => this.#begun.get(id)?.worker ?? []);
+    return { ids, workers: [...new Set(workers)] };
+  }
+
   /** The running jobs whose run is not stuck. */
   #renewable(): string[] {
     const nowMs = this.#context.clock.now().getTime();
-    for (const [id, { kind, beganAtMs, isStuck }] of this.#begun) {
+    for (const [id, begun] of this.#begun) {
+      const { kind, beganAtMs, isStuck } = begun;
       const maxMs = this.#jobs[kind]?.maxMs ?? maxRunMs;
       if (isStuck || nowMs - beganAtMs <= maxMs) continue;
-      this.#begun.set(id, { kind, beganAtMs, isStuck: true });
+      this.#begun.set(id, { ...begun, isStuck: true });
       this.#context.metrics.stuckJobs.inc({ kind });
       this.#context.log.error({ jobId: id, kind, maxMs }, 'a job is stuck: its lease runs out');
     }
@@ -286,6 +298,7 @@ export class JobLoop {
     });
     this.#running.set(job.id, watched);
     const beganAtMs = this.#context.clock.now().getTime();
-    this.#begun.set(job.id, { kind: job.kind, beganAtMs, isStuck: false });
+    const { id, kind, worker } = job;
+    this.#begun.set(id, { kind, worker, beganAtMs, isStuck: false });
   }
 }

@@ -5,8 +5,9 @@
  * because the simulation runs the audit.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { nilUuid } from '../domain/text.ts';
+import { openStates } from '../jobs/job-repository.ts';
 import {
   pixInvariants,
   type AuditedPage,
@@ -29,10 +30,18 @@ export interface AuditedRow {
  */
 const openJob = `
   (exists (select from jobs j
-            where j.unique_key = 'webhook:' || e.id and j.status in ('queued', 'running'))
+            where j.unique_key = 'webhook:' || e.id and ${isOneOf('j.status', openStates)})
    or exists (select from jobs j
                where j.unique_key is null and j.kind = 'settle-webhook'
-                 and j.status in ('queued', 'running') and j.payload->>'eventId' = e.id::text))`;
+                 and ${isOneOf('j.status', openStates)} and j.payload->>'eventId' = e.id::text))`;
+
+/** An anomaly by one of its items, while another item waits. */
+const isWaitingAnomaly = `
+  e.status = 'anomaly' and exists (select from webhook_waits w where w.event_id = e.id)`;
+
+function utc(time: string): string {
+  return `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+}
 
 const aboutEvents = (name: string, text: (ids: string) => string): Invariant['statement'] =>
   statement({
@@ -47,8 +56,7 @@ const eventInvariants: readonly Invariant[] = [
     says: 'A received event has a job that settles it',
     statement: aboutEvents(
       'received-is-settled',
-      (ids) => `select e.id, 'received ' || to_char(e.received_at at time zone 'UTC',
-                                           'YYYY-MM-DD"T"HH24:MI:SS"Z"') as found
+      (ids) => `select e.id, 'received ' || ${utc('e.received_at')} as found
          from webhook_events e
         where e.id = any(${ids}) and e.status = 'received' and not ${openJob}
         order by e.id`,
@@ -59,13 +67,10 @@ const eventInvariants: readonly Invariant[] = [
     says: 'An event that waits for a transaction has a job that tries it again',
     statement: aboutEvents(
       'parked-is-retried',
-      (ids) => `select e.id, e.status || ' since ' || to_char(e.received_at at time zone 'UTC',
-                                                     'YYYY-MM-DD"T"HH24:MI:SS"Z"') as found
+      (ids) => `select e.id, e.status || ' since ' || ${utc('e.received_at')} as found
          from webhook_events e
         where e.id = any(${ids}) and not ${openJob}
-          and (e.status = 'parked'
-               or (e.status = 'anomaly'
-                   and exists (select from webhook_waits w where w.event_id = e.id)))
+          and (e.status = 'parked' or (${isWaitingAnomaly}))
         order by e.id`,
     ),
   },
@@ -77,9 +82,7 @@ const eventInvariants: readonly Invariant[] = [
       (ids) => `select e.id, e.status || ' without a payload' as found
          from webhook_events e
         where e.id = any(${ids}) and e.payload is null
-          and (e.status in ('received', 'parked')
-               or (e.status = 'anomaly'
-                   and exists (select from webhook_waits w where w.event_id = e.id)))
+          and (e.status in ('received', 'parked') or (${isWaitingAnomaly}))
         order by e.id`,
     ),
   },
@@ -94,8 +97,7 @@ const jobInvariants: readonly Invariant[] = [
       name: 'audit-leases-held',
       parameters: { ids: 'bigint[]', auditedAt: 'timestamptz' },
       text: ({ ids, auditedAt }) => sql<BrokenRow>`
-        select j.id, j.kind || ' leased until ' || to_char(j.leased_until at time zone 'UTC',
-                                                       'YYYY-MM-DD"T"HH24:MI:SS"Z"') as found
+        select j.id, j.kind || ' leased until ' || ${utc('j.leased_until')} as found
          from jobs j
         where j.id = any(${ids}) and j.status = 'running'
           and j.leased_until < ${auditedAt} - interval '2 minutes'

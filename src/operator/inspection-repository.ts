@@ -2,7 +2,7 @@
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isAbandoned, isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
@@ -100,8 +100,8 @@ export const backlogStatement = statement({
                    count(*) filter (where phase = 'ACCEPTED' and operation = 'SEND')::int
                      as accepted,
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
-                   count(*) filter (where phase = 'PAYING' and updated_at <= ${overdueSince}
-                       and (claimed_until is null or claimed_until <= ${now}))::int as overdue,
+                   count(*) filter (where phase = 'PAYING'
+                       and ${isAbandoned('t', overdueSince, now)})::int as overdue,
                    count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
               from pix_transactions t where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,

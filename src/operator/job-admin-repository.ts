@@ -5,9 +5,9 @@
  */
 import type { InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import type { Job } from '../db/entities/job.ts';
-import { jobsChannel } from '../jobs/job-repository.ts';
+import { jobsChannel, openStates } from '../jobs/job-repository.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 
 export type JobStatus = InferEntity<typeof Job>['status'];
@@ -48,7 +48,7 @@ export async function findJobs(
     {
       ...(status !== undefined && { status }),
       ...(kind !== undefined && { kind }),
-      ...(failing && { status: { $in: ['queued', 'running'] }, lastError: { $ne: null } }),
+      ...(failing && { status: { $in: openStates }, lastError: { $ne: null } }),
       ...(eventId !== undefined && { kind: settleWebhook, payload: { eventId } }),
     },
     { orderBy: { id: 'desc' }, limit },
@@ -98,7 +98,7 @@ export const jobStatements = {
          where status = 'dead' and id = any(${ids})
            and not exists (select from jobs as open
                             where open.unique_key = dead.unique_key
-                              and open.status in ('queued', 'running'))
+                              and ${isOneOf('open.status', openStates)})
          order by coalesce(unique_key, id::text), id desc
       ), retried as (
         update jobs set status = 'queued', attempts = 0, run_at = ${now}, finished_at = null

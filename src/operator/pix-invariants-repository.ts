@@ -3,12 +3,14 @@
  * The schema enforces a part of them too; the audit does not rely on it, because a constraint can
  * be dropped and an index can be damaged.
  */
-import { sql, statement, type Statement } from '../db/statement.ts';
+import { isOneOf, sql, statement, type Statement } from '../db/statement.ts';
 import {
   chargeExpired,
   correctedNote,
   expiredNote,
   foundAfterLossNote,
+  foundInStatementNote,
+  notSentNote,
   phasesOfStatus,
   pixStatuses,
   refundedNote,
@@ -44,14 +46,9 @@ export interface BrokenRow {
 const pairs = pixStatuses
   .map(
     (status: PixStatus) =>
-      `(t.status = '${status}' and t.phase in (${listed(phasesOfStatus[status])}))`,
+      `(t.status = '${status}' and ${isOneOf('t.phase', phasesOfStatus[status])})`,
   )
   .join(' or ');
-
-/** Words as SQL lists them. */
-function listed(words: readonly string[]): string {
-  return words.map((word) => `'${word}'`).join(', ');
-}
 
 /** The types of transactions that begin with their end: an event reports them. */
 const reportedTypes = ['RECEIVED', ...refundTypes] as const satisfies PixType[];
@@ -85,18 +82,18 @@ const isCorrected = `exists (select from ${moves} and ${isCorrection})`;
 /** The rows of the further attempts at a payment. */
 const repeats = `
   pix_timeline l where l.transaction_id = t.id and l.phase = 'PAYING'
-                   and l.note in (${listed(Object.values(repeatNotes))})`;
+                   and ${isOneOf('l.note', Object.values(repeatNotes))}`;
 
 /** The row that ended a transaction. */
 const ending = `
   lateral (select l.id, l.at, l.phase, l.event_id, l.provider_status, l.note
-             from ${moves} and l.phase in ('SETTLED', 'REJECTED')
+             from ${moves} and ${isOneOf('l.phase', phasesOfStatus.FAILED)}
             order by l.id limit 1) as ending`;
 
 /** An event, the statement, a response or an operator reported the final status. */
 const isReported = `
   (ending.event_id is not null
-   or ending.note = 'found_in_statement'
+   or ending.note = '${foundInStatementNote}'
    or ending.note like '${decisionNote}%'
    or (ending.note = t.status and exists
         (select from ${moves} and l.phase = 'ACCEPTED' and l.provider_status = '2xx'
@@ -113,8 +110,8 @@ const notExecuted = [
 
 /** The provider refused it, or it was provably not sent; any other response proves neither. */
 const isRefused = `
-  ((ending.phase = 'REJECTED' and ending.provider_status in (${listed(refusals)}))
-   or (ending.note = 'not_sent' and ending.provider_status in (${listed(notExecuted)})))`;
+  ((ending.phase = 'REJECTED' and ${isOneOf('ending.provider_status', refusals)})
+   or (ending.note = '${notSentNote}' and ${isOneOf('ending.provider_status', notExecuted)}))`;
 
 const endedAs = `
   coalesce(ending.phase, 'no row') || coalesce(' ' || ending.provider_status, '')
@@ -193,7 +190,7 @@ export const pixInvariants: readonly Invariant[] = [
     join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
                                order by l.id limit 1) as first on true`,
     where: `first.phase is distinct from
-              case when t.operation in (${listed(reportedTypes)}) then 'SETTLED'
+              case when ${isOneOf('t.operation', reportedTypes)} then 'SETTLED'
                    else 'RESERVED' end`,
   }),
   invariant({
@@ -258,7 +255,7 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
-            and (ending.note = 'found_in_statement'
+            and (ending.note = '${foundInStatementNote}'
                  or (${isReported} or ${isRefused}) is not true)`,
   }),
   invariant({
@@ -297,10 +294,10 @@ export const pixInvariants: readonly Invariant[] = [
     found: `t.operation || coalesce(' of ' || original.operation || ' ' || original.status
                                       || ' of user ' || original.user_id, ' of no transaction')`,
     join: 'left join pix_transactions original on original.id = t.original_id',
-    where: `t.operation in (${listed(refundTypes)})
+    where: `${isOneOf('t.operation', refundTypes)}
             and (original.user_id = t.user_id and original.status = 'COMPLETED'
                  and (t.operation = 'REFUND_IN') = (original.operation = 'SEND')
-                 and original.operation not in (${listed(refundTypes)})) is not true`,
+                 and not ${isOneOf('original.operation', refundTypes)}) is not true`,
   }),
   invariant({
     name: 'refunds_within_amount',

@@ -1,7 +1,6 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
 import { longestCallMs } from '../domain/call-duration.ts';
 import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
-import { queueForgottenEvents } from '../settlement/forgotten-events-repository.ts';
 import { decisionError, type Decision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -71,7 +70,6 @@ export const resumePix: Op<Decision, PauseView> = {
       const outcome = since ? `commits lost since ${since}` : 'no commits lost';
       return { result: undefined, targets: ['pix'], outcome };
     });
-    if (lostSince) await queueForgottenEvents(context);
     context.log.warn({ operator, lostSince }, 'an operator resumed sends');
     return { lostSince: lostSince?.toISOString() ?? null };
   },

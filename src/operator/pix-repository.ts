@@ -2,13 +2,19 @@
  * Transactions as operators see them: no PIX keys, descriptions and codes. The statements are SQL:
  * `pix resolve` decides by what they read, and the simulation runs it.
  */
+import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
-import { isUnsettled, type PixTransaction } from '../pix/pix-transaction-repository.ts';
+import {
+  isAbandoned,
+  isUnsettled,
+  shortTxid,
+  type PixTransaction,
+} from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
-import type { PixPhase, PixStatus } from '../domain/pix.ts';
+import { staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';
 
 export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste'> {
   readonly failureCode: string | null;
@@ -98,8 +104,7 @@ export const pixStatements = {
       select ${columns} from pix_transactions t
        where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter(by)}
          and (t.phase = 'UNKNOWN'
-              or (t.phase = 'PAYING' and t.updated_at <= ${payingSince}
-                  and (t.claimed_until is null or t.claimed_until <= ${now}))
+              or (t.phase = 'PAYING' and ${isAbandoned('t', payingSince, now)})
               or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince})
               or ${isHeldAfterLoss('t', payingSince, now)})
        order by t.id limit ${limit}`,
@@ -110,9 +115,7 @@ export const pixStatements = {
     text: ({ id, now }) => sql<FoundPix>`
       select ${columns}, t.payee, ${mayBeLost('t')} as "mayBeLost",
              exists (select from banking_sessions s
-                      where s.user_id = t.user_id and s.status = 'ACTIVE'
-                        and (s.token_expires_at is null
-                          or s.token_expires_at > ${now})) as "hasSession"
+                      where s.user_id = t.user_id and ${isActiveSession('s', now)}) as "hasSession"
         from pix_transactions t where t.id = ${id}`,
   }),
   /** Each branch uses an index; the provider's id is in the timeline, too, which has one. */
@@ -127,8 +130,8 @@ export const pixStatements = {
                select id from pix_transactions where end_to_end = ${reference}
                 union
                select id from pix_transactions
-                where left(transaction_identification, 25) = left(${reference}, 25)
-                  and length(${reference}) >= 25
+                where ${shortTxid('transaction_identification')} = ${shortTxid(reference)}
+                  and length(${reference}) >= ${staticTxidLength}
                   and transaction_identification is not null
                   and starts_with(transaction_identification, ${reference})
                 union

@@ -3,7 +3,8 @@
  * is one snapshot of all tables, and the removal changes them in one commit.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
+import { settledStatuses } from '../settlement/event-repository.ts';
 import { nilUuid } from '../domain/text.ts';
 
 type Store = Pick<LocalContext, 'db'>;
@@ -316,7 +317,7 @@ const erasing = {
     parameters: { userId: 'int', eventIds: 'uuid[]' },
     text: ({ userId, eventIds }) => sql`
     update webhook_events set payload = null
-     where status in ('processed', 'ignored') and payload is not null
+     where ${isOneOf('status', settledStatuses)} and payload is not null
        and ${isEventOf({ userId, eventIds })}
     returning id`,
   }),

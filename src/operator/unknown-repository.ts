@@ -1,20 +1,22 @@
 /** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
 import type { StoredSession } from '../auth/banking-sessions.ts';
+import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { notSentNote, repeatNotes } from '../domain/pix.ts';
-import { isAccountedFor, isRefusal } from '../pix/attempt-repository.ts';
+import { hasResponse, isAccountedFor, isRefusal, wasNotSent } from '../pix/attempt-repository.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
+
+/** A condition: the transaction `t` is a send whose outcome the provider's answers leave open. */
+const isUnknown = `${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'`;
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
 const answers = `
     from pix_transactions t
     join pix_timeline answer on answer.transaction_id = t.id
-     and (answer.phase = 'UNKNOWN' or answer.phase = 'PAYING' and answer.attempt > 1)
-   where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'
-     and coalesce(answer.note, '') not in ('${repeatNotes.notSent}', '${notSentNote}')`;
+     and ${hasResponse('answer')}
+   where ${isUnknown} and not ${wasNotSent('answer')}`;
 
 /** An answer to an attempt at a payment, with the open sends that wait for its meaning. */
 export interface UnknownAnswer {
@@ -86,9 +88,8 @@ const findRefused = statement({
       left join lateral (select provider_code as code from pix_timeline
                           where transaction_id = t.id and provider_code = any(${codes})
                           order by id desc limit 1) last on true
-      left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > ${now})
-     where ${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN' and t.id > ${after}
+      left join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
+     where ${isUnknown} and t.id > ${after}
        and ${isAccountedFor('t', codes)}
      order by t.id limit ${limit}`,
 });

@@ -1,4 +1,5 @@
 /** A user as operators see one. The statement is SQL: it reads five tables in one round trip. */
+import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../pix/pix-transaction-repository.ts';
@@ -41,8 +42,7 @@ const inspect = statement({
       from users u
       left join accounts a on a.user_id = u.id
       left join onboarding_applications o on o.user_id = u.id
-      left join banking_sessions s on s.user_id = u.id and s.status = 'ACTIVE'
-       and (s.token_expires_at is null or s.token_expires_at > ${now})
+      left join banking_sessions s on s.user_id = u.id and ${isActiveSession('s', now)}
      where u.id = ${id}`,
 });
 

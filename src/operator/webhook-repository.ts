@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { waitedIds } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 
@@ -86,10 +87,7 @@ export const eventStatements = {
         and event_id is not null
        union
       select wait.event_id from pix_transactions t
-        join webhook_waits wait
-          on wait.id_value in
-             (t.end_to_end, t.provider_txid, left(t.transaction_identification, 25),
-              case when t.operation = 'SEND' then t.idempotency_key end)
+        join webhook_waits wait on wait.id_value in (${waitedIds('t')})
        where t.id = ${transactionId}
        union
       select event.id from pix_transactions t

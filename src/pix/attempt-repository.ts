@@ -1,4 +1,5 @@
 /** What the timeline says about each attempt at a payment. */
+import { isOneOf } from '../db/statement.ts';
 import { notSentNote, repeatNotes } from '../domain/pix.ts';
 import { paymentRefusalStatuses } from '../provider/refusals.ts';
 
@@ -17,17 +18,28 @@ export function isRefusal(answer: string, codes: string): string {
 }
 
 /**
+ * A condition: a row of the timeline has the response to an attempt at a payment. It is the row of
+ * the next attempt, or the row UNKNOWN of the last one.
+ */
+export function hasResponse(row: string): string {
+  return `(${row}.phase = 'UNKNOWN' or ${row}.phase = 'PAYING' and ${row}.attempt > 1)`;
+}
+
+/** A condition: the attempt to which a row of the timeline has the response was not sent. */
+export function wasNotSent(row: string): string {
+  return isOneOf(`coalesce(${row}.note, '')`, [repeatNotes.notSent, notSentNote]);
+}
+
+/**
  * A condition: every attempt at a payment was provably not executed. The response to an attempt
- * refuses it, or the attempt was not sent. The response is in the row of the next attempt, or
- * in the row UNKNOWN of the last one.
+ * refuses it, or the attempt was not sent.
  * @param table the transactions.
  * @param codes as for `isRefusal`.
  */
 export function isAccountedFor(table: string, codes: string): string {
   return `coalesce((select count(*) filter (where attempt.phase = 'PAYING')
-                         = count(*) filter (where (attempt.attempt > 1 or attempt.phase = 'UNKNOWN')
-                             and (attempt.note in ('${repeatNotes.notSent}', '${notSentNote}')
-                                  or ${isRefusal('attempt', codes)}))
+                         = count(*) filter (where ${hasResponse('attempt')}
+                             and (${wasNotSent('attempt')} or ${isRefusal('attempt', codes)}))
                      from pix_timeline attempt
                     where attempt.transaction_id = ${table}.id
                       and attempt.phase in ('PAYING', 'UNKNOWN')

@@ -7,8 +7,9 @@ import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
+import { qualifyColumns } from './pix-transaction-repository.ts';
 import type { SoughtSend } from './statement-evidence.ts';
-import { wakingEvents } from './waiting-events-repository.ts';
+import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
 /**
  * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
@@ -50,17 +51,15 @@ const correct = statement({
         from requested
        where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
          and coalesce(t.end_to_end = requested.end_to_end, true)
-      returning t.id, t.operation, t.idempotency_key, t.end_to_end, t.provider_txid,
-                t.transaction_identification, t.updated_at, t.paid_again_by
+      returning ${qualifyColumns('t', namingColumns)}, t.updated_at, t.paid_again_by
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
       select corrected.id, 'SETTLED', requested.now, requested.event_id, requested.note,
              requested.provider_txid
         from corrected, requested
-    )
-    select id, paid_again_by, ${wakingEvents('corrected', 'stored.updated_at')},
-           ${notifyingFinalStatus('corrected')} as notified
-      from corrected`,
+    ), ${wakingEvents('corrected', 'updated_at')}
+    select id, paid_again_by, ${notifyingFinalStatus('corrected')} as notified
+      from corrected, woken`,
 });
 
 /** The proof that a FAILED transaction was paid. */

@@ -3,7 +3,7 @@
  * are SQL, because each also checks the banking session.
  */
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { activeSessions } from '../auth/session-repository.ts';
+import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
@@ -226,7 +226,7 @@ const findReceipt = statement({
            t.original_id as "originalId", t.refunded_amount as "refundedAmount",
            t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
            ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
-           coalesce(a.document, u.document) as document, a.provider
+           ${accountDocument} as document, a.provider
       ${requestedSession(session)}
       left join accounts a on a.user_id = u.id
       left join lateral (select * from pix_transactions where id = ${id} limit 1) t

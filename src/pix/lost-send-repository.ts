@@ -15,7 +15,7 @@ import {
   type PixTransaction,
   type PixTransactionRow,
 } from './pix-transaction-repository.ts';
-import { wakingEvents } from './waiting-events-repository.ts';
+import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -81,16 +81,15 @@ const storeAgain = statement({
       values (${id}, ${userId}, 'SEND', ${idempotencyKey}, ${fingerprint}, 'PROCESSING',
         'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${now}, ${now})
           on conflict do nothing
-      returning id, operation, idempotency_key, end_to_end, transaction_identification,
-                provider_txid, created_at
+      returning ${namingColumns}, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, note)
       select stored.id, step.phase, stored.created_at, ${note}
         from stored join (values (1, 'RESERVED'), (2, 'PAYING'), (3, 'UNKNOWN'))
                          as step (item, phase) on true
        order by step.item
-    )
-    select id, ${wakingEvents('stored', 'stored.created_at')} from stored`,
+    ), ${wakingEvents('stored', 'created_at')}
+    select id from stored, woken`,
 });
 
 /** @returns the id of the send; null: a transaction has its key or its end-to-end id. */

@@ -1,10 +1,14 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { wakingEvents } from './waiting-events-repository.ts';
-import type { PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import {
+  phasesBeforePaying,
+  type PixOutcome,
+  type PixPhase,
+  type PixStatus,
+} from '../domain/pix.ts';
 import { mayBeLost } from './pause-repository.ts';
-import { beforePaying } from './phase-lists.ts';
 import {
   qualifyColumns,
   matchesCallId,
@@ -39,15 +43,26 @@ export const moveColumns = `
   timeline jsonb`;
 
 /**
- * The common table expressions `moved` and `noted`: they move each transaction that is in one of
- * the phases to leave, and note the move in the timeline. A null column keeps its value.
- * A transaction keeps its first end-to-end id; it is not moved under another one.
+ * The condition of every move of the transaction `t`: it is in one of the phases to leave, and has
+ * no other end-to-end id than that of the move.
+ * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
+ * condition the row is found by its id and not among all that are PROCESSING.
+ * @param move a table expression with the columns `id` and `end_to_end`.
+ * @param phases an SQL expression: the phases to leave, a text array.
+ */
+export function mayMove(move: string, phases: string): string {
+  return `${matchesCallId(move)} and t.settled_at is null
+         and t.phase = any(${phases})
+         and coalesce(t.end_to_end = ${move}.end_to_end, true)`;
+}
+
+/**
+ * The common table expressions `moved` and `noted`: they move each transaction that `mayMove`, and
+ * note the move in the timeline. A null column keeps its value.
  * While the commit of its PAYING may be lost, a send fails before PAYING only as `rejected`: by the
  * provider's word, not because nothing was sent.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
- * Only a transaction with a final status is settled (`pix_transactions_settled_dated`); with this
- * condition the row is found by its id and not among all that are PROCESSING.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
  */
 export function moving(moves: string): string {
@@ -64,10 +79,8 @@ export function moving(moves: string): string {
              updated_at = move.now,
              settled_at = case when move.status <> 'PROCESSING' then move.now end
         from ${moves} move
-       where ${matchesCallId('move')} and t.settled_at is null
-         and t.phase = any(move.from_phases::text[])
-         and coalesce(t.end_to_end = move.end_to_end, true)
-         and (move.status <> 'FAILED' or t.phase not in ${beforePaying}
+       where ${mayMove('move', 'move.from_phases::text[]')}
+         and (move.status <> 'FAILED' or not ${isOneOf('t.phase', phasesBeforePaying)}
               or move.outcome = 'rejected' or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
@@ -117,10 +130,8 @@ const move = batchedStatement({
   text: (requested) => sql<PixTransactionRow>`
     with requested as (
       select * from ${requested}
-    ), ${moving('requested')}
-    select ordinal, ${pixColumns}, ${wakingEvents('moved', 'stored.updated_at')},
-           ${notifyingMoved}
-      from moved`,
+    ), ${moving('requested')}, ${wakingEvents('moved', 'updated_at')}
+    select ordinal, ${pixColumns}, ${notifyingMoved} from moved, woken`,
 });
 
 /** The provider's response to an attempt at a payment; never personal data. */

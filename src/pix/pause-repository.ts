@@ -3,8 +3,9 @@
  * parts of the statements that every send runs, and the simulation runs the others.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
-import { beforePaying } from './phase-lists.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
+import { phasesBeforePaying } from '../domain/pix.ts';
+import { isAbandoned } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -49,11 +50,13 @@ export function sendHold(row: string): string {
 
 /**
  * A condition: commits about the sends of the user of a row may be lost, so that nothing stored
- * proves what was not sent.
+ * proves what was not sent. A line that blocks may be the payment of any of the user's keys.
  * @param row a table expression with the column `user_id`.
  */
 export function mayHaveLostSends(row: string): string {
-  return `(${isPixPaused} or ${isUnread(row)})`;
+  return `(${isPixPaused} or ${isUnread(row)}
+                or exists (select from pix_unaccounted_lines line
+                            where line.user_id = ${row}.user_id and ${isBlocking}))`;
 }
 
 /**
@@ -72,9 +75,8 @@ export function mayBeLost(row: string): string {
  * @param now the parameter of the present time.
  */
 export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
-  return `(${row}.phase in ${beforePaying} and ${row}.updated_at <= ${untouchedSince}
-           and (${row}.claimed_until is null or ${row}.claimed_until <= ${now})
-           and ${mayBeLost(row)})`;
+  return `(${isOneOf(`${row}.phase`, phasesBeforePaying)}
+           and ${isAbandoned(row, untouchedSince, now)} and ${mayBeLost(row)})`;
 }
 
 /**

@@ -5,12 +5,18 @@
 import { activeSessions } from '../auth/session-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import { longestCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import {
+  phasesBeforePaying,
+  staticTxidLength,
+  type PixType,
+  type PixOutcome,
+  type PixPhase,
+  type PixStatus,
+} from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
-import { beforePaying } from './phase-lists.ts';
 
 /** A stored transaction. */
 export interface PixTransaction {
@@ -84,6 +90,11 @@ export function matchesCallId(calls: string): string {
   return `t.id = any(array[${calls}.id])`;
 }
 
+/** The part of the identification of a charge that every code of it has, and that is indexed. */
+export function shortTxid(identification: string): string {
+  return `left(${identification}, ${staticTxidLength})`;
+}
+
 /**
  * The condition of the index `pix_transactions_unsettled`: a charge that has its code waits for its
  * payer.
@@ -91,6 +102,16 @@ export function matchesCallId(calls: string): string {
  */
 export function isUnsettled(table: string): string {
   return `${table}.status = 'PROCESSING' and ${table}.qr_code is null`;
+}
+
+/** A condition: no process has a claim to a transaction, or its claim has expired. */
+function isUnclaimed(table: string, now: string): string {
+  return `(${table}.claimed_until is null or ${table}.claimed_until <= ${now})`;
+}
+
+/** A condition: no process has changed a transaction since a time, and none has a claim to it. */
+export function isAbandoned(table: string, untouchedSince: string, now: string): string {
+  return `${table}.updated_at <= ${untouchedSince} and ${isUnclaimed(table, now)}`;
 }
 
 /**
@@ -107,9 +128,9 @@ const takeOver = statement({
   name: 'pix-take-over',
   parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
   text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
-    update pix_transactions set claimed_until = ${claimedUntil}
-     where id = ${id} and settled_at is null and phase in ${beforePaying}
-       and (claimed_until is null or claimed_until <= ${now})
+    update pix_transactions t set claimed_until = ${claimedUntil}
+     where id = ${id} and settled_at is null and ${isOneOf('phase', phasesBeforePaying)}
+       and ${isUnclaimed('t', now)}
     returning ${pixColumns}, expires_at`,
 });
 

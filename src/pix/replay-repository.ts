@@ -6,12 +6,11 @@
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { storedOutcome, type PixOutcome } from '../domain/pix.ts';
+import { phasesBeforePaying, storedOutcome, type PixOutcome } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import { mayHaveLostSends } from './pause-repository.ts';
-import { beforePaying } from './phase-lists.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -38,7 +37,8 @@ export const findReplay = batchedStatement({
              select id, status, phase, outcome, end_to_end, fingerprint from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
-          on t.fingerprint = requested.fingerprint and t.phase not in ${beforePaying}`,
+          on t.fingerprint = requested.fingerprint
+         and not ${isOneOf('t.phase', phasesBeforePaying)}`,
 });
 
 type ReplayRow = Pick<PixTransactionRow, 'id' | 'status' | 'outcome' | 'end_to_end'>;

@@ -2,12 +2,13 @@
  * Reservations: each statement inserts a transaction under its idempotency key, or reads the one
  * that has the key. The statements are SQL, because each decides and writes in one round trip.
  */
+import { mayPay } from '../accounts/payer-account.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
-import { activeSessions } from '../auth/session-repository.ts';
+import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, type Statement } from '../db/statement.ts';
-import { wakingEvents } from './waiting-events-repository.ts';
+import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
@@ -80,7 +81,7 @@ type ReservedRow =
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * each with its first timeline row, where their keys are free.
+ * each with its first timeline row, where their keys are free, and wakes events that wait for them.
  * @param source a table expression with a row for each call, and perhaps a condition.
  * @param further columns, after a comma.
  */
@@ -94,12 +95,11 @@ function reserving(source: string, further = ''): string {
              pix_key, description, transaction_identification, claimed_until, now, now${further}
         from ${source}
           on conflict (user_id, operation, idempotency_key) do nothing
-      returning id, operation, idempotency_key, end_to_end, transaction_identification,
-                provider_txid, created_at
+      returning ${namingColumns}, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at)
       select id, 'RESERVED', created_at from reserved
-    )`;
+    ), ${wakingEvents('reserved', 'created_at')}`;
 }
 
 /**
@@ -115,9 +115,9 @@ function reserving(source: string, further = ''): string {
 function reservedFor(calls: string, columns: readonly string[], further = ''): string {
   const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${qualifyColumns('t', claimed)},
-           ${wakingEvents('reserved', 'stored.created_at')}
-      from (select *, id in (select id from reserved) as is_new from ${calls}) call
+           ${qualifyColumns('t', claimed)}
+      from woken,
+           (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
              select ${claimed} from pix_transactions
               where user_id = call.user_id and operation = call.operation
@@ -188,7 +188,6 @@ export async function reserveTransaction(
 /** The payer's columns that a send needs. */
 interface PayerColumns {
   readonly sealed_token: Buffer;
-  readonly user_document: string | null;
   readonly account_provider: string;
   readonly agency: string | null;
   readonly account_number: string | null;
@@ -201,7 +200,6 @@ interface PayerColumns {
 
 const payerColumns: readonly (keyof PayerColumns)[] = [
   'sealed_token',
-  'user_document',
   'account_provider',
   'agency',
   'account_number',
@@ -209,13 +207,6 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'account_status',
   'hold',
 ];
-
-/** As in `accounts/payer-account.ts`. */
-const mayPay = `
-              hold is null and account_status = 'ACTIVE'
-              and (account_provider <> 'local' or names_local)
-              and agency <> '' and account_number <> ''
-              and coalesce(account_document, user_document) <> ''`;
 
 const sendParameters = {
   sessionId: 'uuid',
@@ -235,8 +226,8 @@ const sendParameters = {
 function selectPayers(requested: string): string {
   return `
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
-             u.document as user_document, a.provider as account_provider, a.agency,
-             a.account_number, a.document as account_document, a.status as account_status,
+             a.provider as account_provider, a.agency, a.account_number,
+             ${accountDocument} as account_document, a.status as account_status,
              ${sendHold('requested')} as hold
         from ${requested}
         join ${activeSessions}
@@ -253,7 +244,7 @@ const reserveForSession = batchedStatement({
   batching: { lane: 'sends', lockOrder: ['idempotencyKey', 'userId'] },
   text: (requested) => sql<ReservedRow & PayerColumns>`
     with payer as (${selectPayers(requested)}
-    ), ${reserving(`payer where ${mayPay}`)}
+    ), ${reserving(`payer where hold is null and ${mayPay}`)}
     ${reservedFor('payer', payerColumns)}`,
 });
 
@@ -315,7 +306,7 @@ const reserveWithinLimits = batchedStatement({
       returning user_id
     ), limited as (
       select spending.*, user_id in (select user_id from counted) as is_counted from spending
-    ), ${reserving(`limited where ${mayPay} and is_counted
+    ), ${reserving(`limited where hold is null and ${mayPay} and is_counted
               and (limit_amount is null or spent + amount <= limit_amount)`)}
     ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
 });
@@ -425,7 +416,7 @@ function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer
   return {
     sessionId,
     sealedToken: row.sealed_token,
-    user: { id: userId, document: row.user_document },
+    user: { id: userId },
     account: row.account_status && {
       provider: row.account_provider,
       agency: row.agency,

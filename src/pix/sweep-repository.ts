@@ -3,13 +3,14 @@
  * the sweep runs them on every transaction that is not settled, and the simulation runs the sweep.
  */
 import type { StoredSession } from '../auth/banking-sessions.ts';
+import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { mayBeLost } from './pause-repository.ts';
-import { isUnsettled } from './pix-transaction-repository.ts';
+import { isAbandoned, isUnsettled } from './pix-transaction-repository.ts';
 import type { SoughtSend } from './statement-evidence.ts';
 
 /**
@@ -23,8 +24,7 @@ const findStale = statement({
   text: ({ phases, untouchedSince, now, limit }) => sql<{ id: string }>`
     select id from pix_transactions t
      where ${isUnsettled('t')} and created_at <= ${untouchedSince} and phase = any(${phases})
-       and updated_at <= ${untouchedSince}
-       and (claimed_until is null or claimed_until <= ${now})
+       and ${isAbandoned('t', untouchedSince, now)}
        and (phase = 'PAYING' or not ${mayBeLost('t')})
      order by updated_at limit ${limit}`,
 });
@@ -72,8 +72,7 @@ const findExpired = statement({
     select t.id, t.user_id, t.amount, t.transaction_identification, t.created_at, t.expires_at,
            s.id as session_id, s.sealed_token
       from pix_transactions t
-      left join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
-                                  and (s.token_expires_at is null or s.token_expires_at > ${now})
+      left join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
      where t.status = 'PROCESSING' and t.expires_at <= ${expiredBefore} and t.phase = 'ACCEPTED'
      order by t.updated_at limit ${limit}`,
 });
@@ -144,12 +143,11 @@ const findUnconfirmed = statement({
     select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
            s.user_id, s.sealed_token
       from pix_transactions t
-      join banking_sessions s on s.user_id = t.user_id and s.status = 'ACTIVE'
+      join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) as since from pix_timeline
                      where transaction_id = t.id and phase = t.phase) waiting on true
      where ${isUnsettled('t')} and t.operation = 'SEND'
        and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= ${acceptedBefore})
-       and (s.token_expires_at is null or s.token_expires_at > ${now})
        and t.updated_at <= ${now}
            - least((t.updated_at - coalesce(waiting.since, t.created_at)) / 60, interval '1 hour')
      order by t.updated_at limit ${limit}`,

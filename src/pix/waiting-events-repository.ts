@@ -1,22 +1,37 @@
+/** Events that wait for an id of a transaction, and are woken when it is stored. */
+
+import { shortTxid } from './pix-transaction-repository.ts';
+
+/** The columns of a transaction that {@link wakingEvents} reads, and its id. */
+export const namingColumns = `
+  id, operation, idempotency_key, end_to_end, provider_txid, transaction_identification`;
+
+/** The ids of a transaction that events may wait for; a null is none. */
+export function waitedIds(table: string): string {
+  return `${table}.end_to_end, ${table}.provider_txid,
+                       ${shortTxid(`${table}.transaction_identification`)},
+                       case when ${table}.operation = 'SEND' then ${table}.idempotency_key end`;
+}
+
 /**
- * A column that writes, of a statement that stores transactions: it queues, in the same commit, the
- * jobs of the events that wait for one of their ids. PostgreSQL computes it once, with the first
- * row of the result: so the statement has to return a row whenever it has stored something.
+ * The common table expression `woken`, which writes: it queues, in the commit of a statement that
+ * stores transactions, the jobs of the events that wait for one of their ids. The select at the end
+ * of the statement has to read it: PostgreSQL runs it once, when it is first read, or not at all.
  *
  * The work itself is a function of the database (the migration `wake_events`), which costs nothing
  * unless it is called. Written out here, it would be prepared with every run of the statement, and
  * hardly ever does an event wait.
- * @param stored a common table expression; it has the ids, the operation and the idempotency key.
- * @param now what holds the time: a parameter, or a column of `stored`.
+ * @param stored a common table expression with `namingColumns`.
+ * @param now a column of it: the present time.
  * @param after the common table expressions that write jobs themselves: they are completed before,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export function wakingEvents(stored: string, now: string, after: readonly string[] = []): string {
   const completed = after.map((name) => `, (select count(*) from ${name}) as all_${name}`);
-  return `case when exists (select from webhook_waits) then
-             (select wake_events(array_agg(array[stored.end_to_end, stored.provider_txid,
-                       left(stored.transaction_identification, 25),
-                       case when stored.operation = 'SEND' then stored.idempotency_key end]),
-                     min(${now}::timestamptz))::text
-                from ${stored} as stored${completed.join('')}) end as woken`;
+  return `woken as (
+      select case when exists (select from webhook_waits) then
+             (select wake_events(array_agg(array[${waitedIds('stored')}]),
+                                 min(stored.${now}))::text
+                from ${stored} as stored${completed.join('')}) end as jobs
+    )`;
 }

@@ -12,7 +12,7 @@ export interface LeasedJob {
   readonly payload: Readonly<Record<string, unknown>>;
   /** The number of this run, from 1. */
   readonly attempt: number;
-  /** The worker that has the lease. */
+  /** The holder of the lease, which no other lease has. */
   readonly worker: string;
   /** The span of this run; absent without tracing. */
   readonly trace?: TraceContext | undefined;

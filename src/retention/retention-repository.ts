@@ -5,12 +5,13 @@
  * whole table.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
+import { settledStatuses } from '../settlement/event-repository.ts';
 
 interface Deletion {
   readonly name: string;
   readonly table: string;
-  /** The primary key; `id` by default. */
+  /** The columns of the primary key; `id` by default. */
   readonly key?: string;
   /** An SQL condition. */
   readonly where: (before: string) => string;
@@ -26,16 +27,18 @@ interface ClearedRow {
 
 /** A statement that deletes the oldest rows of a table. */
 function deletingOldest({ name, table, key = 'id', where, oldestBy }: Deletion) {
+  const isOneOfSeveral = key.includes(',');
+  const [start, end] = isOneOfSeveral ? [`(${key}) in (`, ')'] : [`${key} = any(array(`, '))'];
   return statement({
     name,
     parameters,
     text: ({ before, limit }) => sql<ClearedRow>`
     with deleted as (
       delete from ${table}
-       where ${key} = any(array(
+       where ${start}
          select ${key} from ${table}
           where ${where(before)}
-          order by ${oldestBy} limit ${limit} for update skip locked))
+          order by ${oldestBy} limit ${limit} for update skip locked${end}
       returning 1
     )
     select count(*)::int as rows from deleted`,
@@ -75,19 +78,12 @@ export const retentionStatements = {
     oldestBy: 'at',
   }),
   /** Deletes addresses that users have not logged in from lately. */
-  addresses: statement({
+  addresses: deletingOldest({
     name: 'retention-addresses',
-    parameters,
-    text: ({ before, limit }) => sql<ClearedRow>`
-      with forgotten as (
-        delete from login_addresses
-         where (user_id, address_digest) in (
-           select user_id, address_digest from login_addresses
-            where last_login_at <= ${before}
-            order by last_login_at limit ${limit} for update skip locked)
-        returning 1
-      )
-      select count(*)::int as rows from forgotten`,
+    table: 'login_addresses',
+    key: 'user_id, address_digest',
+    where: (before) => `last_login_at <= ${before}`,
+    oldestBy: 'last_login_at',
   }),
   /**
    * Empties events of their payload; the hash stays, so that a duplicate is known for ever. An
@@ -103,7 +99,7 @@ export const retentionStatements = {
          where id = any(array(
            select id from webhook_events
             where payload is not null and received_at < ${before}
-              and status in ('processed', 'ignored')
+              and ${isOneOf('status', settledStatuses)}
             order by received_at limit ${limit} for update skip locked))
         returning id
       ), forgotten as (
@@ -112,34 +108,20 @@ export const retentionStatements = {
       select count(*)::int as rows from purged`,
   }),
   /** Deletes counts of refused webhooks. */
-  webhookRefusals: statement({
+  webhookRefusals: deletingOldest({
     name: 'retention-webhook-refusals',
-    parameters,
-    text: ({ before, limit }) => sql<ClearedRow>`
-      with deleted as (
-        delete from webhook_refusals
-         where (minute, reason) in (
-           select minute, reason from webhook_refusals
-            where minute < ${before}
-            order by minute limit ${limit} for update skip locked)
-        returning 1
-      )
-      select count(*)::int as rows from deleted`,
+    table: 'webhook_refusals',
+    key: 'minute, reason',
+    where: (before) => `minute < ${before}`,
+    oldestBy: 'minute',
   }),
   /** Deletes what says that a day was reconciled, or could not be. */
-  reconciliations: statement({
+  reconciliations: deletingOldest({
     name: 'retention-reconciliations',
-    parameters,
-    text: ({ before, limit }) => sql<ClearedRow>`
-      with deleted as (
-        delete from reconciliations
-         where (day, user_id) in (
-           select day, user_id from reconciliations
-            where day < ${before}::date
-            order by day limit ${limit} for update skip locked)
-        returning 1
-      )
-      select count(*)::int as rows from deleted`,
+    table: 'reconciliations',
+    key: 'day, user_id',
+    where: (before) => `day < ${before}::date`,
+    oldestBy: 'day',
   }),
   /** Deletes differences that are closed. */
   differences: deletingOldest({

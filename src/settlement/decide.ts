@@ -2,6 +2,7 @@
  * The decision about an item of an event. It depends only on the item and on the stored rows, so
  * that the same decision can be applied or only be shown.
  */
+import { centsFromDecimal } from '../domain/money.ts';
 import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -37,7 +38,7 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
 export function decide(of: EventItem, stored: Facts): readonly Decision[] {
   const { item } = of;
   const { status } = item;
-  const candidates = stored.candidates.map((one) => asNamed(of, one));
+  const candidates = withoutSharedIds(of, stored.candidates);
   const facts = { ...stored, candidates };
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
@@ -80,7 +81,10 @@ function decideSide(final: FinalItem, facts: Facts): Decision {
     }
     case 'contradiction': {
       const { transaction, reason } = match;
-      return decideConflicting(final, { kind: 'flag', transaction, reason }, facts);
+      const flag = { kind: 'flag', transaction, reason } as const;
+      if (reason !== 'other_end_to_end') return decideConflicting(final, flag, facts);
+      // The payment's own transaction may be stored later, as after a loss of commits.
+      return { kind: 'skip', result: 'parked', reason, transaction, meanwhile: flag };
     }
     case 'paid_before':
       return decideDuplicate(item, match.transaction);
@@ -110,6 +114,8 @@ function decideMatch(final: FinalItem, transaction: CandidateRow): Decision {
   return { kind: 'skip', result: 'parked', reason, transaction };
 }
 
+const rejected = { outcome: 'rejected' } as const;
+
 function buildSettlement({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
   const charge = transaction.operation === 'CHARGE';
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
@@ -119,8 +125,9 @@ function buildSettlement({ status, item, eventId }: FinalItem, transaction: Cand
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
-    ...(unsure && { outcome: status === 'COMPLETED' ? 'accepted' : 'rejected' }),
-    ...(status === 'FAILED' && { failureCode: failureCode(item) }),
+    // Whatever the row said when it was read: a failover may have taken the acceptance from it since.
+    ...(status === 'COMPLETED' && { outcome: 'accepted' }),
+    ...(status === 'FAILED' && { failureCode: failureCode(item), ...(unsure && rejected) }),
     endToEnd: charge ? item.ids.endToEnd : null,
     providerTxid: item.ids.providerTxid,
     timeline: [endedBy(eventId, status)],
@@ -166,15 +173,30 @@ function isSettled(decision: Decision): boolean {
 }
 
 /**
- * A send or a charge that was stored after the event was received can only be named by an id that
- * no other payment has, because another channel may use the same request ids: the decision gets it
- * without its other ids.
+ * Removes the ids that do not identify a transaction. Another channel may use the same request ids,
+ * so a send or a charge that was stored after the event was received can only be named by an id
+ * that no other payment has. If such a later send has the request id and the amount of the item,
+ * that request id names no send at all: clocks of processes differ, and any of them may be meant.
  */
-function asNamed({ item: { ids }, receivedAt }: EventItem, one: CandidateRow): CandidateRow {
-  const isRequested = one.operation === 'SEND' || one.operation === 'CHARGE';
-  const isUnique =
+function withoutSharedIds(
+  { item: { ids, amountCents }, receivedAt }: EventItem,
+  candidates: readonly CandidateRow[],
+): readonly CandidateRow[] {
+  const isLater = ({ operation, created_at: createdAt }: CandidateRow): boolean =>
+    (operation === 'SEND' || operation === 'CHARGE') && createdAt > receivedAt;
+  const isUnique = (one: CandidateRow): boolean =>
     (ids.endToEnd !== null && ids.endToEnd === one.end_to_end) ||
     (one.operation === 'CHARGE' && ids.transactionIdentification !== null);
-  const isOlder = !isRequested || isUnique || one.created_at <= receivedAt;
-  return isOlder ? one : { ...one, idempotency_key: null, provider_txid: null };
+  const isShared = candidates.some(
+    (one) =>
+      isLater(one) &&
+      one.operation === 'SEND' &&
+      one.idempotency_key === ids.clientRequestId &&
+      centsFromDecimal(one.amount) === amountCents,
+  );
+  return candidates.map((one) => {
+    if (isUnique(one)) return one;
+    if (isLater(one)) return { ...one, idempotency_key: null, provider_txid: null };
+    return isShared && one.operation === 'SEND' ? { ...one, idempotency_key: null } : one;
+  });
 }

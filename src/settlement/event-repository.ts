@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
-import { jobsChannel, orRequestAgain } from '../jobs/job-repository.ts';
+import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
 import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -14,6 +14,9 @@ import { closeness, joinCandidates, type CandidateRow } from './transaction-repo
 /** The status of a stored event; `received`: not processed yet. */
 export type WebhookEventStatus =
   'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
+/** The statuses of an event that needs its payload no longer. */
+export const settledStatuses = ['processed', 'ignored'] as const satisfies WebhookEventStatus[];
 
 /**
  * Stores an event in one commit with the job that settles it. If an event with the same hash
@@ -77,8 +80,7 @@ export const storeWebhookEvent = batchedStatement({
         from requested
         join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
        where event.status in ('received', 'parked', 'orphaned')
-          on conflict (unique_key) where unique_key is not null and status in ('queued', 'running')
-          do nothing
+          ${onOpenJob} do nothing
       returning pg_notify('${jobsChannel}', '')
     )
     select ordinal, is_new, case when is_new then event_id else known_id end as event_id, job_id,
@@ -232,11 +234,12 @@ export async function findEvent(
  *               ├ queued       queues a job, or has the open one run again
  *               └ ended        removes the job that made this attempt
  *                  └ again         unless it was requested again: then it is queued
- * select                   the results; wakes the events that wait for what moved
+ * woken                    wakes the events that wait for what moved
+ * select                   the results
  * ```
  *
  * So transactions are locked before events, and events before jobs, in every process in the same
- * order. The select wakes last, after `queued`, `ended` and `again`, which it reads first, because
+ * order. `woken` comes after `queued`, `ended` and `again`, which it reads first, because
  * PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export const finishWebhookEvent = batchedStatement({
@@ -306,7 +309,7 @@ export const finishWebhookEvent = batchedStatement({
                where ordinal not in (select ordinal from ended) order by job_id) requested
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
       returning requested.ordinal
-    )
+    ), ${wakingEvents('moved', 'updated_at', ['queued', 'ended', 'again'])}
     select ordinal, ordinal in (select ordinal from finished) as is_finished,
            case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
@@ -314,9 +317,8 @@ export const finishWebhookEvent = batchedStatement({
            id in (select event_id from waiting) as waits_for_more,
            case when ordinal in (select ordinal from again) then 'queued'
                 when ordinal in (select ordinal from ended) then 'done' end as job_status,
-           ${wakingEvents('moved', 'stored.updated_at', ['queued', 'ended', 'again'])},
            ${notifyingMoved}
-      from requested`,
+      from requested, woken`,
 });
 
 /** The results of one attempt to settle an event. */

@@ -18,10 +18,11 @@ import {
   storeReadDays,
   storeUnreadDays,
   type FoundDifference,
+  type StoredMovement,
   type StatementUser,
 } from './reconciliation-repository.ts';
 import { settleLine, type LineDifference, type SettledLine } from './settle-line.ts';
-import { sortLines, lineSubject, type ReadLine, type SortedLines } from './statement-lines.ts';
+import { sortLines, lineSubject, type ReadLine } from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
 export type ReconcilingContext = LocalContext & Pick<Context, 'provider'>;
@@ -119,15 +120,15 @@ async function settleAndCompare(context: LocalContext, work: Work): Promise<Foun
     days.first,
     context.clock.now(),
   ).fromInclusive;
-  const sorted = sortLines({ lines, owner, from });
   const search = {
     userId,
     from: range.fromInclusive,
     until: range.toExclusive,
-    ids: idsOfLines(sorted),
+    ids: collectIds(lines),
   };
   const before = await findStoredMovements(context, search);
   const byId = storedById(before);
+  const sorted = sortLines({ lines, owner, sent: collectSent(before, userId), from });
   const settled: SettledLine[] = [];
   const found: LineDifference[] = [];
   // Refunds last: the payment that they give back may be among the other lines.
@@ -158,8 +159,13 @@ function findReturn({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
   return { action: 'returned', transactionId: null, endToEnd, amountCents };
 }
 
-function idsOfLines({ payments, refunds, open, givenBack, unproven }: SortedLines): string[] {
-  const proven = [...payments, ...refunds].map(({ line }) => line);
-  const read = [...proven, ...open, ...givenBack].map(lineSubject);
-  return [...new Set([...read, ...unproven.flatMap(({ line }) => line.ids.endToEnd ?? [])])];
+/** @returns the end-to-end ids and return ids of lines. */
+function collectIds(lines: readonly StatementLine[]): string[] {
+  return [...new Set(lines.flatMap(({ ids }) => [ids.endToEnd ?? [], ids.returnId ?? []].flat()))];
+}
+
+/** @returns the end-to-end ids of the sends of a user. */
+function collectSent(stored: readonly StoredMovement[], userId: number): ReadonlySet<string> {
+  const sends = stored.filter((one) => one.userId === userId && one.operation === 'SEND');
+  return new Set(sends.flatMap(({ endToEnd }) => endToEnd ?? []));
 }

@@ -4,6 +4,8 @@
  */
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
+import { isKnownToProvider } from '../accounts/payer-account.ts';
+import { accountDocument, isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -25,12 +27,11 @@ export interface StatementUser {
 const usersWith = (by: { readonly now: string; readonly countsLocal: string }): string => `
       from accounts a
       join users u on u.id = a.user_id
-      left join banking_sessions s on s.user_id = a.user_id and s.status = 'ACTIVE'
-                                  and (s.token_expires_at is null or s.token_expires_at > ${by.now})
-     where a.status = 'ACTIVE' and (a.provider = 'provider' or ${by.countsLocal})`;
+      left join banking_sessions s on s.user_id = a.user_id and ${isActiveSession('s', by.now)}
+     where a.status = 'ACTIVE' and ${isKnownToProvider('a.provider', by.countsLocal)}`;
 
 const userColumns = `
-           a.user_id, a.agency, a.account_number, coalesce(a.document, u.document) as document,
+           a.user_id, a.agency, a.account_number, ${accountDocument} as document,
            s.id as session_id, s.sealed_token`;
 
 const dueParameters = {
@@ -185,8 +186,7 @@ const findAgain = statement({
             select user_id, day from reconciliation_differences
              where closed_at is null and day >= ${oldest}) open
       join reconciliations r using (user_id, day)
-      join banking_sessions s on s.user_id = r.user_id and s.status = 'ACTIVE'
-                             and (s.token_expires_at is null or s.token_expires_at > ${now})
+      join banking_sessions s on s.user_id = r.user_id and ${isActiveSession('s', now)}
      where r.tried_at < case r.state when 'UNREAD' then ${now} - interval '1 hour'
                              else ${now} - interval '20 hours' end
      order by r.tried_at limit ${limit}`,

@@ -4,7 +4,7 @@ import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';
-import { reportRow } from './transaction-repository.ts';
+import { datedReports } from './transaction-repository.ts';
 
 /** A refund of a completed transaction. */
 export interface Refund {
@@ -33,8 +33,7 @@ export type StoredRefund =
  * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
  * refunds and is locked first, so that concurrent refunds are counted one after the other; a
  * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
- * the charge that it has completed: the refunds of both are one sum. The refund's date is limited
- * as that of a received PIX.
+ * the charge that it has completed: the refunds of both are one sum.
  */
 export const recordRefund = batchedStatement({
   name: 'pix-refund',
@@ -52,14 +51,7 @@ export const recordRefund = batchedStatement({
   },
   batching: { conflictKey: 'endToEnd' },
   text: (requested) => sql<RefundRow>`
-    with requested as (
-      select requested.*,
-             case when reported_at between event.received_at - interval '90 days'
-                                   and event.received_at + interval '5 minutes'
-                  then reported_at else event.received_at end as at
-        from ${requested}
-        join ${reportRow('requested')} event on true
-    ), payment as (
+    with ${datedReports(requested)}, payment as (
       select requested.ordinal, t.id, t.user_id, t.amount,
              coalesce(t.refunded_amount, 0) as refunded_amount
         from requested

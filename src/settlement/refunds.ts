@@ -39,12 +39,11 @@ function refundOfSend(eventId: string | null, item: WebhookItem, send: Candidate
   const refund = decideRefundAmount(item, send, 'REFUND_IN');
   const mayBePaid = phasesOpenToSettlement.some((phase) => phase === send.phase);
   if (send.status !== 'PROCESSING' || refund.kind === 'flag' || !mayBePaid) return [refund];
-  const isUnsure = send.outcome === null || send.outcome === 'unknown';
   const move: Move = {
     from: phasesOpenToSettlement,
     to: 'SETTLED',
     status: 'COMPLETED',
-    ...(isUnsure && { outcome: 'accepted' }),
+    outcome: 'accepted',
     timeline: [endedBy(eventId, returnedNote)],
   };
   const completed = { ...send, status: 'COMPLETED' } as const;

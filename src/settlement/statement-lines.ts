@@ -54,6 +54,8 @@ export interface WholeStatement {
   readonly lines: readonly StatementLine[];
   /** The account whose statement it is: the payee of what came in. */
   readonly owner: StatementOwner;
+  /** The end-to-end ids of the owner's stored sends. */
+  readonly sent: ReadonlySet<string>;
   /** When the first day of the statement begins. */
   readonly from: Date;
 }
@@ -62,8 +64,8 @@ export interface WholeStatement {
  * Sorts the lines of a statement. Holds, fees and other movements that are no transfer are left
  * out.
  */
-export function sortLines({ lines, owner, from }: WholeStatement): SortedLines {
-  const [read, unproven] = separate(lines);
+export function sortLines({ lines, owner, sent, from }: WholeStatement): SortedLines {
+  const [read, unproven] = separate(lines, sent);
   const payments = read.filter(({ ids }) => ids.returnId === null);
   const refunds = read.filter((line) => line.ids.returnId !== null && isSettled(line));
   const byId = Map.groupBy(payments, ({ ids }) => ids.endToEnd);
@@ -95,13 +97,16 @@ export function sortLines({ lines, owner, from }: WholeStatement): SortedLines {
 }
 
 /** @returns the lines that are read, and those that are not. */
-function separate(lines: readonly StatementLine[]): [ReadLine[], UnprovenLine[]] {
+function separate(
+  lines: readonly StatementLine[],
+  sent: ReadonlySet<string>,
+): [ReadLine[], UnprovenLine[]] {
   const read: ReadLine[] = [];
   const unproven: UnprovenLine[] = [];
   const same = new Map<string, number>();
   for (const line of lines) {
     if (line.direction === 'other') continue;
-    if (isRead(line)) {
+    if (isRead(line, sent)) {
       read.push(line);
       continue;
     }
@@ -112,7 +117,7 @@ function separate(lines: readonly StatementLine[]): [ReadLine[], UnprovenLine[]]
     const name = described ?? `${direction ?? 'unread'} ${amountCents ?? 'unread'}`;
     const count = (same.get(name) ?? 0) + 1;
     same.set(name, count);
-    const isNamed = timeOfSpiId(ids.endToEnd) !== null;
+    const isNamed = isKnownId(ids.endToEnd, sent);
     unproven.push({
       line,
       reason: isNamed ? 'unreadable' : 'no_end_to_end_id',
@@ -122,16 +127,21 @@ function separate(lines: readonly StatementLine[]): [ReadLine[], UnprovenLine[]]
   return [read, unproven];
 }
 
-function isRead(line: StatementLine): line is ReadLine {
+function isRead(line: StatementLine, sent: ReadonlySet<string>): line is ReadLine {
   const { ids, amountCents, direction, status } = line;
   return (
-    timeOfSpiId(ids.endToEnd) !== null &&
+    isKnownId(ids.endToEnd, sent) &&
     (ids.returnId === null || isReturnId(ids.returnId)) &&
     amountCents !== null &&
     amountCents > 0 &&
     (direction === 'in' || direction === 'out') &&
     status !== null
   );
+}
+
+/** Whether an id has the form of an end-to-end id, or a look-up gave it to a stored send. */
+function isKnownId(endToEnd: string | null, sent: ReadonlySet<string>): boolean {
+  return timeOfSpiId(endToEnd) !== null || (endToEnd !== null && sent.has(endToEnd));
 }
 
 function isSettled({ status }: ReadLine): boolean {

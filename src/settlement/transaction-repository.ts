@@ -4,17 +4,25 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import {
   qualifyColumns,
   matchesCallId,
   pixColumns,
+  shortTxid,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
-import { wakingEvents } from '../pix/waiting-events-repository.ts';
+import { namingColumns, wakingEvents } from '../pix/waiting-events-repository.ts';
+import { isKnownToProvider } from '../accounts/payer-account.ts';
+import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { foundInStatementNote, repeatNotes, type PixStatus } from '../domain/pix.ts';
+import {
+  foundAfterLossNote,
+  foundInStatementNote,
+  repeatNotes,
+  type PixStatus,
+} from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -29,7 +37,7 @@ export interface CandidateRow extends PixTransactionRow {
   readonly pix_key: string | null;
   /** The id that the item names, if it is one of the provider's ids of the transaction. */
   readonly provider_txid: string | null;
-  /** Whether it is open and was repeated after an attempt with an unknown outcome. */
+  /** Whether it is open and was, or may have been, repeated after an unknown outcome. */
   readonly repeated: boolean;
   readonly created_at: Date;
   /** Null: it does not expire, as a static charge. */
@@ -93,7 +101,7 @@ export const joinCandidates = `
               where (t.end_to_end = requested.end_to_end
                      and t.operation in ('SEND', 'CHARGE', 'RECEIVED'))
                  or (t.idempotency_key = requested.client_request_id and t.operation = 'SEND')
-                 or left(t.transaction_identification, 25) = left(requested.txid, 25)
+                 or ${shortTxid('t.transaction_identification')} = ${shortTxid('requested.txid')}
                  or t.id = any(reported.ids)
               order by ${closeness('t')} limit ${maxCandidates}) found`;
 
@@ -117,19 +125,23 @@ export const findCandidates = batchedStatement({
      order by ordinal, ${closeness('found')}`,
 });
 
-/** A condition: the payment was repeated after an attempt with an unknown end. */
+/**
+ * A condition: the payment was repeated after an attempt with an unknown end, or its attempts are
+ * lost.
+ */
 function isRepeated(table: string): string {
   // A scalar subquery: PostgreSQL turns `exists` into a join that may read the whole timeline.
   return `coalesce((select true from pix_timeline attempt
                      where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
-                       and attempt.note = '${repeatNotes.unknown}' limit 1), false)`;
+                       and ${isOneOf('attempt.note', [repeatNotes.unknown, foundAfterLossNote])}
+                     limit 1), false)`;
 }
 
 /**
  * The account of a transaction's user; the document is that of the user if the account has none.
  */
 function selectOwner(table: string): string {
-  return `(select array[a.agency, a.account_number, coalesce(a.document, u.document)]
+  return `(select array[a.agency, a.account_number, ${accountDocument}]
                      from accounts a join users u on u.id = a.user_id
                     where a.user_id = ${table}.user_id)`;
 }
@@ -144,7 +156,8 @@ function selectEnd(table: string): string {
 /** The order of candidates: a transaction that is named by a unique id precedes all others. */
 export function closeness(table: string): string {
   return `(${table}.end_to_end = requested.end_to_end) is true desc,
-          (left(${table}.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
+          (${shortTxid(`${table}.transaction_identification`)}
+             = ${shortTxid('requested.txid')}) is true desc,
           (${table}.provider_txid = requested.provider_txid) is true desc`;
 }
 
@@ -185,7 +198,7 @@ export const findPayees = batchedStatement({
                       where (a.document in (requested.document, requested.pix_key)
                              or a.account_number = requested.account_number
                              or a.pix_keys @> array[requested.pix_key])
-                        and (a.provider = 'provider' or requested.counts_local)) named
+                        and ${isKnownToProvider('a.provider', 'requested.counts_local')}) named
               where named.document = requested.document or has_key
                  or named.account_number = requested.account_number
                     and (requested.agency is null or named.agency = requested.agency)
@@ -261,13 +274,13 @@ export const identifyPayment = batchedStatement({
         from requested
        where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
          and t.status = 'COMPLETED' and t.end_to_end is null
-      returning requested.ordinal, requested.event_id, t.id, t.operation, t.idempotency_key,
-                t.end_to_end, t.provider_txid, t.transaction_identification, t.updated_at
+      returning requested.ordinal, requested.event_id, t.updated_at,
+                ${qualifyColumns('t', namingColumns)}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
-    )
-    select ordinal, ${wakingEvents('identified', 'stored.updated_at')} from identified`,
+    ), ${wakingEvents('identified', 'updated_at')}
+    select ordinal from identified, woken`,
 });
 
 /**
@@ -289,21 +302,28 @@ export async function storeIdentity(
 }
 
 /**
- * A table expression with the time of a report: the receipt of its event, or now for a line of the
- * provider's statement.
+ * The common table expression `requested`: the calls, each with `at`, the date of what it reports.
+ * That is the reported one if it is at most 90 days before and five minutes after the receipt of
+ * the event, otherwise the time of that receipt. A line of the provider's statement has no event:
+ * it is received now.
  * @param calls the table expression of the calls.
  */
-export function reportRow(calls: string): string {
-  return `lateral (select coalesce((select received_at from webhook_events
-                                         where id = any(array[${calls}.event_id])),
-                                       ${calls}.now) as received_at)`;
+export function datedReports(calls: string): string {
+  return `requested as (
+      select requested.*,
+             case when reported_at between event.received_at - interval '90 days'
+                                   and event.received_at + interval '5 minutes'
+                  then reported_at else event.received_at end as at
+        from ${calls}
+        join lateral (select coalesce((select received_at from webhook_events
+                                        where id = any(array[requested.event_id])),
+                                      requested.now) as received_at) event on true
+    )`;
 }
 
 /**
  * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
- * of the provider, with its timeline row. A line of the provider's statement has no event.
- * The date is the one that the event reports if it is at most 90 days before and five minutes after
- * the receipt of the event; otherwise it is the time of that receipt.
+ * of the provider, with its timeline row. Its date is that of `datedReports`.
  */
 export const recordReceived = batchedStatement({
   name: 'pix-received',
@@ -320,14 +340,7 @@ export const recordReceived = batchedStatement({
   },
   batching: { conflictKey: 'endToEnd' },
   text: (requested) => sql<{ id: string }>`
-    with requested as (
-      select requested.*,
-             case when reported_at between event.received_at - interval '90 days'
-                                   and event.received_at + interval '5 minutes'
-                  then reported_at else event.received_at end as at
-        from ${requested}
-        join ${reportRow('requested')} event on true
-    ), received as (
+    with ${datedReports(requested)}, received as (
       insert into pix_transactions
              (id, user_id, operation, status, phase, outcome, amount, pix_key, end_to_end,
               provider_txid, received_txid, created_at, updated_at, settled_at)
@@ -336,16 +349,14 @@ export const recordReceived = batchedStatement({
              now, now
         from requested order by end_to_end, provider_txid
           on conflict do nothing
-      returning id, operation, idempotency_key, end_to_end, provider_txid,
-                transaction_identification, updated_at
+      returning ${namingColumns}, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid,
              case when event_id is null then '${foundInStatementNote}' end
         from received join requested using (id)
-    )
-    select ordinal, id, ${wakingEvents('received', 'stored.updated_at')}
-      from received join requested using (id)`,
+    ), ${wakingEvents('received', 'updated_at')}
+    select ordinal, id from received join requested using (id), woken`,
 });
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */

@@ -22,9 +22,11 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness wakingEvents emailDigests erasedEmail isAccountedFor isHeldAfterLoss ' +
-    'isRefusal isUnsettled matchesCallId mayBeLost mayHaveLostSends moveRow moving ' +
-    'notifyingFinalStatus qualifyColumns reportRow sendHold toSession toTransaction'
+    'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
+    'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled ' +
+    'matchesCallId mayBeLost mayHaveLostSends mayMove moveRow moving notifyingFinalStatus ' +
+    'qualifyColumns sendHold shortTxid toSession toTransaction waitedIds wakingEvents ' +
+    'wasNotSent'
   ).split(' '),
 );
 

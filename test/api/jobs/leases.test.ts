@@ -99,6 +99,26 @@ test('a process that was suspended does not run its own job a second time', asyn
   assert.equal((await jobState(app, id))?.attempts, 1);
 });
 
+test('the run of a lost job does not end the job that was given its id', async (t) => {
+  const ends = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  t.after(() => ends.forEach(({ resolve }) => resolve(undefined)));
+  const work = recorder(() => ends[work.runs.length - 1]?.promise ?? assert.fail('a third run'));
+  const process = watched(app);
+  const id = await queueJob(app, 'work');
+  await startLoop(t, process, { jobs: { work }, pollMs: 5_000 });
+  await process.rest();
+  // The database has lost the job, and begins with its id again.
+  await app.rows('delete from jobs');
+  await queueJob(app, 'work', { id });
+  await process.pass(5_000, 5_000);
+  assert.equal(work.runs.length, 2);
+  ends[0]?.resolve(undefined);
+  await process.rest();
+  assert.equal((await jobState(app, id))?.status, 'running');
+  ends[1]?.resolve(undefined);
+  await isDone(id);
+});
+
 test('the job of a dead process is taken up when its lease has run out, not before', async (t) => {
   const work = recorder();
   const process = watched(app);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarDay, shiftDay } from '../../../src/domain/calendar.ts';
 import { reconcile, reconcileUserDays } from '../../../src/settlement/reconcile.ts';
+import { moveTransaction } from '../../../src/pix/move-repository.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
@@ -10,6 +11,7 @@ import { findStatementUser } from '../../../src/settlement/reconciliation-reposi
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { givenUnheard, loseADay, lostWebhooks, refundsOf, unheard } from './lost-webhooks.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
+import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
 const { bank, clock } = app;
@@ -227,6 +229,29 @@ test('a line without an end-to-end id, twice, or not understood only appears in 
     'UNPROVEN unreadable',
     'UNPROVEN unreadable',
   ]);
+});
+
+test('a line with the id of a stored send proves its payment, whatever the form of that id', async () => {
+  const user = await given();
+  const id = 'an-id-that-a-look-up-gave';
+  const send = await reserveSend({ ...app, customer: user }, 'of-an-id-in-another-form');
+  await moveTransaction(app.context, send.id, {
+    from: ['RESERVED'],
+    to: 'PAYING',
+    status: 'PROCESSING',
+    endToEnd: id,
+    timeline: [{ phase: 'PAYING' }],
+  });
+  const out = line({ type: 'PIX_PAYMENT_OUT', direction: 'DEBIT', endToEnd: id, amount: 10.5 });
+  const { settled, differences } = await reconcileToday(user, () => [out]);
+  assert.deepEqual(differences, []);
+  assert.deepEqual(
+    settled.map(({ action, endToEnd }) => [action, endToEnd]),
+    [['completed', id]],
+  );
+  const other = await given();
+  const ofOther = await reconcileToday(other, () => [out]);
+  assert.deepEqual(ofOther.settled, [], "another user's send proves nothing");
 });
 
 test('money under an id that is older than the statement, or of a send, is not received', async () => {

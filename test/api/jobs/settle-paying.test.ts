@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { repeatNotes } from '../../../src/domain/pix.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
+import { storeSendAgain } from '../../../src/pix/lost-send-repository.ts';
 import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
 import {
   acceptPayment,
@@ -18,7 +19,7 @@ import {
 } from '../../../src/pix/pix-transaction-repository.ts';
 import { releaseAfterCrash } from '../../../src/pix/sweep-repository.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
-import { reserveSend } from './transactions.ts';
+import { amountCents, reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
 const { clock, context, rows, settle, stored, receive } = app;
@@ -78,6 +79,20 @@ const ends: Readonly<Record<string, (paying: PayingSend) => Promise<unknown>>> =
 
 const repeat = (paying: PayingSend, note: string) =>
   recordRetry(context, paying, { attempt: 2, last: { providerStatus: '5xx' }, note });
+
+test('a failure does not settle a payment whose attempts a loss of commits has taken', async () => {
+  const lost = {
+    userId: app.customer.id,
+    idempotencyKey: randomUUID(),
+    amountCents,
+    endToEnd: app.newEndToEnd(),
+  };
+  const id = await storeSendAgain(context, lost);
+  const ids = { endToEnd: lost.endToEnd, amount: 10.5 };
+  assert.deepEqual(results(await receive(failed(ids))), ['anomaly: failed_after_repeat']);
+  assert.equal((await stored(id ?? '')).status, 'PROCESSING');
+  assert.deepEqual(results(await receive(confirmed(ids))), ['applied']);
+});
 
 test('a failure does not settle a payment that was repeated after an unknown end', async () => {
   const paying = await givenPaying();

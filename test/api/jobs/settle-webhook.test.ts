@@ -287,7 +287,7 @@ test('a payment with the key and amount of an open send under an unknown id is a
   const key = randomUUID();
   const send = await givenSend(key);
   const other = { clientRequestId: key, endToEnd: app.newEndToEnd(), amount: 10.5 };
-  assert.deepEqual(results(await receive(confirmed(other))), ['anomaly: other_end_to_end']);
+  assert.deepEqual(results(await receive(confirmed(other))), ['parked: other_end_to_end']);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
   assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY other_end_to_end event');
   const another = { ...other, amount: 10.51 };

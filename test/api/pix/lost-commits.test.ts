@@ -157,6 +157,8 @@ describe('after a loss of commits', () => {
     assert.equal(blocked.status, 422);
     assert.equal(blocked.headers.get('pix-outcome'), 'unknown');
     assert.ok(blocked.body.errors.amount);
+    const invalid = await app.send(user, { ...payment, amount: -1 });
+    assert.equal(invalid.headers.get('pix-outcome'), 'unknown', 'the line may be of its key');
     assert.equal((await app.send(user, { ...payment, amount: 13 })).status, 200, 'another amount');
     const other = await givenCustomer(app);
     assert.equal((await app.send(other, payment)).status, 200, 'another user');

@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
     'the key of a send with another end-to-end id',
     { ...sent, endToEnd: otherEndToEnd, clientRequestId: 'key', amount: 10.5 },
     [send],
-    'flag send other_end_to_end',
+    'parked other_end_to_end send flag other_end_to_end',
   ],
   [
     'the id of the provider and the amount',
@@ -224,6 +224,18 @@ const cases: readonly Case[] = [
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
     [{ ...send, ...younger }],
     'parked no_match',
+  ],
+  [
+    'the key and the amount of two sends of which one is younger than the event',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [send, { ...send, ...younger, id: 'other', user_id: 2, end_to_end: otherEndToEnd }],
+    'parked no_match',
+  ],
+  [
+    'the key of two sends, of which the younger one has another amount',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
+    [send, { ...send, ...younger, id: 'other', user_id: 2, amount: '11.00' }],
+    'move send to COMPLETED',
   ],
   [
     'the end-to-end id of a send that is younger than the event',

@@ -143,7 +143,7 @@ export class Evidence {
     const send = this.#sendOf(endToEnd);
     const isOutcomeLost = this.lost.hasLostOutcome(endToEnd);
     const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
-    const found = [answers, this.#fromEvents(send), this.#fromStatement(endToEnd)];
+    const found = [answers, this.#fromEvents(endToEnd), this.#fromStatement(endToEnd)];
     return {
       proven: found.filter((one) => typeof one !== 'string'),
       lacks: found.filter((one) => typeof one === 'string'),
@@ -163,13 +163,16 @@ export class Evidence {
 
   /** Whether an acknowledged event says that the payment was completed. */
   isReportedCompleted(endToEnd: string): boolean {
-    const reported = this.#fromEvents(this.#sendOf(endToEnd));
+    const reported = this.#fromEvents(endToEnd);
     return typeof reported !== 'string' && reported.end === 'completed';
   }
 
-  /** Whether a `failed` event is no proof: it may report one attempt among several. */
+  /**
+   * Whether a `failed` event is no proof: it may report one attempt among several, also where a
+   * failover has lost the record of the attempts.
+   */
   isInDoubt(endToEnd: string): boolean {
-    return isDoubtful(this.#sendOf(endToEnd));
+    return isDoubtful(this.#sendOf(endToEnd)) || this.lost.hasLostRecord({ endToEnd });
   }
 
   #sendOf(endToEnd: string): Send {
@@ -197,8 +200,8 @@ export class Evidence {
     return { end: 'failed', by };
   }
 
-  #fromEvents(send: Send): Proven | string {
-    const { events } = send;
+  #fromEvents(endToEnd: string): Proven | string {
+    const { events } = this.#sendOf(endToEnd);
     const by = 'an acknowledged event';
     if (events.length === 0) return 'no event was posted';
     const acknowledged = events.filter(({ state }) => state === 'acknowledged');
@@ -210,7 +213,7 @@ export class Evidence {
     if (read.some(({ notice }) => notice.status === 'completed')) return { end: 'completed', by };
     const failures = read.filter(({ notice }) => !hasUnlistedCode(notice));
     if (failures.length === 0) return 'the events have a code that no table has';
-    if (isDoubtful(send)) return 'the event may report one attempt among several';
+    if (this.isInDoubt(endToEnd)) return 'the event may report one attempt among several';
     return { end: 'failed', by };
   }
 

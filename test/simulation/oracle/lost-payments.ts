@@ -1,7 +1,7 @@
 /**
  * Executed payments whose record a failover has lost: the service cannot settle them, but operators
- * must see them. An event of such a payment is an anomaly if an open send has the same key and
- * amount.
+ * must see them. An event of such a payment is an anomaly, or waits for its transaction, if an open
+ * send has the same key and amount.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import type { Notice } from '../bank/notices.ts';
@@ -25,17 +25,15 @@ interface Row {
   readonly end_to_end: string | null;
   readonly idempotency_key: string | null;
   readonly amount: string;
-  readonly created_at: Date;
 }
 
 interface Event {
   readonly hash: string;
   readonly status: string;
-  readonly received_at: Date;
 }
 
 /** The statuses in which operators see that an event was not applied. */
-const visible: readonly string[] = ['parked', 'orphaned'];
+const visible: readonly string[] = ['anomaly', 'parked', 'orphaned'];
 
 /** Counts the lost payments, and checks their events against the rows. */
 export function checkLostPayments(
@@ -50,14 +48,15 @@ export function checkLostPayments(
   );
   for (const { endToEnd } of lostPayments) {
     scheduler.count('payments whose record a failover has lost');
-    for (const { hash, status, received_at: receivedAt } of events) {
+    for (const { hash, status } of events) {
       const notice = webhooks.posted.get(hash);
       if (notice?.endToEnd !== endToEnd || !isComplete(notice)) continue;
       const hasOpenSend = rows.some((row) => isOpenSend(row, notice));
-      // An event that is older than a send does not name it by its key.
-      const isOlder = rows.every((row) => !isOpenSend(row, notice) || receivedAt < row.created_at);
-      const isSeen = status === 'anomaly' || (isOlder && visible.includes(status));
-      if (hasOpenSend && !isSeen && !rows.some((row) => fitsUnsent(row, notice))) {
+      if (
+        hasOpenSend &&
+        !visible.includes(status) &&
+        !rows.some((row) => fitsUnsent(row, notice))
+      ) {
         oracle.violated(`an event of ${names.of('E', endToEnd)}, which is lost, is ${status}`);
       }
       if (hasOpenSend) scheduler.count('lost payments with an open send');

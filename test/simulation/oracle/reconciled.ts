@@ -95,10 +95,10 @@ function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
   }
 }
 
-/** A key pays once. */
+/** A key pays once: a payment that the bank has reversed has moved no money. */
 function checkKeys({ oracle, names }: Reconciled, { customer }: Own): void {
   const ofKeys = Map.groupBy(
-    oracle.ledger.paymentsOf(customer),
+    oracle.ledger.paymentsOf(customer).filter(({ state }) => state !== 'reversed'),
     ({ clientRequestId }) => clientRequestId,
   );
   for (const [key, payments] of ofKeys) {

@@ -97,6 +97,12 @@ export class Refunds {
       (one) => one.notice.refund === refund && one.notice.isReadable && this.#isTaken(one, events),
     );
     if (reported.length === 0) return;
+    // A process that held the event has finished it after a failover, which had lost the refund:
+    // reconciliation records it again.
+    const isFinished = events.some(
+      ({ hash, status }) => status === 'processed' && reported.some((one) => one.hash === hash),
+    );
+    if (this.#options.lost.failedOverAt !== null && isFinished) return;
     // A refund of a payment that was FAILED until it was corrected may be left to an operator.
     const isCompleted = originalsOf(refund, rows).some(
       ({ status, is_corrected: isCorrected }) => status === 'COMPLETED' && !isCorrected,

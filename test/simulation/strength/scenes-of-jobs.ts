@@ -62,7 +62,7 @@ const release = (title: string, changes: Readonly<Record<string, unknown>>): Sce
   async play({ row, call, found }) {
     const { isMine = false, ...columns } = changes;
     const id = await row('jobs', { ...running, leased_until: earlier, ...columns });
-    await call(now, 3, 'me', isMine ? [id] : [], ['sweep']);
+    await call(now, 3, ['me'], isMine ? [id] : [], ['sweep']);
     return found(states);
   },
 });
@@ -75,7 +75,7 @@ const releaseBeside: Scene = {
   async play({ row, call, found }) {
     await row('jobs', { ...running, leased_until: earlier, leased_by: 'gone' });
     await row('jobs', { ...running, leased_until: later, leased_by: 'other' });
-    await call(now, 3, 'me', [], ['sweep']);
+    await call(now, 3, ['me'], [], ['sweep']);
     return found(states);
   },
 };
@@ -86,7 +86,7 @@ const renew = (title: string, changes: object): Scene => ({
   async play({ row, call, found }) {
     const id = await row('jobs', { ...running, leased_until: earlier, ...changes });
     await row('jobs', { ...running, leased_until: earlier });
-    await call('me', later, [id]);
+    await call(['me'], later, [id]);
     return found(`select leased_until > '2026-05-24 12:00Z' from jobs order by id`);
   },
 });

@@ -6,7 +6,6 @@ import * as refusals from '../../../../src/process/refusal-repository.ts';
 import * as retention from '../../../../src/retention/retention-repository.ts';
 import * as sealed from '../../../../src/retention/sealed-value-repository.ts';
 import * as events from '../../../../src/settlement/event-repository.ts';
-import * as forgotten from '../../../../src/settlement/forgotten-events-repository.ts';
 import * as reconciliation from '../../../../src/settlement/reconciliation-repository.ts';
 import * as refunds from '../../../../src/settlement/refund-repository.ts';
 import * as transactions from '../../../../src/settlement/transaction-repository.ts';
@@ -23,7 +22,7 @@ const jobCases: Cases = {
   claimJobs: (context, { now }) =>
     jobs.claimJobs(context, { worker: 'me', leasedUntil: now }, new Map([['test', 2]])),
   renewLeases: (context, { jobId, now }) =>
-    jobs.renewLeases(context, { worker: 'me', leasedUntil: now }, [jobId]),
+    jobs.renewLeases(context, { ids: [jobId], workers: ['me'] }, now),
   requeueJob: (context, { jobId, now }) =>
     jobs.requeueJob(context, leased(jobId), { runAt: now, attempts: 1, error: null }),
   finishJob: (context, { jobId }) =>
@@ -31,8 +30,7 @@ const jobCases: Cases = {
   releaseLapsedJobs: (context) =>
     jobs.releaseLapsedJobs(context, {
       maxAttempts: 3,
-      worker: 'me',
-      running: [],
+      running: { ids: [], workers: [] },
       periodicKinds: ['sweep'],
     }),
   releaseAllLeases: (context) => jobs.releaseAllLeases(context),
@@ -150,9 +148,6 @@ export const operationCases: Readonly<Record<string, Cases>> = {
         providerTxid: null,
         at: now,
       }),
-  },
-  'settlement/forgotten-events-repository.ts': {
-    queueForgottenEvents: (context) => forgotten.queueForgottenEvents(context),
   },
   'settlement/reconciliation-repository.ts': reconciliationCases,
   'jobs/job-repository.ts': jobCases,
