@@ -134,7 +134,7 @@ async function start(
   const http = createHttpServer({
     context,
     operations,
-    contract: await readServedContract(),
+    contract: options.contract ?? (await readServedContract()),
     pages: local?.pages ?? [],
     readiness: () => readiness(context, loop),
     findPrincipal,

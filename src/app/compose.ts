@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { configuredDialects } from '../provider/configured-dialects.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { Context } from '../context/context.ts';
+import type { Contract } from '../contract/contract.ts';
 import { migrateUp } from '../db/migrate.ts';
 import { openScan } from '../onboarding/document-scanner.ts';
 import { createAccessTokens } from '../process/access-tokens.ts';
@@ -28,6 +29,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Dialects that are open already; default: those of the configuration are opened. */
   readonly dialects?: Dialects;
+  /** The contract, if it is loaded already; default: it is read from its files. */
+  readonly contract?: Contract;
   /** Aborts when the start is cancelled, which ends the wait for a database. */
   readonly cancelled?: AbortSignal;
 }

@@ -1,7 +1,9 @@
 /** The service for a test: real HTTP, a real database, and a clock that the test controls. */
 import assert from 'node:assert/strict';
 import { startApp, type App } from '../../src/app/app.ts';
+import { readServedContract } from '../../src/app/contract-file.ts';
 import { loadConfig, type Config } from '../../src/config/config.ts';
+import type { Contract } from '../../src/contract/contract.ts';
 import { createLog, type Log } from '../../src/telemetry/log.ts';
 import { configuredDialects } from '../../src/provider/configured-dialects.ts';
 import type { Dialects } from '../../src/provider/dialect/dialects.ts';
@@ -66,6 +68,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock,
     log: capturedLog(logLines),
     dialects: sharedDialects(config),
+    contract: await sharedContract(),
   });
   afterFile(async () => {
     // While outcomes are not stored yet, `stop` waits on the service's clock, which must advance.
@@ -119,6 +122,14 @@ function sharedDialects(config: Config): Dialects {
   const dialects = known ?? configuredDialects(config);
   if (files.length === 0) opened.set(key, dialects);
   return dialects;
+}
+
+let contract: Promise<Contract> | null = null;
+
+/** The contract is loaded once in a process: to read it and to compile validators takes 50 ms. */
+function sharedContract(): Promise<Contract> {
+  contract ??= readServedContract();
+  return contract;
 }
 
 function capturedLog(lines: string[]): Log {

@@ -7,7 +7,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
-import { SharedDatabase, type Shareable } from './lent-database.ts';
+import { SharedDatabases, type Shareable } from './lent-database.ts';
 import { isSuite } from './suite.ts';
 
 /** The server that the suite runs on, or undefined for the embedded database. */
@@ -32,23 +32,24 @@ export interface TestDatabase {
 }
 
 /**
- * Returns a migrated, empty database. The files of a suite share one; a new one is created while
- * the shared one is in use.
+ * Returns a migrated, empty database. The files of a suite use the same ones, one after the other.
  * @param isOwn always creates one: the test opens it in another process, or reads its files.
  */
 export async function createTestDatabase({ isOwn = false } = {}): Promise<TestDatabase> {
   spareOptimising();
-  return (isSuite() && !isOwn && (await shared.take())) || copyTemplate();
+  if (!isSuite() || isOwn) return copyTemplate();
+  const { made, giveBack } = await shared.take();
+  return { ...made, drop: async () => giveBack() };
 }
 
-const shared = new SharedDatabase(serverUrl ? shareOnServer : shareEmbedded);
+const shared = new SharedDatabases(serverUrl ? shareOnServer : shareEmbedded);
 
 async function shareEmbedded(): Promise<Shareable<TestDatabase>> {
   const { lendEmbedded } = await import('./lent-embedded.ts');
   const database = await copyTemplate();
   const embedded = await lendEmbedded(database.dataDir);
   return {
-    made: { ...database, drop: async () => shared.giveBack() },
+    made: database,
     isOpen: () => embedded.isOpen(),
     sql: (statements) => embedded.sql(statements),
     free: () => restoreFiles(database.dataDir),
@@ -63,7 +64,7 @@ async function shareOnServer(): Promise<Shareable<TestDatabase>> {
   const database = await copyTemplate();
   const url = database.ownerUrl ?? '';
   return {
-    made: { ...database, drop: async () => shared.giveBack() },
+    made: database,
     isOpen: () => false,
     sql: (statements) => onServer(url, statements),
     async free() {

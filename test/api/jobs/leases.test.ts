@@ -59,7 +59,8 @@ test('a run that takes longer than its kind may is stuck: counted, and taken ove
   const second = recorder();
   const [first, other] = [watched(app), watched(app)];
   const id = await queueJob(app, 'work');
-  const jobs = { work: { ...work, maxMs: 60_000 } };
+  // Without room for a second run the first loop cannot take its job up before the other does.
+  const jobs = { work: { ...work, maxMs: 60_000, concurrency: 1 } };
   await startLoop(t, first, { jobs, leaseMs: 30_000 });
   await first.rest();
   await startLoop(t, other, { jobs: { work: second }, leaseMs: 30_000, pollMs: 5_000 });
