@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { openEmbedded } from '../../src/db/embedded.ts';
-import { KeptPlans, resetSession } from './kept-plans.ts';
 
 /** Opens each lent database, by its folder. */
 const lenders = new Map<string, (options: object) => Promise<PGlite>>();
@@ -26,12 +25,11 @@ export interface LentEmbedded {
 export async function lendEmbedded(dataDir: string): Promise<LentEmbedded> {
   const folder = join(dataDir, 'postgres');
   let postgres: PGlite | null = null;
-  const plans = new KeptPlans();
   let users = 0;
   lenders.set(folder, async (options) => {
     postgres ??= await create(folder, options);
     users += 1;
-    return lent(postgres, plans, () => (users -= 1));
+    return lent(postgres, () => (users -= 1));
   });
   const first = await openEmbedded(dataDir);
   await first.close();
@@ -47,15 +45,14 @@ export async function lendEmbedded(dataDir: string): Promise<LentEmbedded> {
 }
 
 /** The part of PGlite that a service uses. Its `close` only ends the session, as on a server. */
-function lent(postgres: PGlite, plans: KeptPlans, onClose: () => void): PGlite {
-  const run = plans.session((...message) => postgres.execProtocolStream(...message));
+function lent(postgres: PGlite, onClose: () => void): PGlite {
   let isClosed = false;
   const stops: (() => void)[] = [];
   const used: Pick<PGlite, 'waitReady' | 'execProtocolStream' | 'onNotification' | 'close'> = {
     waitReady: postgres.waitReady,
     async execProtocolStream(...message) {
       if (isClosed) throw new Error('PGlite is closed');
-      return run(...message);
+      return postgres.execProtocolStream(...message);
     },
     onNotification(listener) {
       const stop = postgres.onNotification(listener);
@@ -67,7 +64,7 @@ function lent(postgres: PGlite, plans: KeptPlans, onClose: () => void): PGlite {
       isClosed = true;
       for (const stop of stops) stop();
       await postgres.exec('rollback');
-      await postgres.exec(resetSession);
+      await postgres.exec('discard all');
       onClose();
     },
   };
