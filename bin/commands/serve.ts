@@ -20,7 +20,7 @@ async function serve() {
       await requireFreePort(config);
       announceNewDatabase(config);
       const { startApp } = await import('../../src/app/app.ts');
-      const app = await startApp(config, { cancelled });
+      const app = await startApp(config, { cancelled, onStep: say });
       void app.preload().then(releaseMemory);
       return app;
     } catch (error) {
@@ -52,5 +52,10 @@ async function requireFreePort(config: Config): Promise<void> {
 
 function announceNewDatabase({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl !== undefined || existsSync(join(dataDir, 'postgres'))) return;
-  process.stdout.write('Creating the database…\n');
+  say('Creating the database…');
+}
+
+/** Shows what a start does while it takes long. */
+function say(step: string): void {
+  process.stdout.write(`${step}\n`);
 }

@@ -33,6 +33,8 @@ export interface AppOptions {
   readonly contract?: Contract;
   /** Aborts when the start is cancelled, which ends the wait for a database. */
   readonly cancelled?: AbortSignal;
+  /** Called with a sentence before a step of the start that takes long. */
+  readonly onStep?: (step: string) => void;
 }
 
 export interface Composed {
@@ -61,6 +63,8 @@ export async function compose(
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
   await migrateUp(local.db, {
     clock,
+    onPending: (count) =>
+      options.onStep?.(`Applying ${count} ${count === 1 ? 'migration' : 'migrations'}…`),
     onWait: (reason) => log.warn({ reason }, 'a migration waits'),
   });
   const delivery = webhookDelivery();

@@ -57,7 +57,7 @@ export interface RequestFacts {
   /** Sent with every call to the provider, to correlate both logs. */
   readonly callOptions: Pick<CallOptions, 'requestId' | 'trace'>;
   /**
-   * Names the transaction that the request is about to store, before the first use of `callOptions`
+   * Names the transaction that the request stores, before the first use of `callOptions`
    * and `log`: the transaction's trace then begins with the request.
    */
   traceTransaction?(id: string): void;

@@ -25,6 +25,8 @@ export interface MigrateOptions {
   readonly clock?: Clock;
   /** Called with a sentence before each wait. */
   readonly onWait?: (reason: string) => void;
+  /** Called before pending migrations are applied. */
+  readonly onPending?: (count: number) => void;
   /** Where the migrations are; the project's own by default. */
   readonly folder?: string;
 }
@@ -42,7 +44,9 @@ interface Named {
 export async function migrateUp(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = migrationsFolder } = options;
   // Most starts find nothing to do, and then need neither a lock nor MikroORM.
-  if ((await pendingMigrations(db, folder)).length === 0) return [];
+  const pending = await pendingMigrations(db, folder);
+  if (pending.length === 0) return [];
+  options.onPending?.(pending.length);
   const applied: string[] = [];
   await withLock(db, options, () =>
     untilUnlocked(db, options, async (orm) => {

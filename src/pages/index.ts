@@ -18,6 +18,7 @@ const html = 'text/html; charset=utf-8';
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': html,
+  '.json': 'application/json',
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
@@ -42,11 +43,10 @@ const referencePolicy = ownPolicy.replace("style-src 'self'", "style-src 'self' 
 /** The page that replaces the provider's page is shown in a frame of the app. */
 const framedPolicy = ownPolicy.replace("; frame-ancestors 'none'", '');
 
-/** The files of the reference page's package that are served. */
-const referenceFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
-
 const devFolder = new URL('./dev/', import.meta.url);
 const docsFolder = new URL('./docs/', import.meta.url);
+
+const contractFile = new URL('../../contract/openapi.generated.json', import.meta.url);
 
 /** The modules of the console that the pages use too. They import types, and `sendAnswer`. */
 const sharedModules = ['format', 'outcomes'] as const;
@@ -101,25 +101,23 @@ export async function developmentPages(
   ];
 }
 
-/** The API reference, if its optional package is installed. */
+/** The API reference, if its development package is installed. */
 async function referencePages(): Promise<SystemRoute[]> {
-  const packageFolder = referencePackage();
-  if (packageFolder === null) return [];
+  if (!hasReference()) return [];
   const docs = await readdir(docsFolder);
   return [
     page('/docs', new URL('index.html', docsFolder), referencePolicy),
+    page('/docs/contract.json', contractFile, ownPolicy),
     ...docs.map((name) => page(`/docs/assets/${name}`, new URL(name, docsFolder), ownPolicy)),
-    ...referenceFiles.map((name) =>
-      packageFile(`/docs/assets/${name}`, new URL(name, packageFolder)),
-    ),
+    referenceScript('/docs/assets/scalar.js'),
   ];
 }
 
-function referencePackage(): URL | null {
+function hasReference(): boolean {
   try {
-    return new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
+    return import.meta.resolve('@scalar/fastify-api-reference') !== '';
   } catch {
-    return null;
+    return false;
   }
 }
 
@@ -163,17 +161,22 @@ function withoutTypes(source: string): string {
   }
 }
 
-/** Serves a file of a package, which does not change while the service runs. */
-function packageFile(path: string, file: URL): SystemRoute {
+/** The script of the reference, which its package has only as a plugin of Fastify. */
+function referenceScript(path: string): SystemRoute {
+  const type = 'text/javascript; charset=utf-8';
   const headers = pageHeaders(ownPolicy);
-  const load = () => readFile(file);
-  return {
-    kind: 'system',
-    name: 'page',
-    method: 'GET',
-    path,
-    answer: staticAnswer({ type: mediaType(file), load, headers }),
-  };
+  const answer = staticAnswer({ type, load: loadReference, headers });
+  return { kind: 'system', name: 'page', method: 'GET', path, answer };
+}
+
+async function loadReference(): Promise<Buffer> {
+  const [{ fastify }, { default: plugin }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const server = fastify();
+  await server.register(plugin, { configuration: { url: '/openapi.yaml' } });
+  return (await server.inject('/reference/js/scalar.js')).rawPayload;
 }
 
 function mediaType(file: URL): string {

@@ -56,6 +56,7 @@ export const createCharge: SessionOperation<'createCharge'> = {
     });
     if (claim.result === 'replay') return chargeReply(claim.transaction, { replayed: true });
 
+    if (!claim.resumed) request.traceTransaction?.(claim.transaction.id);
     const charge: Charge = { type, order, transaction: claim.transaction, session };
     const issued = await issue(context, charge, request.callOptions);
     const { expiresAt = null } = claim.transaction;

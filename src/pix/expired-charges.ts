@@ -11,12 +11,11 @@ import { calendarDay } from '../domain/calendar.ts';
 import { chargeExpired, expiredNote, foundInStatementNote } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
-import { moveTransaction } from './move-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { flagSwept } from './settle-send.ts';
 import { findPaymentOfCharge } from './statement-evidence.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from './sweep-repository.ts';
-import { batchSize, startPart, type SweepPart } from './sweep-part.ts';
+import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 
 /** How long after its expiry an unpaid charge may still be reported as paid, in ms. */
 const expiryGraceMs = dayMs;
@@ -86,7 +85,7 @@ async function readChargeLines(
 }
 
 async function endUnpaid(context: Context, { id }: ExpiredCharge): Promise<void> {
-  await moveTransaction(context, id, {
+  await moveSwept(context, id, {
     from: ['ACCEPTED'],
     to: 'SETTLED',
     status: 'FAILED',
@@ -101,7 +100,7 @@ async function completePaid(
   { ids: { endToEnd, providerTxid } }: StatementLine,
 ): Promise<void> {
   try {
-    await moveTransaction(context, id, {
+    await moveSwept(context, id, {
       from: ['ACCEPTED'],
       to: 'SETTLED',
       status: 'COMPLETED',

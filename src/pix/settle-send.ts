@@ -5,6 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { foundInStatementNote, phasesOpenToSettlement } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
+import { changeSpan } from '../telemetry/tracing.ts';
 import { correctTransaction } from './correction-repository.ts';
 import { noteCorrection } from './correction.ts';
 import { moveTransaction } from './move-repository.ts';
@@ -16,10 +17,26 @@ import { findOtherPayment, judgeSend, type SoughtSend } from './statement-eviden
  * @param proof the line as `judgeSend` has found it, and a note for the timeline.
  * @returns null when it was never sent, or another process has ended it meanwhile.
  */
-export async function settleSend(
+export function settleSend(
   context: LocalContext,
-  { id, endToEnd, status }: Pick<SoughtSend, 'id' | 'endToEnd' | 'status'>,
-  { line, note = foundInStatementNote }: { readonly line: StatementLine; readonly note?: string },
+  send: SettledSend,
+  proof: SettlementProof,
+): Promise<'completed' | 'corrected' | null> {
+  const change = { name: 'settle by statement', transactionId: send.id };
+  return changeSpan(context.tracing, change, () => completeOrCorrect(context, send, proof));
+}
+
+type SettledSend = Pick<SoughtSend, 'id' | 'endToEnd' | 'status'>;
+
+interface SettlementProof {
+  readonly line: StatementLine;
+  readonly note?: string;
+}
+
+async function completeOrCorrect(
+  context: LocalContext,
+  { id, endToEnd, status }: SettledSend,
+  { line, note = foundInStatementNote }: SettlementProof,
 ): Promise<'completed' | 'corrected' | null> {
   const { providerTxid } = line.ids;
   if (status === 'FAILED') {

@@ -1,6 +1,9 @@
-/** The limits that the parts of a sweep share. */
+/** What the parts of a sweep share: their limits, and the moves of transactions. */
 import type { Context } from '../context/context.ts';
 import type { CallOptions } from '../provider/provider.ts';
+import { changeSpan } from '../telemetry/tracing.ts';
+import { moveTransaction, type Move } from './move-repository.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
 
 /** Transactions of each kind that one sweep reads; the rest waits for the next minute. */
 export const batchSize = 500;
@@ -25,4 +28,15 @@ export function startPart({ clock, stopping }: Context, options: CallOptions): S
       return stopping.aborted || passedMs < 0 || passedMs > budgetMs;
     },
   };
+}
+
+/** Moves a transaction, and records the move in its trace. @returns null: it was not moved. */
+export function moveSwept(
+  context: Context,
+  transactionId: string,
+  change: Move,
+): Promise<PixTransaction | null> {
+  return changeSpan(context.tracing, { name: 'sweep', transactionId }, () =>
+    moveTransaction(context, transactionId, change),
+  );
 }

@@ -16,12 +16,12 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
+import { span } from '../telemetry/tracing.ts';
 import { findFailedSends } from './correction-repository.ts';
 import { endExpiredCharges } from './expired-charges.ts';
-import { moveTransaction } from './move-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { settleByLines } from './settle-send.ts';
-import { batchSize, startPart, type SweepPart } from './sweep-part.ts';
+import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
   findStaleTransactions,
   findUnconfirmedSends,
@@ -43,7 +43,7 @@ export async function sweepPixTransactions(context: Context, options: CallOption
 /** Nothing can have been sent before PAYING: these fail without evidence of the provider. */
 async function failAbandoned(context: Context): Promise<void> {
   for (const id of await findStale(context, phasesBeforePaying)) {
-    await moveTransaction(context, id, {
+    await moveSwept(context, id, {
       from: phasesBeforePaying,
       to: 'SETTLED',
       status: 'FAILED',
@@ -57,7 +57,7 @@ async function failAbandoned(context: Context): Promise<void> {
 /** A process that crashed in PAYING cannot report the outcome of the payment. */
 async function storeUnknownPayments(context: Context): Promise<void> {
   for (const id of await findStale(context, ['PAYING'])) {
-    await moveTransaction(context, id, {
+    await moveSwept(context, id, {
       from: ['PAYING'],
       to: 'UNKNOWN',
       status: 'PROCESSING',
@@ -114,6 +114,19 @@ async function settleOfDay(
 ): Promise<void> {
   const [first] = sends;
   if (!first) return;
+  const attributes = { 'ponte.user.id': first.userId, 'ponte.sends': sends.length };
+  const facts = { name: 'sweep a statement', kind: 'internal', attributes } as const;
+  await span(context.tracing, { ...facts, parent: options.trace }, (trace) =>
+    settleByStatement(context, [first, ...sends.slice(1)], { ...options, ...(trace && { trace }) }),
+  );
+}
+
+async function settleByStatement(
+  context: Context,
+  sends: readonly [UnconfirmedSend, ...UnconfirmedSend[]],
+  options: CallOptions,
+): Promise<void> {
+  const [first] = sends;
   const session = providerSession(context, first.session);
   const days = { session, first: first.createdAt, last: first.createdAt, options };
   const lines = await readWholeStatement(context, days);

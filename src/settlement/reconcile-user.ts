@@ -12,6 +12,7 @@ import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readWholeStatement } from '../pix/read-statement.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
+import { span } from '../telemetry/tracing.ts';
 import { compareWithStored, dated, storedById } from './compare-statement.ts';
 import {
   findStoredMovements,
@@ -53,7 +54,20 @@ export type ReconciledUser =
  * Reconciles the days of a user and stores the result. It may be repeated.
  * @throws the error of the database.
  */
-export async function reconcileUser(
+export function reconcileUser(
+  context: ReconcilingContext,
+  user: StatementUser,
+  days: DaysToReconcile,
+): Promise<ReconciledUser> {
+  const { first, last, options } = days;
+  const attributes = { 'ponte.user.id': user.userId, 'ponte.days': `${first}/${last}` };
+  const facts = { name: 'reconcile a statement', kind: 'internal', attributes } as const;
+  return span(context.tracing, { ...facts, parent: options.trace }, (trace) =>
+    reconcileRead(context, user, { ...days, options: { ...options, ...(trace && { trace }) } }),
+  );
+}
+
+async function reconcileRead(
   context: ReconcilingContext,
   user: StatementUser,
   days: DaysToReconcile,

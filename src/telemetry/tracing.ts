@@ -68,12 +68,23 @@ export interface Tracing {
  * @param tracing null: a plain call.
  * @param work receives the span, for its own calls; the parent without tracing.
  */
-export async function span<Result>(
+export function span<Result>(
   tracing: Tracing | null,
-  { parent, ...facts }: SpanFacts & { readonly parent?: TraceContext | undefined },
+  facts: ChildFacts,
   work: (trace: TraceContext | undefined) => Promise<Result>,
 ): Promise<Result> {
-  if (tracing === null) return work(parent);
+  return tracing === null ? work(facts.parent) : recordSpan(tracing, facts, work);
+}
+
+interface ChildFacts extends SpanFacts {
+  readonly parent?: TraceContext | undefined;
+}
+
+async function recordSpan<Result>(
+  tracing: Tracing,
+  { parent, ...facts }: ChildFacts,
+  work: (trace: TraceContext) => Promise<Result>,
+): Promise<Result> {
   const trace = parent ? childSpan(parent) : tracing.begin();
   const startMs = tracing.now();
   try {
@@ -84,6 +95,34 @@ export async function span<Result>(
     tracing.record({ ...facts, trace, startMs, error: errorType(error) });
     throw error;
   }
+}
+
+/**
+ * Runs work that may change a transaction, and records the change in the transaction's trace.
+ * @param tracing null: a plain call.
+ * @param work results in null when it has changed nothing.
+ */
+export function changeSpan<Result>(
+  tracing: Tracing | null,
+  change: { readonly name: string; readonly transactionId: string },
+  work: () => Promise<Result | null>,
+): Promise<Result | null> {
+  return tracing === null ? work() : recordChange(tracing, change, work);
+}
+
+async function recordChange<Result>(
+  tracing: Tracing,
+  { name, transactionId }: { readonly name: string; readonly transactionId: string },
+  work: () => Promise<Result | null>,
+): Promise<Result | null> {
+  const startMs = tracing.now();
+  const result = await work();
+  if (result !== null) {
+    const trace = childSpan(tracing.ofTransaction(transactionId));
+    const attributes = { 'ponte.transaction.id': transactionId };
+    tracing.record({ name, kind: 'internal', trace, startMs, attributes });
+  }
+  return result;
 }
 
 /** The class or the code of an error, never its message, which may contain values. */

@@ -1,4 +1,4 @@
-/** The onboarding and the API reference in a real browser, against the real service. */
+/** The onboarding in a real browser, against the real service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import { pdfOf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, noBrowser, openBrowser, openPage, overflowOf } from './browser.ts';
 
-describe('the onboarding and the reference', { skip: noBrowser }, () => {
+describe('the onboarding', { skip: noBrowser }, () => {
   let service: OwnService;
   let browser: Browser;
   let url: string;
@@ -83,44 +83,6 @@ describe('the onboarding and the reference', { skip: noBrowser }, () => {
     await lookUp(page, '01310-100', 'SP');
     assert.equal(await page.inputValue('#logradouro'), 'Avenida Paulista');
   });
-
-  it('shows the reference of the API, which can be tried on this service', async (t) => {
-    const page = await openPage(t, browser, `${url}/docs`);
-    const login = page.locator('#operations-auth-login');
-    await login.locator('.opblock-summary').click();
-    await login.getByRole('button', { name: 'Execute' }).click();
-    const answer = login.locator('.live-responses-table .response-col_status');
-    await answer.filter({ hasText: '200' }).waitFor();
-    // The page adds the login's token and a new idempotency key to each request.
-    const send = page.locator('#operations-pix-sendPix');
-    await send.locator('.opblock-summary').click();
-    const paid = send.locator('.live-responses-table');
-    const ids = new Set<string | undefined>();
-    for (let count = 0; count < 2; count += 1) {
-      const answered = page.waitForResponse('**/pix/send');
-      await send.getByRole('button', { name: 'Execute' }).click();
-      const { transaction_id: id } = (await (await answered).json()) as PaidPix;
-      await paid.locator('.response-col_status', { hasText: '200' }).waitFor();
-      ids.add(id);
-    }
-    assert.equal(ids.size, 2, 'the second send is another payment');
-    await page.locator('#operations-accounts-getBalance .opblock-summary').click();
-    await page.locator('#operations-accounts-getBalance .highlight-code').first().waitFor();
-    await page.locator('.btn.authorize').first().click();
-    await page.getByRole('dialog', { name: 'Available authorizations' }).waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      for (const width of [1_280, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.waitForTimeout(100);
-        assert.deepEqual(await accessibilityFaults(page), [], `${colorScheme} ${width}`);
-        assert.equal(await overflowOf(page), 0);
-      }
-    }
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
-    await page.getByRole('link', { name: 'Development pages' }).click();
-    await page.locator('#login').waitFor();
-  });
 });
 
 /** Checks each step in light and dark mode, and on a phone. */
@@ -140,10 +102,6 @@ async function checkSteps(page: Page): Promise<void> {
       assert.equal(await overflowOf(page), 0, step);
     }
   }
-}
-
-interface PaidPix {
-  readonly transaction_id?: string;
 }
 
 /** Registers a person and submits the address, which the CEP fills in. */

@@ -46,7 +46,7 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
 
   it('adds at most 160 MB to its base, and nothing that only a developer needs', () => {
     assert.ok(image.addedBytes < 160e6, `${image.addedBytes} bytes`);
-    const packages = ['typescript', 'oxlint', 'ink', '@electric-sql', 'swagger-ui-dist'];
+    const packages = ['typescript', 'oxlint', 'ink', '@electric-sql', '@scalar'];
     const found = packages.filter((name) =>
       existsSync(join(image.files, 'app', 'node_modules', name)),
     );

@@ -75,12 +75,15 @@ describe('a start', () => {
 });
 
 describe('a first start on the embedded database', { skip: serverUrl !== undefined }, () => {
-  it('says at once that it creates the database', async (t) => {
+  it('says what takes time before it does it', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'ponte-first-start-'));
     t.after(() => rm(folder, { recursive: true }));
     const first = startService(t, { ...environment, DATA_DIR: folder });
     await first.ready();
-    assert.match(first.stdout, /^Creating the database…\nPonte runs \(local\)\n/);
+    assert.match(
+      first.stdout,
+      /^Creating the database…\nApplying \d+ migrations…\nPonte runs \(local\)\n/,
+    );
   });
 });
 

@@ -1,10 +1,15 @@
 /** The spans of a service, as an OpenTelemetry collector receives them over HTTP. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { calendarDay } from '../../../src/domain/calendar.ts';
 import { deliverAppEvent } from '../../../src/app-events/deliver-app-event.ts';
 import { JobRuns } from '../../../src/jobs/runner.ts';
 import { startCollector, type CollectedSpan } from '../../support/collector.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
+import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
+import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
+import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
+import { logIn } from '../../support/factories.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 
 const collector = await startCollector();
@@ -46,6 +51,22 @@ const payload = { id: `pix_${send.id}` };
 await runs.run({ id: '1', kind: 'deliver-app-event', payload, attempt: 1, worker: 'test' });
 const continued = await sendAs(callersId, '01');
 const unrecorded = await sendAs(unrecordedId, '00');
+
+const dayMs = 24 * 60 * 60_000;
+const dynamicCharge = { type: 'dynamic', amount: 20, expiration_qr: 3_600 };
+const charge = (await app.charge(app.customer, dynamicCharge)).body.transaction_id as string;
+await app.clock.advance(dayMs + 2 * 3_600_000);
+const later = { ...app.customer, token: await logIn(app, email) };
+const overdue = (await app.send(later, { pix_key: payee, amount: 4 })).body.transaction_id;
+await app.clock.advance(15 * 60_000);
+const sweepTrace = app.context.tracing?.begin() ?? assert.fail();
+const sweepJob = { id: '2', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' } as const;
+await sweepPix.run(app.context, { ...sweepJob, trace: sweepTrace });
+const reconciled = (await findStatementUser(app.context, app.customer.id)) ?? assert.fail();
+const reconcileTrace = app.context.tracing?.begin() ?? assert.fail();
+const today = calendarDay(app.clock.now());
+const options = { trace: reconcileTrace };
+await reconcileUser(app.context, reconciled, { first: today, last: today, options });
 await app.context.tracing?.stop();
 
 const spans = collector.spans();
@@ -100,6 +121,35 @@ describe('the trace of a send', () => {
   it('is not recorded where the caller says so', () => {
     assert.deepEqual(spansOf(unrecordedId), []);
     assert.notEqual(unrecorded, '');
+  });
+});
+
+describe('the trace of a charge', () => {
+  it('has the id of the transaction, from the request to the sweep that ends it', () => {
+    const trace = traceOf(charge);
+    const request = spanOf(trace, 'POST /api/v1/pix/charge');
+    assert.equal(request.parentSpanId, undefined);
+    assert.equal(request.attributes['ponte.transaction.id'], charge);
+    for (const name of ['createDynamicCharge', 'sweep']) {
+      assert.equal(spanOf(trace, name).parentSpanId, request.spanId, name);
+    }
+  });
+});
+
+describe('what reads a statement', () => {
+  it('is a span of the sweep, and of the trace of each payment that it settles', () => {
+    const read = spanOf(sweepTrace.traceId, 'sweep a statement');
+    assert.equal(read.parentSpanId, sweepTrace.spanId);
+    assert.equal(read.attributes['ponte.sends'], 1);
+    const calls = spansOf(sweepTrace.traceId).filter(({ name }) => name === 'statement');
+    assert.ok(calls.some(({ parentSpanId }) => parentSpanId === read.spanId));
+    assert.ok(spanOf(traceOf(overdue), 'settle by statement'));
+  });
+
+  it('is a span of the reconciliation', () => {
+    const read = spanOf(reconcileTrace.traceId, 'reconcile a statement');
+    assert.equal(read.parentSpanId, reconcileTrace.spanId);
+    assert.equal(spanOf(reconcileTrace.traceId, 'statement').parentSpanId, read.spanId);
   });
 });
 

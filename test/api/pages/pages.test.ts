@@ -289,6 +289,7 @@ describe('anywhere else', () => {
       '/',
       '/dev/assets/api.js',
       '/docs/assets/reference.js',
+      '/docs/contract.json',
       '/dev/about.json',
       '/dev/changes',
       ...['pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
