@@ -30,9 +30,8 @@ function ShownLimits({ said, change: startChange }: { said: string; change(): vo
   const call = useRead((signal) => api.call('getPixLimits', {}, signal));
   useKeys(({ key, text }) => {
     if (key === 'escape') change(back);
-    else if (call.isBusy) return;
-    else if (text === 'r') call.read();
-    else if (text === 'c') startChange();
+    else if (text === 'r' && !call.isBusy) call.read();
+    else if (text === 'c' && !call.isBusy) startChange();
   });
   const answer = call.result;
   const limits = answer?.status === 200 ? answer.body : null;

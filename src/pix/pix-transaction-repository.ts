@@ -118,8 +118,8 @@ export function isAbandoned(table: string, untouchedSince: string, now: string):
 }
 
 /**
- * The open transactions `t`, without charges that wait for their payer: a part of a FROM clause, for
- * the condition `isUnsettled('t')`.
+ * The open transactions `t`, without charges that wait for their payer: a part of a FROM clause,
+ * for the condition `isUnsettled('t')`.
  */
 export const openTransactions = `
       (select transaction_id from pix_open where not has_code) open

@@ -123,7 +123,7 @@ interface AppliedColumns {
   readonly spent: string;
 }
 
-type LimitsRow = { readonly [Column in AmountColumn | `${AmountColumn}_next`]: string | null } & {
+type LimitsRow = Readonly<Record<AmountColumn | `${AmountColumn}_next`, string | null>> & {
   readonly [Column in TimedColumn as `${Column}_next_at`]: Date | null;
 } & { readonly night_hour: NightHour; readonly night_hour_next: NightHour };
 

@@ -127,7 +127,7 @@ function buildSettlement({ status, item, eventId }: FinalItem, transaction: Cand
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
-    // Whatever the row said when it was read: a failover may have taken the acceptance from it since.
+    // Whatever the row said when it was read: a failover may have taken the acceptance since.
     ...(status === 'COMPLETED' && { outcome: 'accepted' }),
     ...(status === 'FAILED' && { failureCode: failureCode(item), ...(unsure && rejected) }),
     endToEnd: charge ? item.ids.endToEnd : null,

@@ -18,8 +18,8 @@ const readEvery = 400;
 const transactions = `
   insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status, phase,
          outcome, amount, pix_key, end_to_end, provider_txid, created_at, updated_at, settled_at)
-  select ${uuidOf('at', '$1')}, user_id, 'SEND', $1 || n, '\\x00', 'COMPLETED', 'SETTLED', 'accepted',
-         1.5, 'bruno@example.com', 'E' || upper(substr(md5($1), 1, 8)) || '202601030000'
+  select ${uuidOf('at', '$1')}, user_id, 'SEND', $1 || n, '\\x00', 'COMPLETED', 'SETTLED',
+         'accepted', 1.5, 'bruno@example.com', 'E' || upper(substr(md5($1), 1, 8)) || '202601030000'
            || lpad(n::text, 11, '0'),
          ${uuidOf('at', '$1')}::text, at, at, at
     from (select n, now() - interval '365 days' * (1 - n::float8 / $4::float8) as at,

@@ -5,8 +5,8 @@ import { caseNames, type CaseName } from './cases/names.ts';
 export const help = `Usage: npm run bench -- [options]
 
 Runs four servers on one PostgreSQL, in turn: a plain reference, the practical limit with the rows
-of the service (grouped) and with the fewest rows (least), and the service. It needs a PostgreSQL server, where it creates and drops databases named
-ponte_bench_…:
+of the service (grouped) and with the fewest rows (least), and the service. It needs a PostgreSQL
+server, where it creates and drops databases named ponte_bench_…:
 
   BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
 

@@ -6,7 +6,7 @@ import type { Environment } from './settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The service, the plain reference, and the practical limits: with its rows, and with the least. */
+/** The service, the plain reference, and the practical limits: its own rows, and the fewest. */
 export type ServerName = 'ponte' | 'reference' | 'grouped' | 'least';
 
 const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');

@@ -213,7 +213,7 @@ const ofTheServer: ReadonlySet<string> = new Set([
   'security_events_kept',
 ]);
 
-/** Adds a trigger: one that refuses a change, before or after it, or one that writes rows after it. */
+/** Adds a trigger: it refuses a change, before or after it, or writes rows after it. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
   const trigger = statementOf(definition, 'CreateTrigStmt');
   if (ofTheServer.has(trigger.trigname ?? '')) return;

@@ -2,7 +2,6 @@
  * The app on its customers' phones: it pays and charges, loses answers, repeats requests with the
  * same key, sometimes concurrently, and uses a new key only after a definite answer.
  */
-import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
@@ -16,7 +15,7 @@ import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
 import { listKeys } from './key-list-client.ts';
-import { changeOwnLimits } from './limit-client.ts';
+import { changeOwnLimits, type LimitChange } from './limit-client.ts';
 import { LookUpClient } from './look-up-client.ts';
 import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
@@ -48,7 +47,7 @@ export interface ClientOptions {
   /** Whether other customers use the same idempotency keys. */
   readonly sharesKeys: boolean;
   /** What the user changes of the own limits, before anything else. */
-  readonly limitChanges: readonly SetPixLimitsRequest[];
+  readonly limitChanges: readonly LimitChange[];
   /** The clients and requests to draw but not to run: see `Deviation.leftOut`. */
   readonly leftOut: ReadonlySet<string>;
 }

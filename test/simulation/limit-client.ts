@@ -1,5 +1,5 @@
 /** The app that changes the customer's own limits. */
-import type { SetPixLimitsRequest } from '../../contract/types.ts';
+import type { SetPixLimitsRequest as LimitChange } from '../../contract/types.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import type { Context } from '../../src/context/context.ts';
 import { AppError } from '../../src/errors.ts';
@@ -8,11 +8,13 @@ import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { readRefusal, type Phone } from './phone.ts';
 import { requestFacts } from './service.ts';
 
+export type { LimitChange };
+
 /** Requests a change once: whether it is made does not depend on the answer. */
 export async function changeOwnLimits(
   phone: Phone,
   name: string,
-  body: SetPixLimitsRequest,
+  body: LimitChange,
 ): Promise<void> {
   const answer = await phone.request({
     label: `change of the limits of ${name}`,
@@ -28,7 +30,7 @@ export async function changeOwnLimits(
 async function run(
   context: Context,
   token: VerifiedToken,
-  body: SetPixLimitsRequest,
+  body: LimitChange,
 ): Promise<{ status: number }> {
   const principal = await findPrincipal(context, token);
   if (!principal) throw new AppError('UNAUTHENTICATED');

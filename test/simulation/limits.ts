@@ -1,9 +1,9 @@
 /** The limits of sends by day and by night. */
-import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import type { Config } from '../../src/config/config.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { limitPeriod, nightHours } from '../../src/domain/spending-limits.ts';
 import { Chance } from './chance.ts';
+import type { LimitChange } from './limit-client.ts';
 import type { ExecutedStatement } from './oracle/accounts.ts';
 import type { Store } from './store.ts';
 
@@ -27,7 +27,7 @@ const changing = { of: 20, rest: 15 } as const;
  * Draws the changes of a customer, from a separate random sequence.
  * @param place the number of the customer.
  */
-export function drawLimitChanges(seed: number, place: number): readonly SetPixLimitsRequest[] {
+export function drawLimitChanges(seed: number, place: number): readonly LimitChange[] {
   if (seed % changing.of !== changing.rest) return [];
   const chance = new Chance(seed + place + 2);
   return Array.from({ length: chance.between(0, 2) }, () => {

@@ -47,6 +47,7 @@ function type(row, value) {
   const field = fieldOf(row);
   field.focus();
   getSelection().selectAllChildren(field);
+  // oxlint-disable-next-line typescript/no-deprecated -- no other call types as a person does
   document.execCommand('insertText', false, value);
   field.blur();
 }

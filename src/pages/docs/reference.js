@@ -45,7 +45,7 @@ function requests() {
         if (isProtected && token()) request.headers.set('Authorization', `Bearer ${token()}`);
       },
       async responseReceived({ response, operation }) {
-        if (response.status === 401 && token() !== null) return keepToken(null);
+        if (response.status === 401 && token() !== null) keepToken(null);
         if (response.status >= 300) return;
         const body = await response.json().catch(() => ({}));
         if (operation.operationId === 'login') keepToken(body.access_token);

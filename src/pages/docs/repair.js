@@ -15,7 +15,9 @@ export function repair() {
   const isOpen = document.querySelector('.scalar-client--open') !== null;
   document.querySelector('.references-rendered')?.toggleAttribute('inert', isOpen);
   for (const button of document.querySelectorAll('button[aria-controls]')) {
-    const controlled = document.getElementById(button.getAttribute('aria-controls'));
+    const controlled = document.querySelector(
+      `#${CSS.escape(button.getAttribute('aria-controls'))}`,
+    );
     if (!controlled) button.removeAttribute('aria-controls');
   }
   for (const part of document.querySelectorAll('.scalar-app-layout section[aria-live]')) {

@@ -19,7 +19,7 @@ export function keepToken(value) {
   session.dispatchEvent(new Event('change'));
 }
 
-const byId = (id) => document.getElementById(id);
+const byId = (id) => document.querySelector(`#${id}`);
 
 function showSession(refusal = null) {
   const isIn = token() !== null;

@@ -23,8 +23,8 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 const pure = new Set(
   (
     'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
-    'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters limitsOf ' +
-    'matchesCallId mayBeLost mayHaveLostSends mayMove moveRow moving notifyingFinalStatus ' +
+    'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
+    'limitsOf matchesCallId mayBeLost mayHaveLostSends mayMove moveRow moving notifyingFinalStatus ' +
     'qualifyColumns sendHold shortTxid toSession toTransaction waitedIds wakingEvents ' +
     'wasNotSent'
   ).split(' '),

@@ -101,7 +101,9 @@ test('a process that was suspended does not run its own job a second time', asyn
 
 test('the run of a lost job does not end the job that was given its id', async (t) => {
   const ends = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-  t.after(() => ends.forEach(({ resolve }) => resolve(undefined)));
+  t.after(() => {
+    for (const { resolve } of ends) resolve(undefined);
+  });
   const work = recorder(() => ends[work.runs.length - 1]?.promise ?? assert.fail('a third run'));
   const process = watched(app);
   const id = await queueJob(app, 'work');

@@ -4,7 +4,7 @@ import { createGrouped } from './grouped/app.ts';
 import { least } from './grouped/least.ts';
 import { ownRows } from './grouped/statements.ts';
 
-/** The plain server; the grouped one with the rows of the service; the grouped one with the least. */
+/** The plain server, and the grouped one: with the rows of the service, and with the fewest. */
 export const referenceNames = ['plain', 'grouped', 'least'] as const;
 
 export type ReferenceName = (typeof referenceNames)[number];

@@ -159,8 +159,8 @@ export class Receipts {
   }
 
   /**
-   * Whether a failover may have lost the record of a PIX: a process that held its event has finished
-   * the event after the failover. Reconciliation records it again.
+   * Whether a failover may have lost the record of a PIX: a process that held its event has
+   * finished the event after the failover. Reconciliation records it again.
    */
   #mayBeLost({ endToEnd }: Receipt, rows: readonly FinalRow[]): boolean {
     const isStored = rows.some((row) => row.end_to_end === endToEnd && row.operation !== 'SEND');
