@@ -9,9 +9,14 @@ const mostMs = 2 ** 48 - 1;
 /** The highest id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** @returns a new id of a time, as the clock of the service has it. */
+/**
+ * Where the clock of the service stands still, later ids are higher all the same: the time of the
+ * machine, modulo four hours, precedes the 48 random bits.
+ * @returns a new id of a time, as the clock of the service has it.
+ */
 export function timedUuid(at: Date): string {
-  return `${timePart(at)}${randomUUIDv7().slice(13)}`;
+  const [high = '', low = '', , , random = ''] = randomUUIDv7().split('-');
+  return `${timePart(at)}-7${high.slice(-2)}${low[0]}-8${low.slice(1)}-${random}`;
 }
 
 /** @returns the lowest id of a time; no id of an earlier time is higher. */

@@ -37,6 +37,7 @@ describe('webhook list', () => {
     const first = await app.receive([confirmed({ endToEnd: send.end_to_end }), { event: 'NEWS' }]);
     await app.clock.advance(minuteMs);
     const second = await app.receive(confirmed({ endToEnd: nobodys() }));
+    await app.clock.advance(1);
     const third = await app.deliver({ event: 'NEWS', id: randomUUID() });
     assert.deepEqual(await list({ since: start }), [third, second.eventId, first.eventId]);
     assert.deepEqual(await list({ since: start, limit: 1 }), [third]);
