@@ -129,7 +129,7 @@ async function scansOf(
 
 /** Whether a reservation reads what a user has sent since the limit was renewed. */
 function isSumOfPeriod(statement: Statement, scan: string): boolean {
-  const ofUser = 'Scan using pix_transactions_statement on pix_transactions t ';
+  const ofUser = 'Scan using pix_transactions_statement on pix_transactions t';
   return statement === reservationStatements.reserveForSession && scan.includes(ofUser);
 }
 

@@ -24,8 +24,8 @@ const pure = new Set(
   (
     'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
     'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
-    'limitsOf matchesCallId mayBeLost mayHaveLostSends mayMove moveRow moving notifyingFinalStatus ' +
-    'qualifyColumns sendHold shortTxid toSession toTransaction waitedIds wakingEvents ' +
+    'limitsOf matchesCallId mayBeLost mayHaveLostSends mayMove moveRow moving ' +
+    'notifyingFinalStatus qualifyColumns sendHold shortTxid toSession toTransaction waitedIds wakingEvents ' +
     'wasNotSent'
   ).split(' '),
 );

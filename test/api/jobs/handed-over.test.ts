@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { JobLoop } from '../../../src/jobs/loop.ts';
+import type { Lease } from '../../../src/jobs/job-repository.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
 import {
@@ -170,9 +171,11 @@ test('a loop that stops waits for what has begun, takes no more, and puts back w
   const late = process.loop.reserve();
   assert.ok(early && late);
   const work = held(t);
-  const lease = { status: 'running', attempts: 1, leased_by: early.worker };
-  const leased = { ...lease, leased_until: early.leasedUntil };
-  const ids = [await queueJob(app, 'work', leased), await queueJob(app, 'work', leased)];
+  const leasedTo = ({ worker, leasedUntil }: Lease) => {
+    const lease = { leased_by: worker, leased_until: leasedUntil };
+    return queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
+  };
+  const ids = [await leasedTo(early), await leasedTo(late)];
   const [begun = '', put = ''] = ids;
   early.begin({ id: begun, kind: 'work', payload: {} }, (job) => work.run(process.context, job));
   const stopped = process.loop.stop();

@@ -77,13 +77,7 @@ const spansOf = (traceId: string): CollectedSpan[] =>
 /** The only span of this name in a trace. */
 function spanOf(traceId: string, name: string): CollectedSpan {
   const found = spansOf(traceId).filter((span) => span.name === name);
-  assert.equal(
-    found.length,
-    1,
-    `${name} of ${spansOf(traceId)
-      .map((span) => span.name)
-      .join()}`,
-  );
+  assert.equal(found.length, 1, name);
   return found[0] as CollectedSpan;
 }
 
@@ -138,11 +132,15 @@ describe('the trace of a charge', () => {
 
 describe('what reads a statement', () => {
   it('is a span of the sweep, and of the trace of each payment that it settles', () => {
-    const read = spanOf(sweepTrace.traceId, 'sweep a statement');
-    assert.equal(read.parentSpanId, sweepTrace.spanId);
-    assert.equal(read.attributes['ponte.sends'], 1);
-    const calls = spansOf(sweepTrace.traceId).filter(({ name }) => name === 'statement');
-    assert.ok(calls.some(({ parentSpanId }) => parentSpanId === read.spanId));
+    const ofSweep = spansOf(sweepTrace.traceId);
+    const reads = ofSweep.filter(({ name }) => name === 'sweep a statement');
+    assert.ok(reads.length > 0);
+    for (const read of reads) {
+      assert.equal(read.parentSpanId, sweepTrace.spanId);
+      assert.ok(Number(read.attributes['ponte.sends']) > 0);
+      const calls = ofSweep.filter(({ name }) => name === 'statement');
+      assert.ok(calls.some(({ parentSpanId }) => parentSpanId === read.spanId));
+    }
     assert.ok(spanOf(traceOf(overdue), 'settle by statement'));
   });
 
