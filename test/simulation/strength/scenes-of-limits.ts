@@ -80,7 +80,50 @@ const send = (title: string, how: Limited): Scene => ({
   },
 });
 
+/** Two sends of one user without limits of their own, and one of a user who may send less. */
+const batch: Scene = {
+  statement: reservationStatements.reserveForSession,
+  title: 'each send of a batch has the limit of its user, and of one user one send is reserved',
+  async play({ row, found, batchAnswers }) {
+    const users: number[] = [];
+    const sessions: unknown[] = [];
+    for (const document of ['93541134780', '39053344705']) {
+      await row('accounts', { agency: '1', account_number: '2', document });
+      const [newest] = await found('select max(user_id) as user_id from accounts');
+      users.push(Number(newest));
+      sessions.push(await row('banking_sessions', { user_id: Number(newest) }));
+    }
+    await row('pix_limits', { user_id: users[1], own_day: '4.99' });
+    const calls = [0, 0, 1];
+    const each = (value: unknown): unknown[] => calls.map(() => value);
+    const rows = await batchAnswers(
+      calls.map((user) => sessions[user]),
+      calls.map((user) => users[user]),
+      each(now),
+      calls.map((_, place) => freeId.replace('ffff', `000${place}`)),
+      calls.map((_, place) => `key-${place}`),
+      each(Buffer.from('fingerprint')),
+      each('5.00'),
+      each('a@b.c'),
+      each(null),
+      each(later),
+      each(false),
+      each('10.00'),
+      each('1.00'),
+      [false, false, true],
+      each(made),
+      [false, false, true],
+      each(made),
+    );
+    return [
+      rows.map((one) => [one['reserved'], one['limit_amount']]),
+      await found('select version from pix_limits order by user_id'),
+    ];
+  },
+};
+
 export const limitScenes: readonly Scene[] = [
+  batch,
   send('a send within the limit is reserved', {}),
   send('a send without a limit in this period is reserved', { day: null, sent: [{}] }),
   send('an earlier send counts', { sent: [{}] }),

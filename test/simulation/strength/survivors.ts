@@ -4,6 +4,16 @@
  */
 const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
+    'equivalent: the trigger of the table writes this column too, as a second version of the row',
+    "webhook-finish: never when requested.status in ('parked', 'orphaned', 'anomaly')",
+  ],
+  [
+    'equivalent: the other of the two conditions leaves out the same charges',
+    'pix-stale: without not has_code',
+    'pix-stale: without t.qr_code is null',
+  ],
+  ['equivalent: only sends are read', 'pix-unconfirmed: without not has_code'],
+  [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
     'pix-reserve-send: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-reserve-send: without lost_since is not null',
@@ -30,8 +40,9 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   ],
   [
     'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
+    'pix-reserve-send: without version is null',
+    'pix-reserve-send: without user_id in (select user_id from counted)',
     'pix-reserve-send: without pix_limits.version = excluded.version - 1',
-    'pix-reserve-send: without is_current',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
