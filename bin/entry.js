@@ -1,7 +1,8 @@
 /**
- * The first module of the process. It is JavaScript, so that a Node too old for TypeScript can report
- * which version is required. It enables the compile cache before any other module loads: with every
- * module cached, Node does not load its TypeScript compiler, which costs time and memory.
+ * The first module of the process. It is JavaScript, so that a Node too old for TypeScript can
+ * report which version is required. It enables the compile cache before any other module loads:
+ * with every module cached, Node does not load its TypeScript compiler, which costs time and
+ * memory.
  */
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
@@ -14,7 +15,9 @@ const requiredNode = [26, 10];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** -1 where users have no number. A container's user may have no name, so userInfo() would throw. */
+/**
+ * -1 where users have no number. A container's user may have no name, so userInfo() would throw.
+ */
 const uid = process.getuid?.() ?? -1;
 
 function refuseOldNode() {

@@ -15,7 +15,7 @@ export interface EndsFile {
 export function readEnds(text: string): EndsFile {
   const entries: ListedEnd[] = [];
   const faults: string[] = [];
-  const lineOf = new Map<string, number>();
+  const lineNumbers = new Map<string, number>();
   for (const [index, raw] of text
     .replace(/^\uFEFF/, '')
     .split('\n')
@@ -24,10 +24,10 @@ export function readEnds(text: string): EndsFile {
     const content = raw.trim();
     if (content === '' || (line === 1 && isHeading(content))) continue;
     const read = content.startsWith('{') ? readJsonLine(content) : readCsvLine(content);
-    const fault = typeof read === 'string' ? read : findFault(read, lineOf);
+    const fault = typeof read === 'string' ? read : findFault(read, lineNumbers);
     if (fault !== null || typeof read === 'string') faults.push(`line ${line}: ${fault}`);
     else {
-      lineOf.set(read.name, line);
+      lineNumbers.set(read.name, line);
       entries.push({ line, ...read, as: read.as === 'failed' ? 'failed' : 'completed' });
     }
   }
@@ -74,12 +74,12 @@ function plainName(name: string): string {
   return isUuid(name) ? name.toLowerCase() : name;
 }
 
-function findFault({ name, as }: RawEnd, lineOf: ReadonlyMap<string, number>): string | null {
+function findFault({ name, as }: RawEnd, lineNumbers: ReadonlyMap<string, number>): string | null {
   const isName = isUuid(name) || /^E[0-9A-Za-z]{31}$/.test(name);
   const faults = [
     ...(isName ? [] : ['the id is neither that of a transaction nor an end-to-end id']),
     ...(as === 'completed' || as === 'failed' ? [] : ['the end is neither completed nor failed']),
-    ...(lineOf.has(name) ? [`line ${lineOf.get(name)} has the same id`] : []),
+    ...(lineNumbers.has(name) ? [`line ${lineNumbers.get(name)} has the same id`] : []),
   ];
   return faults.length > 0 ? faults.join('; ') : null;
 }

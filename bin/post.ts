@@ -10,14 +10,14 @@ export interface Post {
 /** Longer than a service takes to store an event, or the simulated bank to post its webhook. */
 const timeoutMs = 10_000;
 
-/** @throws UnreachableError when there is no answer: exit 3. */
+/** @throws UnreachableError when there is no response: exit 3. */
 export function post(context: Context, { url, headers, body = Buffer.of() }: Post) {
   return call(context, url, { method: 'POST', headers, body });
 }
 
 /**
  * @returns the body of a 200.
- * @throws UnreachableError when there is no answer, or another one.
+ * @throws UnreachableError when there is no response, or another one.
  */
 export async function readPage(context: Pick<Context, 'clock'>, url: URL): Promise<string> {
   const { status, body } = await call(context, url, { method: 'GET' });
@@ -33,8 +33,8 @@ async function call({ clock }: Pick<Context, 'clock'>, url: URL, sent: Sent) {
   const timeout = new AbortController();
   const cancel = clock.after(timeoutMs, () => timeout.abort());
   try {
-    const answer = await request(url, { ...sent, signal: timeout.signal });
-    return { status: answer.statusCode, body: await answer.body.text() };
+    const response = await request(url, { ...sent, signal: timeout.signal });
+    return { status: response.statusCode, body: await response.body.text() };
   } catch (error) {
     const { UnreachableError } = await import('../src/operator/failure-message.ts');
     throw new UnreachableError(`${url.origin} does not answer${errorCode(error)}`);

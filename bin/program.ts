@@ -72,7 +72,7 @@ const nouns: readonly Noun[] = [
   ['keys', 'generate and rotate the JWT signing keys', () => import('./commands/keys.ts')],
   [
     'provider',
-    "answers of the provider that wait for a person's reading",
+    "responses of the provider that wait for a person's reading",
     () => import('./commands/provider.ts'),
   ],
   [

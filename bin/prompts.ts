@@ -61,10 +61,10 @@ interface PromptContext {
 }
 
 /** Prompts go to standard error, so that they do not mix with a piped result. */
-async function prompt<Answer>(
-  ask: (context: PromptContext) => Promise<Answer>,
+async function prompt<Value>(
+  ask: (context: PromptContext) => Promise<Value>,
   { stdin, stderr }: Streams,
-): Promise<Answer> {
+): Promise<Value> {
   const ended = new AbortController();
   // Ctrl-D closes the input without an event; then nothing keeps the process alive.
   const end = (): void => ended.abort();

@@ -1,7 +1,7 @@
 /** The client of the service, typed by the contract. */
 import {
   operationUrl,
-  type Answer as Answered,
+  type ServiceResponse,
   type AnyRequest,
   type OperationRequest,
 } from '../contract/client/request.ts';
@@ -15,12 +15,12 @@ import { withoutPasswords, type Exchange } from './state/exchange.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
 
-export type { Answered };
+export type { ServiceResponse };
 
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
-/** An answer that the contract lists, by its status. */
-export type Answer<Id extends OperationId> = {
+/** A response that the contract lists, by its status. */
+export type OperationResponse<Id extends OperationId> = {
   [Status in keyof Replies<Id> & number]: {
     readonly status: Status;
     readonly body: Replies<Id>[Status];
@@ -44,7 +44,7 @@ export class Api {
   last: Exchange | null = null;
   /** Called when `last` has changed. */
   onNoted: () => void = () => undefined;
-  /** Called once the service refuses the token, with the `Pix-Outcome` of that answer. */
+  /** Called once the service refuses the token, with the `Pix-Outcome` of that response. */
   onRefused: (outcome: string | null) => void = () => undefined;
 
   /** @param url where the service listens, such as `http://127.0.0.1:3000`. */
@@ -54,14 +54,14 @@ export class Api {
 
   /**
    * Calls an operation.
-   * @throws Error with a sentence for a person when there is no answer, or when the file of a
+   * @throws Error with a sentence for a person when there is no response, or when the file of a
    * document cannot be read; the reason of the signal when it aborts.
    */
   async call<Id extends OperationId>(
     id: Id,
     request: OperationRequest<Id>,
     signal: AbortSignal,
-  ): Promise<Answer<Id>> {
+  ): Promise<OperationResponse<Id>> {
     // Every part of an operation's request is one of these.
     const { headers: given, body, ...address } = request as AnyRequest;
     const headers = new Headers(given);
@@ -69,41 +69,44 @@ export class Api {
     const init = { ...(await this.#body(id, headers, body)), method, headers };
     const { token } = this;
     if (token !== null) headers.set('Authorization', `Bearer ${token}`);
-    const answer = await this.#noted(operationUrl(this.url, id, address), { ...init, signal });
-    if (answer.status === 401 && token !== null && token === this.token) {
+    const response = await this.#noted(operationUrl(this.url, id, address), { ...init, signal });
+    if (response.status === 401 && token !== null && token === this.token) {
       this.token = null;
-      this.onRefused(answer.headers.get('pix-outcome'));
+      this.onRefused(response.headers.get('pix-outcome'));
     }
-    // The service checks its answers against the contract; the console does not.
-    return answer as Answer<Id>;
+    // The service checks its responses against the contract; the console does not.
+    return response as OperationResponse<Id>;
   }
 
   /** @throws Error when no Ponte answers at the address. */
   async ping(signal: AbortSignal): Promise<void> {
     const { status } = await this.#fetch(`${this.url}/health/live`, { signal });
-    if (status !== 200) throw this.#noAnswer(status);
+    if (status !== 200) throw this.#noResponse(status);
   }
 
   /** Makes a request, and keeps it for a person who wants to see it. */
-  async #noted(url: string, init: RequestInit & { readonly headers: Headers }): Promise<Answered> {
+  async #noted(
+    url: string,
+    init: RequestInit & { readonly headers: Headers },
+  ): Promise<ServiceResponse> {
     const { method = 'GET', headers, body } = init;
     const text = typeof body === 'string' ? withoutPasswords(body) : null;
     const request = { method, url, headers: Object.fromEntries(headers), body: text };
     // The requests that follow a transaction would hide the person's last action.
-    const note = ({ status, answer }: Pick<Exchange, 'status' | 'answer'>): void => {
+    const note = ({ status, response }: Pick<Exchange, 'status' | 'response'>): void => {
       if (headers.has('prefer')) return;
-      this.last = { ...request, status, answer };
+      this.last = { ...request, status, response };
       this.onNoted();
     };
-    note({ status: null, answer: undefined });
+    note({ status: null, response: undefined });
     const answered = await this.#fetch(url, init);
-    note({ status: answered.status, answer: answered.body });
+    note({ status: answered.status, response: answered.body });
     return answered;
   }
 
   /**
    * Makes the simulated bank of a service in development do something.
-   * @returns the bank's reply, as a sentence.
+   * @returns the bank's response, as a sentence.
    * @throws Error with what it refuses, or as `call` does.
    */
   async actAtBank(
@@ -113,10 +116,11 @@ export class Api {
   ): Promise<string> {
     const url = `${this.url}/dev/bank/${act}?${new URLSearchParams(values).toString()}`;
     const headers = { 'x-ponte-bank': 'console' };
-    const answer = await this.#fetch(url, { method: 'POST', headers, signal });
-    if (answer.status === 404) throw new Error('Only the simulated bank of APP_ENV=local does it.');
-    if (answer.status !== 200) throw new Error(Object.values(readFaults(answer)).join(' '));
-    return (answer.body as { readonly message: string }).message;
+    const response = await this.#fetch(url, { method: 'POST', headers, signal });
+    if (response.status === 404)
+      throw new Error('Only the simulated bank of APP_ENV=local does it.');
+    if (response.status !== 200) throw new Error(Object.values(readFaults(response)).join(' '));
+    return (response.body as { readonly message: string }).message;
   }
 
   /** @returns the inputs that make the simulated bank misbehave; none with another provider. */
@@ -136,36 +140,39 @@ export class Api {
     return { body: JSON.stringify(body) };
   }
 
-  async #fetch(url: string, init: RequestInit): Promise<Answered> {
+  async #fetch(url: string, init: RequestInit): Promise<ServiceResponse> {
     try {
       const response = await fetch(url, init);
       const text = await response.text();
       const body: unknown = text === '' ? undefined : JSON.parse(text);
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
-      throw init.signal?.aborted ? error : this.#noAnswer(error);
+      throw init.signal?.aborted ? error : this.#noResponse(error);
     }
   }
 
-  #noAnswer(cause: unknown): Error {
-    return new Error(`No answer from ${this.url}. Is the service running?`, { cause });
+  #noResponse(cause: unknown): Error {
+    return new Error(`No response from ${this.url}. Is the service running?`, { cause });
   }
 }
 
-/** The body of an answer that refuses a request. */
+/** The body of a response that refuses a request. */
 interface Refusal {
   readonly message?: string;
   readonly code?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The faults that an answer names: by field, and for the whole request under the empty name. */
-export function readFaults(answer: Answered): Faults {
-  if (answer.status < 400) return {};
-  const { message = '', code, errors = {} } = (answer.body ?? {}) as Refusal;
-  const seconds = answer.headers.get('retry-after');
+/** The faults that a response names: by field, and for the whole request under the empty name. */
+export function readFaults(response: ServiceResponse): Faults {
+  if (response.status < 400) return {};
+  const { message = '', code, errors = {} } = (response.body ?? {}) as Refusal;
+  const seconds = response.headers.get('retry-after');
   const wait = seconds === null ? '' : ` (in ${seconds} s)`;
   const whole = `${message}${code === undefined ? '' : ` (${code})`}${wait}`;
   const byField = Object.entries(errors).map(([name, texts]) => [name, texts.join(' ')] as const);
-  return { '': whole || `The service answered ${answer.status}.`, ...Object.fromEntries(byField) };
+  return {
+    '': whole || `The service answered ${response.status}.`,
+    ...Object.fromEntries(byField),
+  };
 }

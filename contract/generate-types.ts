@@ -177,7 +177,7 @@ function parametersType({ parameters }: Declaration, where: ParameterPlace): str
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join(' ')} }`;
 }
 
-/** The answers by status; `default` is left out, because no operation answers it on purpose. */
+/** The responses by status; `default` is left out, because no operation answers it on purpose. */
 function repliesType({ replies }: Declaration): string {
   return replies
     .filter(({ status }) => status !== 'default')

@@ -56,7 +56,7 @@ export interface KeyLookUp {
   key: string;
 }
 
-/** The id for a payment to the key. Ponte refuses an answer that names another key. */
+/** The id for a payment to the key. Ponte refuses a response that names another key. */
 export interface KeyOwner {
   endToEnd: string;
   key?: string | undefined;
@@ -84,7 +84,7 @@ export interface Payment {
   debitParty: AccountRef;
 }
 
-/** The payment as the provider has it. Ids that are not of the request make it the answer to another payment. */
+/** The payment as the provider has it. Ids that are not of the request make it the response to another payment. */
 export interface Receipt {
   id?: string | number | undefined;
   status: string;

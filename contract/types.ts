@@ -30,7 +30,7 @@ export interface ValidationError {
  * - `PIX_KEY_TAKEN`: the Pix key to create is registered already, here or at another bank.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
  * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
- * - `PROVIDER_INVALID_RESPONSE`: its answer could not be read. Try again later; report it if it
+ * - `PROVIDER_INVALID_RESPONSE`: its response could not be read. Try again later; report it if it
  *   persists.
  */
 export type ProviderErrorCode =
@@ -506,7 +506,7 @@ export interface CepAddress {
   [name: string]: unknown;
 }
 
-/** The answer of a CEP look-up. */
+/** The response of a CEP look-up. */
 export interface CepReply {
   cep: CepAddress;
 }

@@ -1,7 +1,7 @@
 /**
- * The error catalogue: every error response of the service, with its status and messages. Code
+ * The error catalogue: every error reply of the service, with its status and messages. Code
  * throws an {@link AppError} with a code of this catalogue, and the HTTP layer converts it to a
- * response.
+ * reply.
  */
 
 /** A message for people, in the two languages of the service. */
@@ -252,7 +252,7 @@ export interface AppErrorOptions {
   readonly fields?: FieldErrors;
   /** Replaces the message of the catalogue. */
   readonly text?: Text;
-  /** Headers of the response, such as `Retry-After` (seconds) or `Allow`. */
+  /** Headers of the reply, such as `Retry-After` (seconds) or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The cause, which is logged and never sent. */
   readonly cause?: unknown;

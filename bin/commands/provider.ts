@@ -1,7 +1,7 @@
-/** `ponte provider`: what the provider's answers leave open. */
+/** `ponte provider`: what the provider's responses leave open. */
 import { readFile } from 'node:fs/promises';
 import type { ProviderTry, TriedPayment } from '../../src/operator/provider-try.ts';
-import type { UnknownAnswerView } from '../../src/operator/provider-unknown.ts';
+import type { UnknownResponseView } from '../../src/operator/provider-unknown.ts';
 import { readCodes } from '../../src/operator/refusal-codes-file.ts';
 import type { Context, Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
@@ -17,7 +17,7 @@ export const declare: Declare = (noun, run) => {
   const command = withReason(withChangeOptions(noun.command('unknown')));
   command
     .description(
-      'list the answers to payments that no listed code explains, and what waits for them',
+      'list the responses to payments that no listed code explains, and what waits for them',
     )
     .option('--try <file>', 'show what further codes that mean "not executed" would settle (YAML)')
     .option('--apply', 'with --try, --by and --reason: settle it as FAILED')
@@ -28,7 +28,7 @@ export const declare: Declare = (noun, run) => {
     .action(run(unknown));
 };
 
-const answerColumns: readonly Column<UnknownAnswerView>[] = [
+const responseColumns: readonly Column<UnknownResponseView>[] = [
   { head: 'STATUS', cell: ({ httpStatus, providerStatus }) => httpStatus ?? providerStatus },
   { head: 'CODE', cell: ({ code }) => code },
   { head: 'PAYMENTS', cell: ({ payments }) => payments, align: 'right' },
@@ -57,11 +57,13 @@ async function unknown(context: Context, options: UnknownOptions) {
     terminal.json({ answers });
     return;
   }
-  terminal.table({ columns: answerColumns, rows: answers, none: 'No payment waits for a code.' });
+  terminal.table({ columns: responseColumns, rows: answers, none: 'No payment waits for a code.' });
   for (const { code, httpStatus, providerStatus, payments, transactionIds } of answers) {
     const more = payments - transactionIds.length;
-    const answer = [httpStatus ?? providerStatus ?? 'no answer', code].filter(Boolean).join(' ');
-    terminal.print('', answer, ...transactionIds.map((id) => `  ${id}`));
+    const response = [httpStatus ?? providerStatus ?? 'no response', code]
+      .filter(Boolean)
+      .join(' ');
+    terminal.print('', response, ...transactionIds.map((id) => `  ${id}`));
     if (more > 0) terminal.print(`  … and ${more} more`);
   }
 }

@@ -348,12 +348,12 @@ async function send(context: Context, options: SendOptions) {
   const payload = await readPayload(context, options);
   const secretHeader = secret === undefined ? {} : { 'x-webhook-secret': secret };
   const headers = { 'content-type': 'application/json', ...secretHeader };
-  const answer = await post(context, { url, headers, body: payload });
-  const { status, body } = answer;
+  const response = await post(context, { url, headers, body: payload });
+  const { status, body } = response;
   const isStored = status === 200;
   const refusal = `The service refused the webhook (${status}): ${plainText(readRefusal(body))}`;
   const sentence = isStored ? 'The service has stored the webhook.' : refusal;
-  context.terminal.result({ url: url.href, ...answer }, options, sentence);
+  context.terminal.result({ url: url.href, ...response }, options, sentence);
   return isStored ? exitCodes.ok : exitCodes.failed;
 }
 

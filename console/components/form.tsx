@@ -14,9 +14,9 @@ import { fieldValue, unreadable } from '../state/form.ts';
 import { formatAmount, parseAmount } from '../state/format.ts';
 import type { Notice } from '../state/notice.ts';
 import {
-  charactersOf,
+  splitCharacters,
   visibleRows,
-  widthOf,
+  measureWidth,
   wrap,
   wrapLines,
   type Line,
@@ -146,7 +146,7 @@ function fieldRows({ fields, state }: FormViewProps['form'], field: Field, colum
   const indent = markColumns + Math.max(...fields.map((one) => one.label.length));
   const width = columns - indent;
   const value = fieldValue(state, field);
-  const text = isSecret ? '•'.repeat(charactersOf(value).length) : (choices?.[value] ?? value);
+  const text = isSecret ? '•'.repeat(splitCharacters(value).length) : (choices?.[value] ?? value);
   const fault = state.faults[name] ?? unreadable(field, value);
   const note = fault ?? (isFocused ? hintText(field, value) : '');
   const mark = `${isFocused ? '›' : ' '} ${label}${isRequired ? ' *' : ''}`;
@@ -189,12 +189,12 @@ interface TextWithCursorProps {
 
 /** The part of a long text that has the cursor. */
 function TextWithCursor({ text, cursor, width }: TextWithCursorProps) {
-  const characters = charactersOf(text);
+  const characters = splitCharacters(text);
   const place = Math.min(cursor, characters.length);
   const under = characters[place] ?? ' ';
-  let left = width - widthOf(under);
+  let left = width - measureWidth(under);
   const take = (from: readonly string[]): number => {
-    const size = from.findIndex((one) => (left -= widthOf(one)) < 0);
+    const size = from.findIndex((one) => (left -= measureWidth(one)) < 0);
     return size < 0 ? from.length : size;
   };
   const before = take(characters.slice(0, place).toReversed());

@@ -39,7 +39,7 @@ export interface FrameProps {
 const headRows = 2;
 
 /** What a long notice leaves of the screen. */
-const leastRows = 6;
+const minRows = 6;
 
 export function Frame({ title, hints, exits, children, ...props }: FrameProps) {
   const given = useCopied() ?? props.notice;
@@ -51,7 +51,7 @@ export function Frame({ title, hints, exits, children, ...props }: FrameProps) {
   const holder = state.holder?.user.email ?? 'not logged in';
   const ways = state.path.length > 1 ? ['esc back', 'ctrl+c quit'] : ['q quit'];
   const hintLines = joinHints([...hints, ...(exits ?? ways)], width);
-  const most = Math.max(2, rows - headRows - hintLines.length - leastRows);
+  const most = Math.max(2, rows - headRows - hintLines.length - minRows);
   const notice = given && fitNotice(withElapsed(given, seconds), { columns: width, rows: most });
   const noticeRows = Math.max(2, noticeLines(notice, width).length);
   const room = { columns: width, rows: rows - headRows - noticeRows - hintLines.length };

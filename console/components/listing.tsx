@@ -28,15 +28,15 @@ export interface Listing<Id extends OperationId> {
   go(change: Partial<View>): void;
 }
 
-/** Reads the list with its screen. An answer to a value `cursor` continues the list. */
+/** Reads the list with its screen. A response to a value `cursor` continues the list. */
 export function useListing<Id extends OperationId>(options: FormOptions<Id>): Listing<Id> {
   const [view, setView] = useState<View>({ mode: 'list', chosen: 0 });
   const turn = (changed: Partial<View>): void => setView((now) => ({ ...now, ...changed }));
   const form = useForm<Id>({
     ...options,
-    async onAnswer(answer, sent) {
-      await options.onAnswer?.(answer, sent);
-      const mode = answer.status === 422 ? 'form' : 'list';
+    async onResponse(response, sent) {
+      await options.onResponse?.(response, sent);
+      const mode = response.status === 422 ? 'form' : 'list';
       turn(sent.values['cursor'] ? { mode } : { mode, chosen: 0 });
     },
   });
@@ -53,7 +53,7 @@ export interface ListingScreenProps<Id extends OperationId> {
   /** Of the screen. */
   readonly title: string;
   readonly listing: Listing<Id>;
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly rows: readonly Row[] | null;
   readonly columns: readonly Column[];
   /** The line above the list: its name and filters. */
@@ -66,7 +66,7 @@ export interface ListingScreenProps<Id extends OperationId> {
   /** The key that opens the form. */
   readonly formKey: string;
   readonly hints: readonly string[];
-  /** About the last answer. */
+  /** About the last response. */
   readonly notice: Notice | null;
   /** Takes the keys that the list does not use. @returns whether other rows are shown now. */
   onKey(press: Press): boolean;

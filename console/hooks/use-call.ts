@@ -17,7 +17,7 @@ export interface Call<Result> {
 export interface CallOptions {
   /** Keeps the last result until there is a new one. */
   readonly isKept?: boolean;
-  /** The text for a person when there is no answer, for any reason. */
+  /** The text for a person when there is no response, for any reason. */
   readonly warning?: string | undefined;
 }
 

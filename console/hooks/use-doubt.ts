@@ -1,7 +1,7 @@
 /** Guards against a second payment while an earlier one may have been made. */
 import { useRef } from 'react';
-import { readSendAnswer } from '../../contract/client/send-answer.ts';
-import type { Answered } from '../api.ts';
+import { readSendResponse } from '../../contract/client/send-response.ts';
+import type { ServiceResponse } from '../api.ts';
 import { doubtPayment } from '../state/app-state.ts';
 import { askBeforeAnother, isInDoubt } from '../state/outcomes.ts';
 import { useApp } from './use-app.ts';
@@ -10,8 +10,8 @@ import { useQuestion, type Question } from './use-question.ts';
 export interface Doubt extends Pick<Question, 'notice' | 'press'> {
   /** Acts with an idempotency key: at once, or once a person agrees to another payment. */
   guard(key: string, act: () => void): void;
-  /** Registers a payment that is sent. @returns a function for its answer. */
-  begin(key: string): (answer: Answered) => void;
+  /** Registers a payment that is sent. @returns a function for its response. */
+  begin(key: string): (response: ServiceResponse) => void;
 }
 
 /**
@@ -43,10 +43,10 @@ export function useDoubt(isPayment: boolean, restore: (key: string) => void): Do
     begin(key) {
       const wasInDoubt = state.doubtful.includes(key);
       note(key, true);
-      return (answer) => {
-        const read = readSendAnswer(answer);
+      return (response) => {
+        const read = readSendResponse(response);
         const id = read.step === 'wait' ? read.transactionId : undefined;
-        note(key, isInDoubt(answer, wasInDoubt), id);
+        note(key, isInDoubt(response, wasInDoubt), id);
       };
     },
   };

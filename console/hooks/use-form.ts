@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { useEffect } from 'react';
 import type { OperationId } from '../../contract/types.ts';
 import type { OperationRequest } from '../../contract/client/request.ts';
-import { readFaults, type Answer } from '../api.ts';
+import { readFaults, type OperationResponse } from '../api.ts';
 import { changeForm } from '../state/app-state.ts';
 import { buildRequest, contractFields } from '../state/contract.ts';
 import type { Field, Inputs, Values } from '../state/contract.ts';
@@ -24,15 +24,15 @@ export interface FormOptions<Id extends OperationId> {
   readonly given?: Readonly<Record<string, Values[string] | undefined>>;
   /** The name of the running call, such as `Sending`. */
   readonly doing?: string;
-  /** The text for a person while the answer takes long. */
+  /** The text for a person while the response takes long. */
   readonly slow?: string;
-  /** The text for a person when there is no answer. */
+  /** The text for a person when there is no response. */
   readonly warning?: string;
   /** Whether it moves money: then a second payment needs consent while one is in doubt. */
   readonly isPayment?: boolean;
-  /** Receives an answer of any status; `values` are those that were sent. */
-  onAnswer?(
-    answer: Answer<Id>,
+  /** Receives a response of any status; `values` are those that were sent. */
+  onResponse?(
+    response: OperationResponse<Id>,
     sent: { readonly values: Values; readonly signal: AbortSignal },
   ): void | Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface FormOptions<Id extends OperationId> {
 export interface Form<Id extends OperationId = OperationId> {
   readonly fields: readonly Field[];
   readonly state: forms.FormState;
-  readonly call: Call<Answer<Id>>;
+  readonly call: Call<OperationResponse<Id>>;
   /** The state of the call, or the faults that belong to no field. */
   readonly notice: Notice | null;
   /** Takes a key, any key while the call is under way. @returns whether the form uses it. */
@@ -60,9 +60,9 @@ const keyHint = 'the same key never pays twice; ctrl+n makes a new one';
 /** The input stays in the app state, so that leaving the screen loses nothing. */
 export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<Id> {
   const { name, operation, given = {}, doing, slow, warning, isPayment = false } = options;
-  const { onAnswer } = options;
+  const { onResponse } = options;
   const { api, state: app, change: changeApp } = useApp();
-  const call = useCall<Answer<Id>>({ warning });
+  const call = useCall<OperationResponse<Id>>({ warning });
   const draft = app.drafts[name];
   const inputs = { [keyName]: { hint: keyHint }, ...options.inputs };
   const all = contractFields(operation, inputs, draft?.values ?? {});
@@ -83,11 +83,11 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     call.run(async (signal) => {
       // The contract says where each value goes, so the parts are those of the operation.
       const request = buildRequest(all, { ...withoutUnset(given), ...values }) as unknown;
-      const answer = await api.call(operation, request as OperationRequest<Id>, signal);
-      end(answer);
-      refuse(readFaults(answer));
-      await onAnswer?.(answer, { values, signal });
-      return answer;
+      const response = await api.call(operation, request as OperationRequest<Id>, signal);
+      end(response);
+      refuse(readFaults(response));
+      await onResponse?.(response, { values, signal });
+      return response;
     });
   };
   const submit = (): void => {
@@ -119,7 +119,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
       submit();
       return true;
     }
-    // An answer may have changed the form since it was drawn.
+    // A response may have changed the form since it was drawn.
     change((now) => forms.pressForm(now, fields, pressed));
     return forms.pressForm(state, fields, pressed) !== state;
   };

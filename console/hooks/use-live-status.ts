@@ -7,12 +7,12 @@ import { useApp, type AppValue } from './use-app.ts';
 
 const waitSeconds = 20;
 
-/** The pause after a poll without an answer: the service may be restarting. */
+/** The pause after a poll without a response: the service may be restarting. */
 const pauseMs = 2_000;
 
 interface Reported {
   readonly status: PixStatus;
-  /** Whether the last poll had no answer. */
+  /** Whether the last poll had no response. */
   readonly isLost: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface LiveStatus {
   readonly notice: Notice | null;
 }
 
-/** @param transaction the first answer about it. */
+/** @param transaction the first response about it. */
 export function useLiveStatus(
   transaction: { readonly transaction_id: string; readonly status: PixStatus } | null,
 ): LiveStatus {
@@ -51,11 +51,11 @@ interface Following extends Pick<AppValue, 'api'> {
 async function follow({ api, id, report, signal }: Following): Promise<void> {
   const request = { path: { transactionId: id }, headers: { Prefer: `wait=${waitSeconds}` } };
   while (!signal.aborted) {
-    const answer = await api.call('getPixTransaction', request, signal).catch(() => null);
-    if (signal.aborted || answer?.status === 401 || answer?.status === 404) return;
-    if (answer?.status === 200) {
-      report({ status: answer.body.status, isLost: false });
-      if (answer.body.status !== 'PROCESSING') return;
+    const response = await api.call('getPixTransaction', request, signal).catch(() => null);
+    if (signal.aborted || response?.status === 401 || response?.status === 404) return;
+    if (response?.status === 200) {
+      report({ status: response.body.status, isLost: false });
+      if (response.body.status !== 'PROCESSING') return;
     } else {
       report({ status: 'PROCESSING', isLost: true });
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);

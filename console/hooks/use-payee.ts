@@ -55,17 +55,17 @@ export function usePayee({ key, code }: Pick<PayeeOptions, 'key' | 'code'>): Pay
   const payee = known?.typed === (code || key) ? known : null;
   const check = (options: PayeeOptions, isHeld = false): void => {
     call.run(async (signal) => {
-      const answer = await (options.code
+      const response = await (options.code
         ? api.call('decodePixCode', { body: { copy_paste: options.code } }, signal)
         : api.call('lookUpPixKey', { body: { pix_key: options.key } }, signal));
-      options.refuse(readFaults(answer));
-      if (answer.status !== 200) return;
-      const found = { typed: options.code || options.key, ...readPayee(answer.body), isHeld };
-      if (!isAmbiguous(answer.body)) {
+      options.refuse(readFaults(response));
+      if (response.status !== 200) return;
+      const found = { typed: options.code || options.key, ...readPayee(response.body), isHeld };
+      if (!isAmbiguous(response.body)) {
         setKnown(found);
         return;
       }
-      const { pix_key: digits } = answer.body;
+      const { pix_key: digits } = response.body;
       const [cpf, phone] = [formatCpf(digits), `+55${digits}`];
       const agree = (): void => {
         options.setKey(cpf);

@@ -21,10 +21,10 @@ export function Balance() {
     if (key === 'escape') change(back);
     else if (text === 'r' && !call.isBusy) call.read();
   });
-  const answer = call.result;
-  const balance = answer?.status === 200 ? answer.body : null;
-  const { '': fault } = answer ? readFaults(answer) : {};
-  const refused = answer?.status === 404 ? 'There is no account yet.' : fault;
+  const response = call.result;
+  const balance = response?.status === 200 ? response.body : null;
+  const { '': fault } = response ? readFaults(response) : {};
+  const refused = response?.status === 404 ? 'There is no account yet.' : fault;
   return (
     <Frame title="balance" hints={['r refresh']} notice={reading(call) ?? failure(refused)}>
       {() =>

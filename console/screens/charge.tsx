@@ -11,7 +11,7 @@ import { useForm } from '../hooks/use-form.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
 import { formatAmount, localTime, parseAmount } from '../state/format.ts';
-import { chargeOutcome, noAnswerToCharge, slowCharge } from '../state/outcomes.ts';
+import { chargeOutcome, noResponseToCharge, slowCharge } from '../state/outcomes.ts';
 import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
 import { joinHints, statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
 
@@ -21,20 +21,20 @@ export function Charge() {
     operation: 'createCharge',
     doing: 'Charging',
     slow: slowCharge,
-    warning: noAnswerToCharge,
+    warning: noResponseToCharge,
     inputs,
   });
-  const answer = form.call.result;
-  const charge = answer?.status === 200 ? answer.body : null;
+  const response = form.call.result;
+  const charge = response?.status === 200 ? response.body : null;
   const live = useLiveStatus(charge);
   if (charge && live.status !== 'FAILED') {
-    const isReplay = answer?.headers.get('idempotency-replayed') === 'true';
+    const isReplay = response?.headers.get('idempotency-replayed') === 'true';
     const amount = parseAmount(form.state.values['amount'] ?? '');
     return <ChargeCode {...{ charge, amount, isReplay, live, close: form.call.clear }} />;
   }
   const outcome = (columns: number): Line[] => {
-    if (!answer) return [];
-    const { colour, text } = chargeOutcome(answer);
+    if (!response) return [];
+    const { colour, text } = chargeOutcome(response);
     return [{ text: '' }, ...wrapLines(text, columns, colour)];
   };
   return <FormScreen {...{ title: 'charge', form, button: 'Charge', outcome }} />;
@@ -105,7 +105,7 @@ interface WordsProps extends ChargeCodeProps {
   readonly room: Room;
   readonly code: DrawnCode | null;
   readonly isText: boolean;
-  /** The reply of the simulated bank. */
+  /** The response of the simulated bank. */
   readonly said: string | null;
 }
 

@@ -39,11 +39,11 @@ export function Home() {
     if (holder?.account) balance.run((signal) => readBalance(api, signal));
   }, [holder]);
   const leave = async (signal: AbortSignal): Promise<null> => {
-    const answer = await api.call('logout', {}, signal).catch(() => null);
-    // The console forgets the token after any answer.
+    const response = await api.call('logout', {}, signal).catch(() => null);
+    // The console forgets the token after any response.
     api.token = null;
     list.choose(0);
-    const where = answer?.status === 200 ? '' : ' here; the service did not confirm it';
+    const where = response?.status === 200 ? '' : ' here; the service did not confirm it';
     change(logOut(`You are logged out${where}.`));
     return null;
   };
@@ -101,9 +101,9 @@ const askBeforeLogout =
 
 /** The balance as a text; a dash where there is none. */
 async function readBalance(api: Api, signal: AbortSignal): Promise<string> {
-  const answer = await api.call('getBalance', {}, signal);
-  if (answer.status !== 200) return '–';
-  const { balance, source } = answer.body;
+  const response = await api.call('getBalance', {}, signal);
+  if (response.status !== 200) return '–';
+  const { balance, source } = response.body;
   return `${formatAmount(balance)}${source === 'local' ? ' (last known)' : ''}`;
 }
 

@@ -33,9 +33,9 @@ function ShownLimits({ said, change: startChange }: { said: string; change(): vo
     else if (text === 'r' && !call.isBusy) call.read();
     else if (text === 'c' && !call.isBusy) startChange();
   });
-  const answer = call.result;
-  const limits = answer?.status === 200 ? answer.body : null;
-  const { '': fault } = answer ? readFaults(answer) : {};
+  const response = call.result;
+  const limits = response?.status === 200 ? response.body : null;
+  const { '': fault } = response ? readFaults(response) : {};
   const notice = reading(call) ?? failure(fault) ?? success(said);
   return (
     <Frame title="limits" hints={['c change', 'r refresh']} notice={notice}>
@@ -88,8 +88,8 @@ function ChangeLimits({ close }: { close(said: string): void }) {
       night: 'By night',
       night_from: { label: 'The night begins', choices: hours, initial: '' },
     },
-    onAnswer(answer) {
-      if (answer.status !== 200) return;
+    onResponse(response) {
+      if (response.status !== 200) return;
       change(forgetForms('limits'));
       close('Less applies now, more after 24 hours.');
     },

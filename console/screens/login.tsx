@@ -15,9 +15,9 @@ export function Login() {
       email: { label: 'E-mail', initial: login.email },
       password: { initial: login.password },
     },
-    async onAnswer(answer, { signal }) {
-      if (answer.status !== 200) return;
-      api.token = answer.body.access_token;
+    async onResponse(response, { signal }) {
+      if (response.status !== 200) return;
+      api.token = response.body.access_token;
       const me = await api.call('getMe', {}, signal).catch((error: unknown) => {
         api.token = null;
         throw error;

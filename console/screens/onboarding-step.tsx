@@ -1,7 +1,7 @@
 /** One step of an onboarding: its form, and the result of submitting it. */
 import { useEffect, useState } from 'react';
 import type { OnboardingApplication } from '../../contract/types.ts';
-import { readFaults, type Answer } from '../api.ts';
+import { readFaults, type OperationResponse } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useCall } from '../hooks/use-call.ts';
@@ -34,12 +34,12 @@ export function Step({ step, id, onChange, close }: StepProps) {
     inputs,
     given: { applicationId: id },
     ...(operation === 'submitDocument' && { doing: 'Uploading' }),
-    onAnswer(answer, { values }) {
-      const application = readApplication(answer);
+    onResponse(response, { values }) {
+      const application = readApplication(response);
       if (!application) return;
       onChange(application);
       if (operation !== 'submitDocument' || !needsDocuments(application)) {
-        close(stepText(answer, step));
+        close(stepText(response, step));
         return;
       }
       const kind = String(values['tipo_documento']);
@@ -57,7 +57,9 @@ export function Step({ step, id, onChange, close }: StepProps) {
   );
 }
 
-type Address = Partial<Extract<Answer<'lookUpCep'>, { readonly status: 200 }>['body']['cep']>;
+type Address = Partial<
+  Extract<OperationResponse<'lookUpCep'>, { readonly status: 200 }>['body']['cep']
+>;
 
 const names = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
 
@@ -67,17 +69,17 @@ const names = ['logradouro', 'bairro', 'cidade', 'estado'] as const;
  */
 function useCep(form: Form): Notice | null {
   const { api } = useApp();
-  const call = useCall<Answer<'lookUpCep'>>();
+  const call = useCall<OperationResponse<'lookUpCep'>>();
   const hasCep = form.fields.some(({ name }) => name === 'cep');
   const cep = hasCep ? (form.state.values['cep'] ?? '').replaceAll(/\D/g, '') : '';
-  const lookUp = async (signal: AbortSignal): Promise<Answer<'lookUpCep'>> => {
-    const answer = await api.call('lookUpCep', { path: { cep } }, signal);
-    const known = answer.status === 200 ? answer.body.cep : {};
+  const lookUp = async (signal: AbortSignal): Promise<OperationResponse<'lookUpCep'>> => {
+    const response = await api.call('lookUpCep', { path: { cep } }, signal);
+    const known = response.status === 200 ? response.body.cep : {};
     // An invalid CEP cannot be submitted, so the old address can stay.
-    if (answer.status !== 422) form.fillIn((state) => readAddress(state, known));
-    const { '': message = '', cep: fault = message } = readFaults(answer);
-    if (answer.status !== 200) form.refuse({ cep: fault });
-    return answer;
+    if (response.status !== 422) form.fillIn((state) => readAddress(state, known));
+    const { '': message = '', cep: fault = message } = readFaults(response);
+    if (response.status !== 200) form.refuse({ cep: fault });
+    return response;
   };
   useEffect(() => {
     if (cep.length === 8) call.run(lookUp);

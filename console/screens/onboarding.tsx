@@ -3,7 +3,7 @@ import { ProgressBar } from '@inkjs/ui';
 import { Box } from 'ink';
 import { useEffect, useState } from 'react';
 import type { OnboardingApplication } from '../../contract/types.ts';
-import { readFaults, type Answer } from '../api.ts';
+import { readFaults, type OperationResponse } from '../api.ts';
 import { Coloured, Lines } from '../components/coloured.tsx';
 import { FormScreen, type FormScreenProps } from '../components/form.tsx';
 import { Frame } from '../components/frame.tsx';
@@ -38,8 +38,8 @@ function Register({ turn }: { turn(): void }) {
     name: 'onboarding registration',
     operation: 'startOnboarding',
     inputs: registration,
-    onAnswer(answer) {
-      if (answer.status === 201) change(openApplication(answer.body.id));
+    onResponse(response) {
+      if (response.status === 201) change(openApplication(response.body.id));
     },
   });
   const keys = onTurn('ctrl+r resume an application', turn);
@@ -52,9 +52,9 @@ function Resume({ turn }: { turn(): void }) {
     name: 'onboarding resumption',
     operation: 'getOnboarding',
     inputs: { applicationId: { label: 'Application id', hint: 'as the console showed it' } },
-    onAnswer(answer) {
-      if (answer.status === 200) change(openApplication(answer.body.id));
-      if (answer.status === 404) form.refuse({ applicationId: 'There is no such application.' });
+    onResponse(response) {
+      if (response.status === 200) change(openApplication(response.body.id));
+      if (response.status === 404) form.refuse({ applicationId: 'There is no such application.' });
     },
   });
   const keys = onTurn('ctrl+r register', turn);
@@ -89,10 +89,10 @@ const refreshMs = 1_000;
 function useApplication(id: string) {
   const { api } = useApp();
   const [application, setApplication] = useState<OnboardingApplication | null>(null);
-  const load = async (signal: AbortSignal): Promise<Answer<'getOnboarding'>> => {
-    const answer = await api.call('getOnboarding', { path: { applicationId: id } }, signal);
-    if (answer.status === 200) setApplication(answer.body);
-    return answer;
+  const load = async (signal: AbortSignal): Promise<OperationResponse<'getOnboarding'>> => {
+    const response = await api.call('getOnboarding', { path: { applicationId: id } }, signal);
+    if (response.status === 200) setApplication(response.body);
+    return response;
   };
   const call = useRead(load);
   useEffect(() => {

@@ -137,7 +137,7 @@ function Names({ shown, columns }: NamesProps) {
   return (
     <Box gap={1}>
       {namesAround(operatorLists.indexOf(shown), columns).map((name) => (
-        <Coloured key={name} bold={name === `[${shown.name}]`} colour={colourOf(name)}>
+        <Coloured key={name} bold={name === `[${shown.name}]`} colour={chooseNameColour(name)}>
           {name}
         </Coloured>
       ))}
@@ -145,6 +145,6 @@ function Names({ shown, columns }: NamesProps) {
   );
 }
 
-function colourOf(name: string) {
+function chooseNameColour(name: string) {
   return name.startsWith('[') ? 'plain' : 'faint';
 }

@@ -1,7 +1,7 @@
 /** The Pix keys of the account: the list, a new key, and deleting one after a question. */
 import { useState } from 'react';
 import type { PixKeyType } from '../../contract/types.ts';
-import { readFaults, type Answer, type Answered } from '../api.ts';
+import { readFaults, type OperationResponse, type ServiceResponse } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { Frame } from '../components/frame.tsx';
 import { TableView } from '../components/lists.tsx';
@@ -50,15 +50,15 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
   const pixKeys = result?.status === 200 ? readKeys(result.body.data) : null;
   const list = useList(pixKeys?.length ?? 0);
   const question = useQuestion();
-  const deletion = useCall<Answer<'deletePixKey'>>({ warning });
+  const deletion = useCall<OperationResponse<'deletePixKey'>>({ warning });
   const deleteKey = (key: string): void =>
     deletion.run(async (signal) => {
-      const answer = await api.call('deletePixKey', { body: { key } }, signal);
-      if (answer.status === 200) {
+      const response = await api.call('deletePixKey', { body: { key } }, signal);
+      if (response.status === 200) {
         setSaid(`Deleted: ${key}.`);
         read();
       }
-      return answer;
+      return response;
     });
   useKeys((press) => {
     if (question.press(press)) return undefined;
@@ -92,8 +92,8 @@ function KeyList({ said, setSaid, create }: KeyListProps) {
   );
 }
 
-function refusal(answer: Answered | null): Notice | null {
-  return failure(answer && Object.values(readFaults(answer)).join(' '));
+function refusal(response: ServiceResponse | null): Notice | null {
+  return failure(response && Object.values(readFaults(response)).join(' '));
 }
 
 // A known type has a short name, so that there is room for all of a key.
@@ -115,10 +115,10 @@ function CreateKey({ close }: { close(said: string): void }) {
     operation: 'createPixKey',
     warning,
     inputs: { key_type: { label: 'Type', choices: types }, email: 'E-mail' },
-    onAnswer(answer) {
-      if (answer.status !== 201) return;
+    onResponse(response) {
+      if (response.status !== 201) return;
       change(forgetForms('keys'));
-      const { key } = answer.body.data;
+      const { key } = response.body.data;
       close(`Created: ${typeof key === 'string' ? key : 'the key'}.`);
     },
   });

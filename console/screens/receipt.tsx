@@ -23,8 +23,8 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
   const list = useList();
   const bank = useCall<string>();
-  const answer = call.result;
-  const canReturn = login.email !== '' && answer?.status === 200 && isReturnable(answer.body);
+  const response = call.result;
+  const canReturn = login.email !== '' && response?.status === 200 && isReturnable(response.body);
   const returnIt = async (signal: AbortSignal): Promise<string> => {
     const said = await api.actAtBank('return', { transaction: transactionId }, signal);
     call.read();
@@ -37,9 +37,9 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
     else if (press.text === 'b' && canReturn && !bank.isBusy) bank.run(returnIt);
     else list.press(press);
   });
-  const { '': fault } = answer ? readFaults(answer) : {};
+  const { '': fault } = response ? readFaults(response) : {};
   const lines = (columns: number): Line[] =>
-    answer?.status === 200 ? receiptLines(answer.body, columns) : [];
+    response?.status === 200 ? receiptLines(response.body, columns) : [];
   return (
     <Frame
       {...{ title: 'receipt', hints: canReturn ? [...hints, returnHint] : hints }}

@@ -1,7 +1,7 @@
 /** Sends a Pix, with a key that stays until a person makes a new one, and follows the payment. */
 import { useEffect, useState } from 'react';
 import type { PixStatus } from '../../contract/types.ts';
-import { readFaults, type Answer } from '../api.ts';
+import { readFaults, type OperationResponse } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useCall } from '../hooks/use-call.ts';
@@ -12,7 +12,7 @@ import { usePayee } from '../hooks/use-payee.ts';
 import { doubtPayment } from '../state/app-state.ts';
 import { isSubmit } from '../state/form.ts';
 import { failure } from '../state/notice.ts';
-import { noAnswerToSend, sendOutcome, slowSend, type Known } from '../state/outcomes.ts';
+import { noResponseToSend, sendOutcome, slowSend, type Known } from '../state/outcomes.ts';
 import { factLines, statusColour, wrapLines, type Facts, type Line } from '../state/text.ts';
 import { Receipt } from './receipt.tsx';
 
@@ -31,11 +31,11 @@ export function Send() {
     given: { lookup_id: payee?.lookupId },
     doing: 'Sending',
     slow: slowSend,
-    warning: noAnswerToSend,
+    warning: noResponseToSend,
     isPayment: true,
-    onAnswer(reply, { values }) {
+    onResponse(response, { values }) {
       setSentKey(String(values[keyName]));
-      if (readFaults(reply)['lookup_id'] !== undefined) payees.forget();
+      if (readFaults(response)['lookup_id'] !== undefined) payees.forget();
     },
   });
   const { refuse } = form;
@@ -48,11 +48,11 @@ export function Send() {
     checkPayee(true);
     return true;
   };
-  const answer = form.call.result;
-  const sent = answer?.status === 200 ? answer.body : null;
+  const response = form.call.result;
+  const sent = response?.status === 200 ? response.body : null;
   const live = useLiveStatus(sent);
   useEffect(() => {
-    // The answer was lost, but the payment has ended.
+    // The response was lost, but the payment has ended.
     const hasEnded = live.status === 'COMPLETED' || live.status === 'FAILED';
     if (hasEnded) change(doubtPayment(sentKey, false));
   }, [live.status]);
@@ -64,16 +64,16 @@ export function Send() {
   };
   const outcome = (columns: number): Line[] => {
     const isDoubtful = state.doubtful.includes(sentKey);
-    if (answer) return outcomeLines(answer, { live: live.status, reason, isDoubtful }, columns);
+    if (response) return outcomeLines(response, { live: live.status, reason, isDoubtful }, columns);
     return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
   };
-  const isLeft = !answer && state.doubtful.includes(form.state.values[keyName] ?? '');
+  const isLeft = !response && state.doubtful.includes(form.state.values[keyName] ?? '');
   const notice =
     form.notice ??
     payees.notice ??
     live.notice ??
-    (answer ? null : payees.held) ??
-    failure(isLeft && noAnswerToSend);
+    (response ? null : payees.held) ??
+    failure(isLeft && noResponseToSend);
   const close = (): void => showReceipt(false);
   if (hasReceipt && sent) return <Receipt transactionId={sent.transaction_id} close={close} />;
   const hints = ['ctrl+l check the payee', ...(sent ? ['ctrl+r receipt'] : [])];
@@ -103,16 +103,20 @@ function useReason(id: string | null, status: PixStatus | null): string | undefi
   return call.result ?? undefined;
 }
 
-function outcomeLines(answer: Answer<'sendPix'>, known: Known, columns: number): Line[] {
-  const { colour, text } = sendOutcome(answer, known);
+function outcomeLines(
+  response: OperationResponse<'sendPix'>,
+  known: Known,
+  columns: number,
+): Line[] {
+  const { colour, text } = sendOutcome(response, known);
   const { live: status } = known;
-  const isReplay = answer.headers.get('idempotency-replayed') === 'true';
+  const isReplay = response.headers.get('idempotency-replayed') === 'true';
   const ids: Facts =
-    answer.status !== 200
+    response.status !== 200
       ? []
       : [
-          ['Transaction', answer.body.transaction_id],
-          ['End-to-end id', answer.body.end_to_end ?? null],
+          ['Transaction', response.body.transaction_id],
+          ['End-to-end id', response.body.end_to_end ?? null],
         ];
   return [
     { text: '' },

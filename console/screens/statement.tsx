@@ -1,6 +1,6 @@
 /** The statement: Ponte's list and the bank's, the details of an item, and the days to show. */
 import { useState } from 'react';
-import { readFaults, type Answer } from '../api.ts';
+import { readFaults, type OperationResponse } from '../api.ts';
 import { Frame } from '../components/frame.tsx';
 import { ListingScreen, useListing } from '../components/listing.tsx';
 import { ScrollView } from '../components/lists.tsx';
@@ -14,11 +14,11 @@ import { factLines, type Line } from '../state/text.ts';
 import { signedAmount, transactionColumns, transactionRow } from '../state/transactions.ts';
 import { Receipt } from './receipt.tsx';
 
-type Reply = Extract<Answer<'getStatement'>, { readonly status: 200 }>;
+type StatementResponse = Extract<OperationResponse<'getStatement'>, { readonly status: 200 }>;
 
 interface Shown {
-  readonly reply: Reply | null;
-  /** The days of the reply. */
+  readonly listed: StatementResponse | null;
+  /** The days of the response. */
   readonly query: Values;
 }
 
@@ -41,14 +41,14 @@ const sides = {
 } as const;
 
 export function Statement() {
-  const [{ reply, query }, setShown] = useState<Shown>({ reply: null, query: {} });
+  const [{ listed, query }, setShown] = useState<Shown>({ listed: null, query: {} });
   const [side, setSide] = useState<Side>('local');
   const listing = useListing({
     name: 'statement',
     operation: 'getStatement',
     inputs: { start_date: 'From', end_date: 'To' },
-    onAnswer(answer, { values }) {
-      if (answer.status === 200) setShown({ reply: answer, query: values });
+    onResponse(response, { values }) {
+      if (response.status === 200) setShown({ listed: response, query: values });
     },
   });
   const { title, other, hint, columns } = sides[side];
@@ -57,9 +57,9 @@ export function Statement() {
       {...{ title: 'statement', listing, columns, query, button: 'Show', formKey: 'd' }}
       hints={['enter details', '/ find', 'd dates', 'r refresh', hint]}
       none="There are no items."
-      rows={reply && readItems(reply, side)}
+      rows={listed && readItems(listed, side)}
       heading={`${title}, ${daysText(query)}`}
-      notice={resultNotice(listing.form.call.result, reply)}
+      notice={resultNotice(listing.form.call.result, listed)}
       onKey={({ key }) => {
         if (key !== 'tab') return false;
         listing.go({});
@@ -72,20 +72,23 @@ export function Statement() {
 }
 
 /** Ponte's list has the refunds too, newest first; the bank's items are passed on as they are. */
-function readItems(reply: Reply, side: Side): readonly Row[] {
-  const { local, remote, refunds = [] } = reply.body.items;
+function readItems(listed: StatementResponse, side: Side): readonly Row[] {
+  const { local, remote, refunds = [] } = listed.body.items;
   if (side === 'remote') return remote;
   return [...local, ...refunds]
     .toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
     .map(transactionRow);
 }
 
-function resultNotice(answer: Answer<'getStatement'> | null, reply: Reply | null): Notice | null {
-  if (answer && answer.status !== 200) return failure(readFaults(answer)['']);
-  if (reply?.headers.get('x-statement-remote') === 'unavailable') {
+function resultNotice(
+  response: OperationResponse<'getStatement'> | null,
+  listed: StatementResponse | null,
+): Notice | null {
+  if (response && response.status !== 200) return failure(readFaults(response)['']);
+  if (listed?.headers.get('x-statement-remote') === 'unavailable') {
     return failure('The bank did not answer: its own list is missing.');
   }
-  const isCut = reply?.headers.get('x-statement-local') === 'truncated';
+  const isCut = listed?.headers.get('x-statement-local') === 'truncated';
   return failure(isCut && 'The period has more items: choose a shorter one.');
 }
 

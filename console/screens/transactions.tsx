@@ -49,9 +49,9 @@ export function Transactions() {
     inputs,
     // A person continues with a key and types no cursor.
     given: { limit: 50, cursor: undefined },
-    onAnswer(answer, { values: { cursor, ...query } }) {
-      if (answer.status !== 200) return;
-      const { items, next_cursor: next = null } = answer.body;
+    onResponse(response, { values: { cursor, ...query } }) {
+      if (response.status !== 200) return;
+      const { items, next_cursor: next = null } = response.body;
       setShown((now) => ({ items: cursor ? [...now.items, ...items] : items, next, query }));
     },
   });

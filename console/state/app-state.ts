@@ -39,7 +39,7 @@ export interface AppState {
   readonly returnTo: readonly ScreenName[] | null;
   /** The idempotency keys of payments that may have been made without their end being known. */
   readonly doubtful: readonly string[];
-  /** The transactions of these keys, where an answer has named them. */
+  /** The transactions of these keys, where a response has named them. */
   readonly transactions: Readonly<Record<string, string>>;
   /** Whether the last key has copied a text. */
   readonly hasCopied: boolean;

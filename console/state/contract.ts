@@ -175,7 +175,7 @@ export function buildRequest(
   return { path, query, headers, ...(hasBody && { body }) };
 }
 
-/** Items without members stay in their list: the faults of the answer count them too. */
+/** Items without members stay in their list: the faults of the response count them too. */
 function addMember(
   body: Record<string, unknown>,
   path: readonly string[],

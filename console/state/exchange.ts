@@ -1,4 +1,4 @@
-/** The last request to the service and its answer, for a person who wants to repeat it. */
+/** The last request to the service and its response, for a person who wants to repeat it. */
 import { wrapLines, type Line } from './text.ts';
 
 export interface Exchange {
@@ -8,9 +8,9 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; null without a body, and for a form. */
   readonly body: string | null;
-  /** Null without an answer. */
+  /** Null without a response. */
   readonly status: number | null;
-  readonly answer: unknown;
+  readonly response: unknown;
 }
 
 /** Replaces the passwords in a body by asterisks. */
@@ -39,14 +39,14 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The request as a curl command, and the answer. */
+/** The request as a curl command, and the response. */
 export function exchangeLines(exchange: Exchange, columns: number): Line[] {
-  const { status, answer } = exchange;
-  const text = answer === undefined ? '' : JSON.stringify(answer, shorten, 2);
+  const { status, response } = exchange;
+  const text = response === undefined ? '' : JSON.stringify(response, shorten, 2);
   return [
     ...wrapLines(curlCommand(exchange), columns, 'strong'),
     { text: '' },
-    ...wrapLines(status === null ? 'no answer' : String(status), columns, chooseColour(status)),
+    ...wrapLines(status === null ? 'no response' : String(status), columns, chooseColour(status)),
     ...wrapLines(text, columns),
   ];
 }

@@ -2,7 +2,7 @@
 import type { Press } from '../hooks/use-keys.ts';
 import type { Field, Values } from './contract.ts';
 import { parseAmount, parseDay } from './format.ts';
-import { charactersOf } from './text.ts';
+import { splitCharacters } from './text.ts';
 
 /** The faults by the name of the field; the empty name is for the request as a whole. */
 export type Faults = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ function fill(state: FormState, values: FormState['values']): FormState {
     ...state,
     values: { ...state.values, ...values },
     faults: Object.fromEntries(Object.entries(state.faults).filter(isOpen)),
-    cursor: value === undefined ? state.cursor : charactersOf(value).length,
+    cursor: value === undefined ? state.cursor : splitCharacters(value).length,
   };
 }
 
@@ -123,7 +123,7 @@ export function pressForm(state: FormState, fields: readonly Field[], press: Pre
 }
 
 function focusOn(state: FormState, field: Field | undefined): FormState {
-  const cursor = field ? charactersOf(fieldValue(state, field)).length : 0;
+  const cursor = field ? splitCharacters(fieldValue(state, field)).length : 0;
   return { ...state, focus: field?.name ?? '', cursor };
 }
 
@@ -135,7 +135,7 @@ function choose(state: FormState, field: Field, step: number): FormState {
 
 /** Counts characters as a person does, so that an emoji is edited as one character. */
 function edit(state: FormState, field: Field, { key, text }: Press): FormState {
-  const characters = charactersOf(fieldValue(state, field));
+  const characters = splitCharacters(fieldValue(state, field));
   const { length } = characters;
   const cursor = Math.min(state.cursor, length);
   const moveTo = (to: number): FormState => ({
@@ -146,7 +146,7 @@ function edit(state: FormState, field: Field, { key, text }: Press): FormState {
     const value = characters.toSpliced(from, count, ...added).join('');
     // What is added may join the character before it, as a skin tone does.
     const before = [...characters.slice(0, from), ...added].join('');
-    return { ...fill(state, { [field.name]: value }), cursor: charactersOf(before).length };
+    return { ...fill(state, { [field.name]: value }), cursor: splitCharacters(before).length };
   };
   const edits: Readonly<Record<string, () => FormState>> = {
     text: () => replace(cursor, 0, [text]),

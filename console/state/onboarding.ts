@@ -1,6 +1,6 @@
 /** The steps of an onboarding: the form of each, the operation that takes it, and its progress. */
 import type { OnboardingApplication, OnboardingStep, OperationId } from '../../contract/types.ts';
-import type { Answered } from '../api.ts';
+import type { ServiceResponse } from '../api.ts';
 import { capitalise, type Inputs } from './contract.ts';
 import type { Row } from './table.ts';
 
@@ -152,21 +152,21 @@ export function needsDocuments({ steps }: OnboardingApplication): boolean {
   return steps.some(({ name, status }) => name === 'documents' && status === 'pending');
 }
 
-/** @returns the application in the answer of a step; null when the step was refused. */
-export function readApplication({ status, body }: Answered): OnboardingApplication | null {
+/** @returns the application in the response of a step; null when the step was refused. */
+export function readApplication({ status, body }: ServiceResponse): OnboardingApplication | null {
   if (status >= 300) return null;
   const { application, ...rest } = body as { readonly application?: OnboardingApplication };
   return application ?? (rest as OnboardingApplication);
 }
 
-/** The meaning of a step's answer, for a person. */
-export function stepText(answer: Answered, { label }: StepForm): string {
-  const { message, url_iframe: page } = answer.body as {
+/** The meaning of a step's response, for a person. */
+export function stepText(response: ServiceResponse, { label }: StepForm): string {
+  const { message, url_iframe: page } = response.body as {
     readonly message?: string;
     readonly url_iframe?: string;
   };
   if (page !== undefined) return `Open this page in a browser: ${page}`;
-  const { status } = readApplication(answer) ?? {};
+  const { status } = readApplication(response) ?? {};
   if (status === 'APPROVED') return 'Approved: log in with the e-mail and the password.';
   if (status === 'REJECTED') return 'Rejected: no account is opened.';
   return message ?? `${label}: accepted.`;

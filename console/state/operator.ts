@@ -126,14 +126,14 @@ export const operatorCell: FormatCell = (row, name) => {
   const text = cellText(row, name);
   if (name === 'outcomes') return countsText(row[name]);
   // The other ids are in the details.
-  if (name === 'transactionIds') return firstOf(row[name]);
+  if (name === 'transactionIds') return readFirst(row[name]);
   // The oldest of the queued jobs is not due yet.
   if (name === 'oldestAt' && typeof row['nextDueAt'] === 'string') return '–';
   if (name === 'id' && text.length > 16) return `…${text.slice(-12)}`;
   return shortUtcTime(text);
 };
 
-function firstOf(ids: unknown): string {
+function readFirst(ids: unknown): string {
   return Array.isArray(ids) && typeof ids[0] === 'string' ? ids[0] : '–';
 }
 

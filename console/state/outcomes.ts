@@ -2,9 +2,9 @@
  * How a payment or a charge ended, and what a person should do next. The development pages serve
  * this module too (`src/pages/index.ts`), so that both clients say the same.
  */
-import { readRefusal, readSendAnswer } from '../../contract/client/send-answer.ts';
+import { readRefusal, readSendResponse } from '../../contract/client/send-response.ts';
 import type { PixStatus } from '../../contract/types.ts';
-import type { Answered } from '../api.ts';
+import type { ServiceResponse } from '../api.ts';
 import type { Colour } from './text.ts';
 
 export interface Outcome {
@@ -15,11 +15,11 @@ export interface Outcome {
 /** How a person makes a new key in the console. */
 const consoleKey = 'ctrl+n makes a new key';
 
-/** Without an answer a payment may have been made: only its own key is safe. */
-export const noAnswerToSend =
+/** Without a response a payment may have been made: only its own key is safe. */
+export const noResponseToSend =
   'It may have been paid. Send again with the same key: that shows the result, and never pays twice.';
 
-/** From this time on a person learns that the answer takes long. */
+/** From this time on a person learns that the response takes long. */
 export const slowAfterSeconds = 3;
 
 /** While a payment is being sent for long. */
@@ -36,20 +36,20 @@ export const askBeforeAnother =
   'pays twice. Make another payment?';
 
 /**
- * @param wasInDoubt whether an earlier request with the same key had no answer: then a refusal of
+ * @param wasInDoubt whether an earlier request with the same key had no response: then a refusal of
  * this one says nothing about the payment.
  * @returns whether the payment may have been made without its end being known.
  */
-export function isInDoubt(answer: Answered, wasInDoubt: boolean): boolean {
-  const outcome = answer.headers.get('pix-outcome');
-  const { step } = readSendAnswer(answer);
+export function isInDoubt(response: ServiceResponse, wasInDoubt: boolean): boolean {
+  const outcome = response.headers.get('pix-outcome');
+  const { step } = readSendResponse(response);
   if (step === 'paid' || step === 'not_paid') return false;
   if (step === 'wait') return outcome === 'unknown';
-  const didNothing = outcome !== null && answer.status !== 500;
+  const didNothing = outcome !== null && response.status !== 500;
   return wasInDoubt || !didNothing;
 }
 
-export const noAnswerToCharge = 'Charge again with the same key: it is the same charge.';
+export const noResponseToCharge = 'Charge again with the same key: it is the same charge.';
 
 function adviceFor(code: string, newKey: string): string | undefined {
   const advice: Readonly<Record<string, string>> = {
@@ -66,23 +66,23 @@ export interface Known {
   readonly live: PixStatus | null;
   /** Why the payment has failed, in a sentence, once it is known. */
   readonly reason?: string | undefined;
-  /** Whether an earlier request with the same key had no answer: a refusal settles nothing. */
+  /** Whether an earlier request with the same key had no response: a refusal settles nothing. */
   readonly isDoubtful?: boolean;
   /** How a person makes a new key. */
   readonly newKey?: string;
 }
 
-/** @returns the advice after an answer to a send. */
-export function sendOutcome(answer: Answered, known: Known): Outcome {
+/** @returns the advice after a response to a send. */
+export function sendOutcome(response: ServiceResponse, known: Known): Outcome {
   const { newKey = consoleKey } = known;
-  if (answer.status === 200) return acceptedOutcome(known, answer.headers.get('pix-outcome'));
-  const { code = '', errors = {} } = readRefusal(answer);
-  const { step } = readSendAnswer(answer);
+  if (response.status === 200) return acceptedOutcome(known, response.headers.get('pix-outcome'));
+  const { code = '', errors = {} } = readRefusal(response);
+  const { step } = readSendResponse(response);
   if (step === 'not_paid') {
-    const later = `Nothing was sent. Try again${retryTime(answer)}; ${newKey}.`;
+    const later = `Nothing was sent. Try again${retryTime(response)}; ${newKey}.`;
     return bad(adviceFor(code, newKey) ?? later);
   }
-  const outcome = answer.headers.get('pix-outcome');
+  const outcome = response.headers.get('pix-outcome');
   const isOfOther = 'Idempotency-Key' in errors || outcome === 'accepted' || outcome === 'rejected';
   if (step === 'stop' && isOfOther) {
     return bad(`This key belongs to another payment; see the statement. For this one, ${newKey}.`);
@@ -91,7 +91,7 @@ export function sendOutcome(answer: Answered, known: Known): Outcome {
     return bad(`Nothing was sent. Check the payee again; ${newKey}.`);
   }
   const isSettled = outcome !== null && known.isDoubtful !== true;
-  return bad((isSettled ? nothingDone(answer) : null) ?? noAnswerToSend);
+  return bad((isSettled ? nothingDone(response) : null) ?? noResponseToSend);
 }
 
 function acceptedOutcome(known: Known, outcome: string | null): Outcome {
@@ -105,20 +105,20 @@ function acceptedOutcome(known: Known, outcome: string | null): Outcome {
   }
   const text =
     outcome === 'unknown'
-      ? "The bank's answer was lost: it may have been paid. Wait here; never pay it with a new key."
+      ? "The bank's response was lost: it may have been paid. Wait; never pay it with a new key."
       : 'The bank has accepted it. Wait: this screen shows how it ends.';
   return { colour: 'doubtful', text };
 }
 
 /** A charge moves no money: its key is good until the charge has failed. */
-export function chargeOutcome(answer: Answered, newKey = consoleKey): Outcome {
-  if (answer.status === 200) return bad(`This charge has failed. For another one, ${newKey}.`);
-  const { errors = {} } = readRefusal(answer);
-  if (answer.status === 422 && 'Idempotency-Key' in errors) {
+export function chargeOutcome(response: ServiceResponse, newKey = consoleKey): Outcome {
+  if (response.status === 200) return bad(`This charge has failed. For another one, ${newKey}.`);
+  const { errors = {} } = readRefusal(response);
+  if (response.status === 422 && 'Idempotency-Key' in errors) {
     return bad(`This key belongs to another charge. For this one, ${newKey}.`);
   }
-  const again = `No one can pay it yet. Charge again${retryTime(answer)}, with the same key.`;
-  return bad(answer.status === 502 ? again : (nothingDone(answer) ?? again));
+  const again = `No one can pay it yet. Charge again${retryTime(response)}, with the same key.`;
+  return bad(response.status === 502 ? again : (nothingDone(response) ?? again));
 }
 
 function bad(text: string): Outcome {
@@ -126,14 +126,14 @@ function bad(text: string): Outcome {
 }
 
 /** The advice if the request certainly had no effect; otherwise null. */
-function nothingDone(answer: Answered): string | null {
-  if (answer.status === 429 || answer.status === 503) {
-    return `Nothing was done. Try again${retryTime(answer)}, with the same key.`;
+function nothingDone(response: ServiceResponse): string | null {
+  if (response.status === 429 || response.status === 503) {
+    return `Nothing was done. Try again${retryTime(response)}, with the same key.`;
   }
-  return answer.status < 500 ? 'Nothing was done. Correct the marked fields.' : null;
+  return response.status < 500 ? 'Nothing was done. Correct the marked fields.' : null;
 }
 
-function retryTime({ headers }: Answered): string {
+function retryTime({ headers }: ServiceResponse): string {
   const seconds = headers.get('retry-after');
   return seconds === null ? ' later' : ` in ${seconds} s`;
 }

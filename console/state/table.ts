@@ -1,5 +1,5 @@
 /** Rows as cells under named columns, as wide as there is room for. */
-import { cut, statusColour, widthOf, type Colour, type Facts } from './text.ts';
+import { cut, statusColour, measureWidth, type Colour, type Facts } from './text.ts';
 
 /** Any object of JSON. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export function layOutTable(
   let left = totalWidth;
   const shown = columns.flatMap(({ head, cell }) => {
     const cells = rows.map(cell);
-    const natural = Math.max(head.length, ...cells.map(widthOf));
+    const natural = Math.max(head.length, ...cells.map(measureWidth));
     const width = Math.min(natural, left);
     // A part of a time says nothing.
     const needed = cells.some((text) => timePattern.test(text)) ? natural : minimumWidth;
@@ -72,7 +72,7 @@ export function layOutTable(
     const isNumeric = cells.every((text) => /^-?(?:R\$ )?[\d.,]+$|^–$/.test(text));
     const pad = (text: string): string => {
       const short = cut(text, width);
-      const space = ' '.repeat(Math.max(0, width - widthOf(short)));
+      const space = ' '.repeat(Math.max(0, width - measureWidth(short)));
       return isNumeric ? `${space}${short}` : `${short}${space}`;
     };
     return [{ head: pad(head), cells, pad }];

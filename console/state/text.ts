@@ -18,12 +18,12 @@ export interface Room {
 const segmenter = new Intl.Segmenter('en');
 
 /** The characters of a text as a person counts them: an emoji with its skin tone is one. */
-export function charactersOf(text: string): string[] {
+export function splitCharacters(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** How many columns of a terminal a text takes, as Ink counts them. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   return stringWidth(text);
 }
 
@@ -36,8 +36,8 @@ export function wrap(text: string, columns: number): string[] {
 function wrapParagraph(paragraph: string, width: number): string[] {
   const lines: string[] = [];
   let rest = paragraph;
-  while (widthOf(rest) > width) {
-    const start = startOf(rest, width);
+  while (measureWidth(rest) > width) {
+    const start = takeFitting(rest, width);
     const end = rest[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
     const line = end > 0 ? rest.slice(0, end) : start;
     lines.push(line.trimEnd());
@@ -48,11 +48,11 @@ function wrapParagraph(paragraph: string, width: number): string[] {
 }
 
 /** As many characters as fit into this width, and at least one. */
-function startOf(text: string, width: number): string {
+function takeFitting(text: string, width: number): string {
   let start = '';
   let used = 0;
   for (const { segment } of segmenter.segment(text)) {
-    used += widthOf(segment);
+    used += measureWidth(segment);
     if (start !== '' && used > width) break;
     start += segment;
   }
@@ -79,8 +79,8 @@ export function factLines(facts: Facts, columns: number): Line[] {
 
 /** Cuts a text that has more columns than this, and marks the cut. */
 export function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
-  return columns < 2 ? '…' : `${startOf(text, columns - 1)}…`;
+  if (measureWidth(text) <= columns) return text;
+  return columns < 2 ? '…' : `${takeFitting(text, columns - 1)}…`;
 }
 
 /** Puts key hints on as few lines as they need; a hint is not broken. */

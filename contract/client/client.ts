@@ -2,7 +2,12 @@
 import { routes, type LoginRequest, type OperationId, type SendPixRequest } from '../types.ts';
 import { Payment, type PayPorts } from './pay.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
-import { operationUrl, type Answer, type AnyRequest, type OperationRequest } from './request.ts';
+import {
+  operationUrl,
+  type ServiceResponse,
+  type AnyRequest,
+  type OperationRequest,
+} from './request.ts';
 import { StoredPayments, type Storage } from './stored-payments.ts';
 
 /** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
@@ -43,7 +48,7 @@ export interface PayOptions {
   readonly patienceMs?: number;
 }
 
-/** A request without an answer ends after this time. The service answers a send earlier. */
+/** A request without a response ends after this time. The service answers a send earlier. */
 const requestTimeoutMs = 60_000;
 
 const defaultPatienceMs = 120_000;
@@ -62,14 +67,14 @@ export class PonteClient {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** @returns the answer of the service; with 200 the client has a session. */
-  async logIn({ email, password }: LoginRequest): Promise<Answer> {
-    const answer = await this.call('login', { body: { email, password } });
-    if (answer.status === 200) {
-      const { access_token: accessToken } = answer.body as { readonly access_token: string };
+  /** @returns the response of the service; with 200 the client has a session. */
+  async logIn({ email, password }: LoginRequest): Promise<ServiceResponse> {
+    const response = await this.call('login', { body: { email, password } });
+    if (response.status === 200) {
+      const { access_token: accessToken } = response.body as { readonly access_token: string };
       this.session = { accessToken, email: normalEmail(email) };
     }
-    return answer;
+    return response;
   }
 
   async logOut(): Promise<void> {
@@ -79,12 +84,12 @@ export class PonteClient {
 
   /**
    * Calls any operation once, without a repeat.
-   * @throws Error when no answer comes.
+   * @throws Error when no response comes.
    */
   async call<Id extends OperationId>(
     id: Id,
     request: Partial<OperationRequest<Id>>,
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const { headers, body, ...address } = request as AnyRequest;
     const { url, language, fetch = globalThis.fetch } = this.#options;
     const aborting = new AbortController();
@@ -200,8 +205,8 @@ export class PonteClient {
     const credentials = (await this.#options.askToLogIn?.()) ?? null;
     // The key would be a new payment of another customer.
     if (credentials === null || normalEmail(credentials.email) !== payer) return false;
-    const answer = await this.logIn(credentials).catch(() => null);
-    return answer?.status === 200;
+    const response = await this.logIn(credentials).catch(() => null);
+    return response?.status === 200;
   }
 
   #payer(): string {

@@ -1,16 +1,16 @@
-/** Pays under one key until the result is known, by the steps of `send-answer.ts`. */
+/** Pays under one key until the result is known, by the steps of `send-response.ts`. */
 import type { PixReceipt, PixTransactionView } from '../types.ts';
-import type { Answer, AnyRequest } from './request.ts';
-import { readRefusal, readSendAnswer, retryAfter } from './send-answer.ts';
+import type { ServiceResponse, AnyRequest } from './request.ts';
+import { readRefusal, readSendResponse, retryAfter } from './send-response.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
 
 /** What paying needs of the client. */
 export interface PayPorts {
-  /** @returns null when no answer came. */
+  /** @returns null when no response came. */
   call(
     id: 'sendPix' | 'getPixTransaction' | 'getPixReceipt',
     request: AnyRequest,
-  ): Promise<Answer | null>;
+  ): Promise<ServiceResponse | null>;
   /** @returns whether the payer is logged in again. */
   logInAgain(): Promise<boolean>;
   save(payment: StoredPayment): Promise<void>;
@@ -28,7 +28,7 @@ const pauses = [1, 2, 4, 8, 15] as const;
 /** The service answers a `GET` of an open payment after at most this time, in seconds. */
 const maxWaitSeconds = 30;
 
-/** A request without an answer may still arrive at the service for this long. */
+/** A request without a response may still arrive at the service for this long. */
 const maxTravelMs = 10 * 60_000;
 
 export class Payment {
@@ -60,10 +60,10 @@ export class Payment {
     const { key, request: body, unansweredAt: earlier } = this.#stored;
     await this.#change({ unansweredAt: this.#ports.now() });
     const headers = { 'Idempotency-Key': key };
-    const answer = await this.#ports.call('sendPix', { headers, body });
-    const next = readSendAnswer(answer);
+    const response = await this.#ports.call('sendPix', { headers, body });
+    const next = readSendResponse(response);
     if (next.step === 'repeat') {
-      // A proxy may have passed the request on, and the service's answer got lost.
+      // A proxy may have passed the request on, and the service's response got lost.
       return { pauseMs: inMs(next.afterSeconds) };
     }
     await this.#keep({ unansweredAt: earlier });
@@ -81,7 +81,7 @@ export class Payment {
         if (this.#mayStillArrive(earlier)) return { pauseMs: undefined };
         return this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal });
       case 'log_in':
-        return this.#logIn(next.key, answer);
+        return this.#logIn(next.key, response);
       case 'stop':
         return { result: 'blocked', reason: 'refused', refusal: next.refusal };
     }
@@ -92,29 +92,30 @@ export class Payment {
     const seconds = Math.min(maxWaitSeconds, Math.max(0, Math.ceil(leftMs / 1000)));
     const headers = { Prefer: `wait=${seconds}` };
     const path = { transactionId };
-    const answer = await this.#ports.call('getPixTransaction', { path, headers });
-    if (answer?.status === 401) return this.#logIn('same', answer);
+    const response = await this.#ports.call('getPixTransaction', { path, headers });
+    if (response?.status === 401) return this.#logIn('same', response);
     // The service has lost the transaction: it finds the payment again by its key.
-    if (answer?.status === 404) await this.#keep({ transactionId: null });
-    if (answer?.status !== 200) return { pauseMs: answer ? inMs(retryAfter(answer)) : undefined };
-    const view = answer.body as PixTransactionView | undefined;
+    if (response?.status === 404) await this.#keep({ transactionId: null });
+    if (response?.status !== 200)
+      return { pauseMs: response ? inMs(retryAfter(response)) : undefined };
+    const view = response.body as PixTransactionView | undefined;
     if (view?.status === 'COMPLETED') return this.#end({ result: 'paid', transactionId });
     return view?.status === 'FAILED' ? this.#failed(transactionId) : { pauseMs: undefined };
   }
 
   /** The receipt says why. */
   async #failed(transactionId: string): Promise<PayResult> {
-    const answer = await this.#ports.call('getPixReceipt', { path: { transactionId } });
-    const receipt = answer?.status === 200 ? (answer.body as PixReceipt) : null;
+    const response = await this.#ports.call('getPixReceipt', { path: { transactionId } });
+    const receipt = response?.status === 200 ? (response.body as PixReceipt) : null;
     const message = receipt?.failure?.message;
     const refusal = message === undefined ? null : { message };
     return this.#end({ result: 'not_paid', transactionId, refusal });
   }
 
-  async #logIn(key: 'same' | 'new', answer: Answer | null): Promise<Step> {
+  async #logIn(key: 'same' | 'new', response: ServiceResponse | null): Promise<Step> {
     this.#logins += 1;
     const isLoggedIn = this.#logins < 3 && (await this.#ports.logInAgain());
-    const refusal = answer && readRefusal(answer);
+    const refusal = response && readRefusal(response);
     // The payment has failed with the look-up: the customer decides on a new one.
     if (key === 'new') return this.#end({ result: 'not_paid', transactionId: null, refusal });
     return isLoggedIn ? { pauseMs: 0 } : { result: 'blocked', reason: 'log_in', refusal };

@@ -1,6 +1,6 @@
 /** A payment on the device, and what became of it. */
 import type { SendPixRequest } from '../types.ts';
-import type { Refusal } from './send-answer.ts';
+import type { Refusal } from './send-response.ts';
 
 /** The four results that a screen can show. */
 export type PayResult =
@@ -28,7 +28,7 @@ export interface StoredPayment {
   /** The e-mail of the payer's login: the key is another payment's for another user. */
   readonly payer: string;
   readonly request: SendPixRequest;
-  /** When the newest request without an answer was sent, in milliseconds; null: there is none. */
+  /** When the newest request without a response was sent, in milliseconds; null: there is none. */
   readonly unansweredAt: number | null;
   readonly transactionId: string | null;
   /** Null while the payment has no final result. */

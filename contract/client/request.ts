@@ -1,8 +1,8 @@
 /** One request to the service, typed by the contract. */
 import { routes, type OperationId, type Operations } from '../types.ts';
 
-/** An answer of the service, or of a proxy between the app and the service. */
-export interface Answer {
+/** A response of the service, or of a proxy between the app and the service. */
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;
   /** The parsed JSON; undefined when the body is not JSON. */

@@ -17,9 +17,9 @@ field() { sed -nE "s/.*\"$1\":\"([^\"]+)\".*/\\1/p"; }
 
 step '1. log in'
 login='{"email": "dev@ponte.test", "password": "ponte-dev-password"}'
-answer=$(curl -sSi --fail-with-body -H 'Content-Type: application/json' -d "$login" "$api/auth/login")
-printf '%s\n' "$answer" | show
-token=$(printf '%s' "$answer" | field access_token)
+response=$(curl -sSi --fail-with-body -H 'Content-Type: application/json' -d "$login" "$api/auth/login")
+printf '%s\n' "$response" | show
+token=$(printf '%s' "$response" | field access_token)
 
 step '2. who is it'
 call --fail-with-body "$api/accounts/me" | show
@@ -29,9 +29,9 @@ call --fail-with-body "$api/accounts/balance" | show
 
 step '4. send a Pix'
 payment='{"pix_key": "bruno@example.com", "amount": 150.5, "description": "Rent"}'
-answer=$(call --fail-with-body -H "Idempotency-Key: $key" -d "$payment" "$api/pix/send")
-printf '%s\n' "$answer" | show
-id=$(printf '%s' "$answer" | field transaction_id)
+response=$(call --fail-with-body -H "Idempotency-Key: $key" -d "$payment" "$api/pix/send")
+printf '%s\n' "$response" | show
+id=$(printf '%s' "$response" | field transaction_id)
 
 step '5. wait until it has ended'
 call --fail-with-body -H 'Prefer: wait=10' "$api/pix/$id" | show

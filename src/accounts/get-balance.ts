@@ -14,7 +14,7 @@ const retryAfterSeconds = '10';
 
 /**
  * Returns the provider's balance or, when the provider fails, the last one that was read. The
- * response is 404 without an account, and 503 for a balance that was never read.
+ * reply is 404 without an account, and 503 for a balance that was never read.
  */
 export const getBalance: SessionOperation<'getBalance'> = {
   access: 'session',

@@ -12,8 +12,8 @@ import type { UndeliveredEvent } from './outbox-repository.ts';
 /** In milliseconds, from the connection to the status. */
 const timeoutMs = 10_000;
 
-/** In bytes; a connection whose answer is longer is not used again. */
-const maxAnswerLength = 16_384;
+/** In bytes; a connection whose response is longer is not used again. */
+const maxResponseLength = 16_384;
 
 interface DeliveryOptions {
   readonly clock: Clock;
@@ -36,7 +36,7 @@ class DeliveryError extends Error {
 
 /**
  * Posts an event. Only a status from 200 to 299 takes it; a redirect is not followed, and the body
- * of the answer is ignored.
+ * of the response is ignored.
  * @throws DeliveryError when the backend does not take it.
  */
 export async function postEvent(
@@ -49,7 +49,7 @@ export async function postEvent(
   const late = new AbortController();
   const cancel = clock.after(timeoutMs, () => late.abort());
   try {
-    const { statusCode, body: answer } = await request(url, {
+    const { statusCode, body: response } = await request(url, {
       method: 'POST',
       body,
       signal: AbortSignal.any([late.signal, stopping]),
@@ -65,7 +65,7 @@ export async function postEvent(
       },
     });
     // Most is left unread: the connection ends with it.
-    await answer.dump({ limit: maxAnswerLength });
+    await response.dump({ limit: maxResponseLength });
     if (statusCode < 200 || statusCode > 299) throw new DeliveryError(`status_${statusCode}`);
   } catch (error) {
     if (error instanceof DeliveryError) throw error;

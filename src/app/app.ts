@@ -12,7 +12,7 @@ import { JobLoop } from '../jobs/loop.ts';
 import { operations } from './operations.ts';
 import type { DefectKind } from '../telemetry/metrics.ts';
 import type { DevUser } from '../operator/ensure-dev-user.ts';
-import type { BankControls } from '../pages/other-side.ts';
+import type { BankControls } from '../pages/bank-controls.ts';
 import { loadScenarios, type Bank } from '../provider/compose.ts';
 import { findPrincipal } from '../auth/banking-sessions.ts';
 import { finishSends } from '../pix/finish-sends.ts';
@@ -67,7 +67,7 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
   return startWithRetry(config, options, async (patient, parts) => {
     const stopping = new AbortController();
     const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
-    await answerCommands(context, parts);
+    await serveCommands(context, parts);
     const loop = jobLoop(context);
     const metrics = createMetricsServer(context);
     parts.defer(() => Promise.all([loop.stop(), metrics.drain()]).then(() => undefined));
@@ -98,7 +98,7 @@ function jobLoop(context: Context): JobLoop {
  * Listens for commands on a socket, because the embedded database allows only one process. If the
  * socket cannot be opened, the service runs without it.
  */
-async function answerCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
+async function serveCommands(context: Context, parts: AsyncDisposableStack): Promise<void> {
   if (context.db.kind !== 'embedded') return;
   // Loaded on demand: a service on PostgreSQL does not need this code.
   const [{ listenForOps }, { ops }] = await Promise.all([
@@ -129,7 +129,7 @@ async function start(
   const stopping = new AbortController();
   const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
   const local = config.appEnv === 'local' ? await developmentParts(context, bank) : null;
-  await answerCommands(context, parts);
+  await serveCommands(context, parts);
   const loop = config.jobs === 'inline' ? jobLoop(context) : null;
   const http = createHttpServer({
     context,

@@ -26,7 +26,7 @@ export async function parseContract(): Promise<unknown> {
  */
 export async function readServedContract(): Promise<Contract> {
   const [document, text] = await Promise.all([parseContract(), readContract()]);
-  return loadContract(document, text, { closesAnswers: true });
+  return loadContract(document, text, { closesReplies: true });
 }
 
 export interface ContractCheck {

@@ -1,7 +1,7 @@
 /** Reads the gauges at each scrape: the state of this process, and the backlog in the database. */
 import { pause } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { addReadings, type Backlog } from '../telemetry/metrics-gauges.ts';
+import { addReadings, type BacklogGauges } from '../telemetry/metrics-gauges.ts';
 import { readBacklog } from '../operator/inspection-repository.ts';
 
 /** Limits the load of frequent or concurrent scrapes on the database. */
@@ -25,7 +25,7 @@ export function measure(context: Context): void {
  * progress at a time, so that scrapes do not accumulate on a slow database.
  * @returns a function that never rejects, and returns null when the database fails or is too slow.
  */
-function backlogReader(parts: Parts): () => Promise<Backlog | null> {
+function backlogReader(parts: Parts): () => Promise<BacklogGauges | null> {
   let last: Reading | null = null;
   return () => {
     const nowMs = parts.clock.now().getTime();
@@ -40,9 +40,9 @@ type Parts = Pick<LocalContext, 'config' | 'db' | 'clock' | 'log'>;
 
 interface Reading {
   readonly begunAtMs: number;
-  readonly backlog: Promise<Backlog | null>;
+  readonly backlog: Promise<BacklogGauges | null>;
   /** The same reading, or null when it takes too long. */
-  readonly inTime: Promise<Backlog | null>;
+  readonly inTime: Promise<BacklogGauges | null>;
   isOver(): boolean;
 }
 
@@ -55,7 +55,7 @@ function begin(parts: Parts, begunAtMs: number): Reading {
   return { begunAtMs, backlog, inTime, isOver: () => over.signal.aborted };
 }
 
-async function readOrWarn(parts: Parts): Promise<Backlog | null> {
+async function readOrWarn(parts: Parts): Promise<BacklogGauges | null> {
   try {
     return await read(parts);
   } catch (error) {
@@ -64,7 +64,7 @@ async function readOrWarn(parts: Parts): Promise<Backlog | null> {
   }
 }
 
-async function read(parts: Parts): Promise<Backlog> {
+async function read(parts: Parts): Promise<BacklogGauges> {
   const now = parts.clock.now();
   const backlog = await readBacklog(parts);
   const age = (since: Date | null): number =>

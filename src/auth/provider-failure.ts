@@ -1,4 +1,4 @@
-/** The responses to the app when a call to the provider fails. */
+/** The replies to the app when a call to the provider fails. */
 import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { AppError, type AppErrorOptions, type ProviderErrorCode } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -58,7 +58,7 @@ export async function changeAtProvider<T>(
 }
 
 /**
- * Reads from the provider for a response that does not depend on it.
+ * Reads from the provider for a reply that does not depend on it.
  * @returns null when the provider fails.
  * @throws AppError UNAUTHENTICATED when the provider has ended the banking session: then stored
  *   data is not shown either.

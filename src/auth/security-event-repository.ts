@@ -97,7 +97,7 @@ export async function recordSecurityEvent(
   });
 }
 
-/** Records an event of a request whose response does not depend on it: a failure is only logged. */
+/** Records an event of a request whose reply does not depend on it: a failure is only logged. */
 export async function noteSecurityEvent(
   context: LocalContext,
   event: NewSecurityEvent,

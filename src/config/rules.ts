@@ -5,7 +5,7 @@ import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
 import { entries, type SettingName } from './schema.ts';
 import type { Values } from './values.ts';
-import { maxAllowedCallMs, longestCallMs } from '../domain/call-duration.ts';
+import { maxAllowedCallMs, maxCallMs } from '../domain/call-duration.ts';
 
 /** A setting that is missing or invalid. */
 export interface Breach {
@@ -96,7 +96,7 @@ function* apiKeyHeaderBreaches({
 function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
   const { PROVIDER_TIMEOUT_MS: timeoutMs, PROVIDER_RETRIES: retries } = values;
   if (typeof timeoutMs !== 'number' || typeof retries !== 'number') return;
-  if (longestCallMs({ timeoutMs, retries }) <= maxAllowedCallMs) return;
+  if (maxCallMs({ timeoutMs, retries }) <= maxAllowedCallMs) return;
   const longest = `${maxAllowedCallMs / 60_000} minutes`;
   const expected = `a time-out with which a call and its PROVIDER_RETRIES take at most ${longest}`;
   yield { name: 'PROVIDER_TIMEOUT_MS', expected };

@@ -15,7 +15,7 @@ export type { OperationId };
 
 /**
  * Consumes the bytes of a file as they arrive; reading slowly slows the client down.
- * @throws AppError VALIDATION_FAILED for an invalid file: the response lists its errors together
+ * @throws AppError VALIDATION_FAILED for an invalid file: the reply lists its errors together
  *   with those of the fields, and the rest of the file is discarded.
  */
 export type FileConsumer<Result> = (content: AsyncIterable<Buffer>) => Promise<Result>;
@@ -81,7 +81,7 @@ export interface PathCaller<Id extends OperationId> extends Pick<Input<Id>, 'pat
 type Replies<Id extends OperationId> = Operations[Id]['replies'];
 
 /** A reply: one of the statuses that the contract lists for the operation, with its body. */
-export type Reply<Id extends OperationId> = {
+export type OperationReply<Id extends OperationId> = {
   [Status in keyof Replies<Id> & number]: {
     readonly status: Status;
     readonly body: Replies<Id>[Status];
@@ -113,19 +113,22 @@ export interface PublicOperation<Id extends OperationId> extends WithRefusalHead
    * because it tells its customers from strangers at the same address.
    */
   countRefused?(context: Context, clientAddress: string): Promise<void>;
-  run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
+  run(context: Context, call: Call<Id>): Promise<OperationReply<Id>>;
 }
 
 /** Needs the secret of the provider's webhooks, where one is set. */
 export interface WebhookOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'secret';
-  run(context: Context, call: Call<Id>): Promise<Reply<Id>>;
+  run(context: Context, call: Call<Id>): Promise<OperationReply<Id>>;
 }
 
 /** Needs a valid token whose banking session is active. */
 export interface SessionOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'session';
-  run(context: Context, call: Call<Id> & { readonly principal: Principal }): Promise<Reply<Id>>;
+  run(
+    context: Context,
+    call: Call<Id> & { readonly principal: Principal },
+  ): Promise<OperationReply<Id>>;
 }
 
 /**
@@ -141,7 +144,10 @@ export interface TokenOperation<Id extends OperationId> extends WithRefusalHeade
    * @throws AppError in place of the refusal.
    */
   completeRefusal?(context: Context, call: RefusedCall<Id>): Promise<AppError>;
-  run(context: Context, call: Call<Id> & { readonly token: VerifiedToken }): Promise<Reply<Id>>;
+  run(
+    context: Context,
+    call: Call<Id> & { readonly token: VerifiedToken },
+  ): Promise<OperationReply<Id>>;
 }
 
 export type Operation<Id extends OperationId> =

@@ -4,7 +4,7 @@
  * compiled on first use, because compiling all of them takes a tenth of the start.
  */
 import { maxBodyBytes } from './body-limit.ts';
-import { closedAnswers } from './closed-answers.ts';
+import { closedReplies } from './closed-replies.ts';
 import {
   declaredOperations,
   type Declaration,
@@ -84,14 +84,14 @@ export interface Contract {
 
 export interface LoadOptions {
   /** Whether replies are validated against the closed form of their schemas. */
-  readonly closesAnswers?: boolean;
+  readonly closesReplies?: boolean;
 }
 
 interface Source {
   readonly document: OpenApiDocument;
   readonly schemas: SchemaCompiler;
   /** The compiler of replies, created on first use: production validates none. */
-  readonly answers: () => SchemaCompiler;
+  readonly replySchemas: () => SchemaCompiler;
   readonly basePath: string;
 }
 
@@ -105,14 +105,14 @@ interface Source {
 export function loadContract(
   parsed: unknown,
   text: string,
-  { closesAnswers = false }: LoadOptions = {},
+  { closesReplies = false }: LoadOptions = {},
 ): Contract {
   const document = new OpenApiDocument(parsed);
   const schemas = createSchemaCompiler(document.root.value);
   let closed: SchemaCompiler | null = null;
-  const answers = (): SchemaCompiler =>
-    closesAnswers ? (closed ??= createSchemaCompiler(closedAnswers(document.root.value))) : schemas;
-  const source = { document, schemas, answers, basePath: basePath(document) };
+  const replySchemas = (): SchemaCompiler =>
+    closesReplies ? (closed ??= createSchemaCompiler(closedReplies(document.root.value))) : schemas;
+  const source = { document, schemas, replySchemas, basePath: basePath(document) };
   return {
     bytes: Buffer.from(text),
     operations: declaredOperations(document).map((declared) => readOperation(source, declared)),
@@ -259,7 +259,7 @@ const bodyMedia = new Map<string, BodyContract['media']>([
 ]);
 
 function readReplies(
-  { schemas, answers }: Source,
+  { schemas, replySchemas }: Source,
   { replies }: Declaration,
 ): Pick<OperationContract, 'statuses' | 'replyValidator'> {
   const listed = new Map(
@@ -268,7 +268,7 @@ function readReplies(
       .map(({ status, content }) => {
         const pointer = content && schemas.reference([...content.place.pointer, 'schema']);
         let compiled: (() => ValidateFunction) | null = null;
-        const validator = () => (compiled ??= answers().compile({ $ref: pointer }))();
+        const validator = () => (compiled ??= replySchemas().compile({ $ref: pointer }))();
         return [Number(status), pointer === null ? null : validator];
       }),
   );

@@ -17,7 +17,7 @@ const namedProperty = new Map([
   ['unevaluatedProperties', 'unevaluatedProperty'],
 ]);
 
-/** The largest number of fields in a response. */
+/** The largest number of fields in a reply. */
 export const maxFields = 100;
 
 /** The largest number of a validator's errors that is read. */

@@ -168,9 +168,9 @@ export type TransactionConnection = Pick<pg.Pool, 'query'>;
 export function runInTurn(client: pg.PoolClient): TransactionConnection {
   let last: Promise<unknown> = Promise.resolve();
   const query = (...call: Parameters<pg.PoolClient['query']>): Promise<unknown> => {
-    const answer = last.then(() => client.query(...call));
-    last = answer.catch(() => undefined);
-    return answer;
+    const response = last.then(() => client.query(...call));
+    last = response.catch(() => undefined);
+    return response;
   };
   return { query: query as unknown as pg.Pool['query'] };
 }

@@ -167,16 +167,16 @@ export function crc16Ccitt(text: string): string {
 }
 
 /** How a generator counts a character in a length: as bytes, as UTF-16 units, or as one. */
-type SizeOf = (character: string) => number;
+type MeasureSize = (character: string) => number;
 
-const byteSize: SizeOf = (character) => Buffer.byteLength(character);
-const sizes: readonly SizeOf[] = [byteSize, (character) => character.length, () => 1];
+const byteSize: MeasureSize = (character) => Buffer.byteLength(character);
+const sizes: readonly MeasureSize[] = [byteSize, (character) => character.length, () => 1];
 
 /** The fields of a template by tag, and the prefix of its tags in an error. */
 interface Template {
   readonly prefix: string;
   readonly tags: ReadonlyMap<string, string>;
-  readonly sizeOf: SizeOf;
+  readonly measureSize: MeasureSize;
 }
 
 /** @returns the text that the CRC covers: as it is or, where pasting changed it, cleaned. */
@@ -205,8 +205,8 @@ function checkEnvelope(code: string): void {
 
 /** Generators count the letters with accents in different ways; within a code, all alike. */
 function parseRoot(code: string): Template {
-  for (const sizeOf of sizes) {
-    const root = tryTlv(code, { sizeOf });
+  for (const measureSize of sizes) {
+    const root = tryTlv(code, { measureSize });
     if (root !== null) return root;
   }
   throw new BrCodeFault('payload', malformedCode);
@@ -215,7 +215,7 @@ function parseRoot(code: string): Template {
 /** Reads fields of two-digit tag, two-digit length and value, which must fill the text exactly. */
 function tryTlv(
   text: string,
-  { sizeOf, template }: { readonly sizeOf: SizeOf; readonly template?: string },
+  { measureSize, template }: { readonly measureSize: MeasureSize; readonly template?: string },
 ): Template | null {
   const characters = [...text];
   const tags = new Map<string, string>();
@@ -223,26 +223,27 @@ function tryTlv(
     const header = /^(\d{2})(\d{2})$/.exec(characters.slice(at, at + 4).join(''));
     const [, tag = '', length = ''] = header ?? [];
     const start = at + 4;
-    at = findEnd(characters, { start, size: Number(length), sizeOf });
+    at = findEnd(characters, { start, size: Number(length), measureSize });
     if (header === null || at === -1 || tags.has(tag)) return null;
     tags.set(tag, characters.slice(start, at).join(''));
   }
-  return { prefix: template === undefined ? '' : `${template}-`, tags, sizeOf };
+  return { prefix: template === undefined ? '' : `${template}-`, tags, measureSize };
 }
 
 /** @returns where a value of that size ends; -1 if no character ends there. */
 function findEnd(
   characters: readonly string[],
-  value: { readonly start: number; readonly size: number; readonly sizeOf: SizeOf },
+  value: { readonly start: number; readonly size: number; readonly measureSize: MeasureSize },
 ): number {
   let at = value.start;
   let left = value.size;
-  for (; left > 0 && at < characters.length; at += 1) left -= value.sizeOf(characters[at] ?? '');
+  for (; left > 0 && at < characters.length; at += 1)
+    left -= value.measureSize(characters[at] ?? '');
   return left === 0 ? at : -1;
 }
 
-function parseTlv(text: string, { sizeOf }: Template, template: string): Template {
-  const parsed = tryTlv(text, { sizeOf, template });
+function parseTlv(text: string, { measureSize }: Template, template: string): Template {
+  const parsed = tryTlv(text, { measureSize, template });
   if (parsed === null) throw new BrCodeFault(template, malformedCode);
   return parsed;
 }
@@ -269,10 +270,10 @@ function isPix(template: Template | null): boolean {
 }
 
 /** The tags 80 to 99 are unreserved templates: an unknown use of one is ignored. */
-function hasRecurrence({ tags, sizeOf }: Template): boolean {
+function hasRecurrence({ tags, measureSize }: Template): boolean {
   return [...tags]
     .filter(([tag]) => tag >= '80')
-    .map(([, value]) => tryTlv(value, { sizeOf }))
+    .map(([, value]) => tryTlv(value, { measureSize }))
     .some((template) => isPix(template) && template?.tags.has('25'));
 }
 

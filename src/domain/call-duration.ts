@@ -11,11 +11,11 @@ export interface CallSettings {
 /** The longest back-off between two attempts, in milliseconds. */
 export const maxBackoffMs = 1_000;
 
-/** The upper limit of `longestCallMs` for a valid configuration, in milliseconds. */
+/** The upper limit of `maxCallMs` for a valid configuration, in milliseconds. */
 export const maxAllowedCallMs = 5 * 60_000;
 
 /** The shortest time after which a transaction that no process has moved is stale, in ms. */
-const shortestStaleMs = 2 * 60_000;
+const minStaleMs = 2 * 60_000;
 
 /**
  * The longest duration of a provider call: all attempts, the waits between them, and one further
@@ -25,10 +25,7 @@ const shortestStaleMs = 2 * 60_000;
  * @param backoffMs the longest back-off between two attempts, in milliseconds.
  * @returns milliseconds.
  */
-export function longestCallMs(
-  { timeoutMs, retries }: CallSettings,
-  backoffMs = maxBackoffMs,
-): number {
+export function maxCallMs({ timeoutMs, retries }: CallSettings, backoffMs = maxBackoffMs): number {
   return timeoutMs * (retries + 2) + backoffMs * retries;
 }
 
@@ -39,7 +36,7 @@ export function longestCallMs(
  * @returns milliseconds.
  */
 export function staleAfterMs(settings: CallSettings): number {
-  return Math.max(shortestStaleMs, longestCallMs(settings));
+  return Math.max(minStaleMs, maxCallMs(settings));
 }
 
 /**

@@ -31,7 +31,7 @@ export interface PixKey {
 /** The longest key in DICT; no pattern is applied to a longer text. */
 const maxKeyLength = 77;
 
-const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const evp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Eleven digits grouped as a phone number (`11 987654321`, `11 98765-4321`) and not as a CPF
@@ -60,7 +60,7 @@ export function normalisePixKey(text: string): PixKey {
   if (cleaned.length > maxKeyLength) return unknown;
   if (isEmail(cleaned)) return { kind: 'EMAIL', key: cleaned.toLowerCase() };
   const typed = foldTypography(cleaned);
-  if (EVP.test(typed)) return { kind: 'EVP', key: typed.toLowerCase() };
+  if (evp.test(typed)) return { kind: 'EVP', key: typed.toLowerCase() };
   return taxIdOrPhone(typed) ?? unknown;
 }
 

@@ -66,7 +66,7 @@ export function isBeforePaying(phase: PixPhase): boolean {
  * The phases that the provider's response to a payment may advance. They include UNKNOWN because
  * the sweep may have set it while the response was still in transit.
  */
-export const phasesOpenToAnswer = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
+export const phasesOpenToResponse = ['PAYING', 'UNKNOWN'] as const satisfies PixPhase[];
 
 /**
  * The phases that an event of the provider may settle. They exclude RESERVED and RESOLVED: no

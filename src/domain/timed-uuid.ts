@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 
-const mostMs = 2 ** 48 - 1;
+const maxMs = 2 ** 48 - 1;
 
 /** The highest id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -26,7 +26,7 @@ export function firstUuidAt(at: Date): string {
 
 /** The digits of a time, as the first two groups of a UUID. */
 function timePart(at: Date): string {
-  const ms = Math.min(Math.max(0, at.getTime()), mostMs);
+  const ms = Math.min(Math.max(0, at.getTime()), maxMs);
   const digits = ms.toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }

@@ -72,7 +72,7 @@ export function isSampled({ traceparent }: TraceContext): boolean {
 }
 
 /** The id of the trace as the caller has it. */
-export function traceIdOf({ traceparent }: TraceContext): string {
+export function readTraceId({ traceparent }: TraceContext): string {
   return traceparent.slice(3, 35);
 }
 

@@ -55,7 +55,7 @@ const emptyBody: ReadBody = {
 
 /**
  * Reads the body that the contract declares. An undeclared body is not read, and is discarded after
- * the response.
+ * the reply.
  *
  * @param contract null when the contract declares no body.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_JSON, or BAD_REQUEST for a

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import type { Connections } from './connections.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
 import { type Exchange, requestId } from './exchange.ts';
-import { errorReply, rawAnswer, type Reply } from './reply.ts';
+import { errorReply, rawReply, type Reply } from './reply.ts';
 
 /** Node's code of a request that did not arrive completely in time. */
 const tooSlow = 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -27,7 +27,7 @@ export class RequestTooSlow extends Error {
   }
 }
 
-/** How long the client has to read the response before the connection is closed. */
+/** How long the client has to read the reply before the connection is closed. */
 const lingerMs = 2_000;
 
 export interface ClientErrorsOptions {
@@ -35,7 +35,7 @@ export interface ClientErrorsOptions {
   readonly clock: Clock;
   /** Supplies the refusal headers where the operation is unknown. */
   readonly refusalSource?: WithRefusalHeaders;
-  /** Called for each response; `exchange` is null when the request was never parsed. */
+  /** Called for each reply; `exchange` is null when the request was never parsed. */
   onRefused(refusal: { id: string; status: number; exchange: Exchange | null }): void;
 }
 
@@ -49,7 +49,7 @@ export function createClientErrorListener(
     refused.add(socket);
     const code = 'code' in error ? String(error.code) : '';
     const exchanges = options.connections.openOn(socket);
-    // Browsers open spare connections: a connection that has sent nothing gets no response.
+    // Browsers open spare connections: a connection that has sent nothing gets no reply.
     const isUnused = code === tooSlow && socket.bytesRead === 0;
     const isGone = code === 'ECONNRESET' || !socket.writable || isUnused;
     if (isGone || !exchanges.every(mayBeRefused)) {
@@ -61,7 +61,7 @@ export function createClientErrorListener(
 }
 
 /**
- * Whether the response to a malformed message cannot be mistaken for that of a running operation: a
+ * Whether the reply to a malformed message cannot be mistaken for that of a running operation: a
  * payment in progress would appear refused.
  */
 function mayBeRefused(exchange: Exchange, position: number): boolean {
@@ -72,7 +72,7 @@ function refuse(
   { clock, refusalSource, onRefused }: ClientErrorsOptions,
   { socket, exchange, code }: { socket: Socket; exchange: Exchange | null; code: string },
 ): void {
-  const id = exchange?.answeredId ?? requestId(undefined);
+  const id = exchange?.replyId ?? requestId(undefined);
   const error = new AppError('BAD_REQUEST');
   const refused = errorReply(error, exchange?.locale ?? 'en');
   const operation = exchange?.refusalSource ?? refusalSource;
@@ -85,5 +85,5 @@ function refuse(
   const cancel = clock.after(lingerMs, () => socket.destroy());
   socket.once('end', () => socket.destroy());
   socket.once('close', cancel);
-  socket.end(rawAnswer(reply, id));
+  socket.end(rawReply(reply, id));
 }

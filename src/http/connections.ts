@@ -1,6 +1,6 @@
 /**
  * Tracks and limits the open connections: their number, their requests, how many of these run
- * concurrently, and whether the client reads its responses.
+ * concurrently, and whether the client reads its replies.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,7 +20,7 @@ const maxRunning = 4;
 const maxOpen = 32;
 
 /**
- * How long a response may make no progress before its connection is closed. The kernel's buffer
+ * How long a reply may make no progress before its connection is closed. The kernel's buffer
  * hides some progress: it accepts more only when a third of it is free, and it grows to 4 MiB on
  * fast networks.
  */
@@ -35,7 +35,7 @@ interface ConnectionsOptions {
 }
 
 interface Connection {
-  /** The requests without a complete response, in the order of arrival. */
+  /** The requests without a complete reply, in the order of arrival. */
   readonly exchanges: Exchange[];
   /** The functions that start the requests that do not run yet. */
   readonly waiting: (() => void)[];
@@ -64,10 +64,10 @@ export class Connections {
   }
 
   /**
-   * Tracks a request until its response has been sent or its connection is closed.
+   * Tracks a request until its reply has been sent or its connection is closed.
    *
    * @param start handles the request: at once, or when earlier requests of the connection are done.
-   * @param onSent is called when the whole response has been passed to the network.
+   * @param onSent is called when the whole reply has been passed to the network.
    */
   open(exchange: Exchange, start: () => void, onSent: () => void): void {
     const { socket } = exchange.request;
@@ -93,7 +93,7 @@ export class Connections {
     this.#watch();
   }
 
-  /** The requests of a connection without a complete response, in order. */
+  /** The requests of a connection without a complete reply, in order. */
   openOn(socket: Socket): readonly Exchange[] {
     return this.#open.get(socket)?.exchanges ?? [];
   }
@@ -120,7 +120,7 @@ export class Connections {
     for (const start of waiting.splice(0)) start();
   }
 
-  /** Checks the connections as long as there are requests without a complete response. */
+  /** Checks the connections as long as there are requests without a complete reply. */
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -156,7 +156,7 @@ function startNext({ exchanges, waiting }: Connection, socket: Socket): void {
 /**
  * Undeclared fields of Node: the bytes passed to the handle, and those that the kernel has not
  * accepted yet. The public `bytesWritten` and `writableLength` count a write only when the kernel
- * has accepted all of it, so a long response to a slow client would appear stalled.
+ * has accepted all of it, so a long reply to a slow client would appear stalled.
  */
 interface Handle {
   readonly bytesWritten: number;

@@ -1,4 +1,4 @@
-/** One request and its response, with the facts that the pipeline collects about them. */
+/** One request and its reply, with the facts that the pipeline collects about them. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginTrace, continueTrace, type TraceContext } from '../domain/trace-context.ts';
@@ -28,12 +28,12 @@ interface ExchangeNames {
   readonly traceId: string;
 }
 
-/** One request and its response. */
+/** One request and its reply. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The value of `X-Request-Id` in the response. */
-  readonly answeredId: string;
+  /** The value of `X-Request-Id` in the reply. */
+  readonly replyId: string;
   readonly locale: Locale;
   readonly startedAtMs: number;
   /** The name of the request in log and metrics: an operationId, or a system route's name. */
@@ -65,7 +65,7 @@ export class Exchange {
     this.response = response;
     this.#digest = digest;
     this.#tracing = tracing;
-    this.answeredId = requestId(request.headers['x-request-id']);
+    this.replyId = requestId(request.headers['x-request-id']);
     this.locale = preferredLocale(request.headers['accept-language']);
     this.startedAtMs = startedAt.getTime();
   }
@@ -112,11 +112,10 @@ export class Exchange {
 
   /** A caller's id may contain anything, so the log shows its digest beside a generated id. */
   #ownNames(): ExchangeNames {
-    const { answeredId } = this;
+    const { replyId } = this;
     const { traceId } = this.trace;
-    if (answeredId !== this.request.headers['x-request-id'])
-      return { requestId: answeredId, traceId };
-    return { requestId: randomUUID(), requestIdDigest: this.#digest(answeredId), traceId };
+    if (replyId !== this.request.headers['x-request-id']) return { requestId: replyId, traceId };
+    return { requestId: randomUUID(), requestIdDigest: this.#digest(replyId), traceId };
   }
 
   /** Whether the operation has begun: from then on, only its own reply may be sent. */
@@ -133,12 +132,12 @@ export class Exchange {
     this.#isRunning = true;
   }
 
-  /** Whether the response has been sent, or can no longer be sent. */
+  /** Whether the reply has been sent, or can no longer be sent. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** @param isSent whether the whole response was passed to the network. */
+  /** @param isSent whether the whole reply was passed to the network. */
   end(isSent: boolean): void {
     this.#hasEnded = true;
     this.#whenEnded?.(isSent);

@@ -26,7 +26,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /**
  * Refuses foreign host names where the service runs in `local`. A page whose name resolves to this
- * machine (DNS rebinding) has the same origin as the service and could read its responses. An IP
+ * machine (DNS rebinding) has the same origin as the service and could read its replies. An IP
  * address cannot be rebound, so a phone on the same network can connect.
  * @throws AppError HOST_REFUSED
  */

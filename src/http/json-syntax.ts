@@ -78,23 +78,23 @@ function afterKey(text: string, start: number): number {
 
 function afterScalar(text: string, start: number): number {
   if (text[start] === '"') return afterString(text, start);
-  const literal = LITERALS.find((word) => text.startsWith(word, start));
+  const literal = literals.find((word) => text.startsWith(word, start));
   return literal === undefined ? afterNumber(text, start) : start + literal.length;
 }
 
-const LITERALS = ['true', 'false', 'null'];
+const literals = ['true', 'false', 'null'];
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
+const quote = 0x22;
+const backslash = 0x5c;
+const space = 0x20;
 
 function afterString(text: string, start: number): number {
-  if (text.charCodeAt(start) !== QUOTE) return none;
+  if (text.charCodeAt(start) !== quote) return none;
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code < SPACE) return none;
-    if (code !== BACKSLASH) continue;
+    if (code === quote) return at + 1;
+    if (code < space) return none;
+    if (code !== backslash) continue;
     at += 1;
     if (text[at] === 'u') {
       if (!/^[\da-f]{4}$/i.test(text.slice(at + 1, at + 5))) return none;
@@ -135,5 +135,5 @@ function afterBlanks(text: string, start: number): number {
 }
 
 function isBlank(code: number): boolean {
-  return code === SPACE || code === 0x0a || code === 0x0d || code === 0x09;
+  return code === space || code === 0x0a || code === 0x0d || code === 0x09;
 }

@@ -35,7 +35,7 @@ const listenerLimits = {
   // connection that is closing.
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
-  // The pipeline refuses a missing Host, so that the response has the usual error body.
+  // The pipeline refuses a missing Host, so that the reply has the usual error body.
   requireHostHeader: false,
 };
 
@@ -98,7 +98,7 @@ export function createListener(options: ListenerOptions): Listener {
     const facts = { startedAt: clock.now(), digest, tracing };
     const exchange = new Exchange({ request, response }, facts);
     exchange.awaitsContinue = awaitsContinue;
-    // A connection that breaks during the response needs no handling.
+    // A connection that breaks during the reply needs no handling.
     response.on('error', () => undefined);
     connections.open(exchange, () => start(exchange), onSent);
   };
@@ -125,7 +125,7 @@ export function createListener(options: ListenerOptions): Listener {
 
 /**
  * Calls `refuse` when the body does not arrive in time or a form arrives too slowly, even after the
- * response has been sent.
+ * reply has been sent.
  */
 function watchBodyProgress(exchange: Exchange, clock: Clock, refuse: () => void): void {
   const { request } = exchange;

@@ -1,4 +1,4 @@
-/** Chooses the language and the encoding of a response from the client's preferences. */
+/** Chooses the language and the encoding of a reply from the client's preferences. */
 import type { Locale } from '../errors.ts';
 
 /** Skips the parsing for callers that do not mention Portuguese. */

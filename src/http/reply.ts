@@ -23,13 +23,13 @@ const jsonType = 'application/json; charset=utf-8';
 const retryAfterSeconds = '5';
 
 /**
- * How long the rest of a request is read and discarded after the response. Closing at once would
- * reset the connection, and the client could lose the response.
+ * How long the rest of a request is read and discarded after the reply. Closing at once would
+ * reset the connection, and the client could lose the reply.
  */
 const lingerMs = 5_000;
 
 /**
- * A shorter response fits into the kernel's buffer, so one call writes and ends it: a separate call
+ * A shorter reply fits into the kernel's buffer, so one call writes and ends it: a separate call
  * costs a tenth of a short request.
  */
 const shortBytes = 16 * 1024;
@@ -99,7 +99,7 @@ function wireHeaders(reply: Reply, requestId: string, closes: boolean): string[]
 
 export interface SendOptions {
   readonly clock: Clock;
-  /** Whether to close the connection after this response. */
+  /** Whether to close the connection after this reply. */
   readonly closes: boolean;
 }
 
@@ -110,15 +110,15 @@ export function send(exchange: Exchange, reply: Reply, { clock, closes }: SendOp
   // Closing is the only way to tell a client that awaits `100 Continue` not to send its body.
   const mustClose = closes || lingers || exchange.awaitsContinue;
   const bytes = request.method === 'HEAD' ? undefined : reply.content?.bytes;
-  response.writeHead(reply.status, wireHeaders(reply, exchange.answeredId, mustClose));
+  response.writeHead(reply.status, wireHeaders(reply, exchange.replyId, mustClose));
   if (lingers) endAfterRequest(exchange, bytes, clock);
   else if (bytes === undefined || bytes.length < shortBytes) response.end(bytes);
-  // A stopping server closes connections whose response has ended, even if it is not sent yet.
+  // A stopping server closes connections whose reply has ended, even if it is not sent yet.
   else if (response.write(bytes)) response.end();
   else response.once('drain', () => response.end());
 }
 
-/** Sends the whole response now, and ends it when the request has been read. */
+/** Sends the whole reply now, and ends it when the request has been read. */
 function endAfterRequest(
   { request, response }: Exchange,
   bytes: string | Buffer | undefined,
@@ -137,7 +137,7 @@ function endAfterRequest(
 }
 
 /** A reply as text, for a socket without a parsed request. */
-export function rawAnswer(reply: Reply, requestId: string): string {
+export function rawReply(reply: Reply, requestId: string): string {
   const headers = wireHeaders(reply, requestId, true);
   const lines = headers.map((text, place) => text + (place % 2 === 0 ? ': ' : '\r\n')).join('');
   const statusLine = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n`;

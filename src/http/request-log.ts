@@ -7,13 +7,13 @@ import type { Exchange } from './exchange.ts';
 /** The operation label of requests that reached no route. */
 const noOperation = 'none';
 
-/** The status that nginx logs when the client closed the connection before the response. */
+/** The status that nginx logs when the client closed the connection before the reply. */
 export const clientGone = 499;
 
 /**
- * Records a request when its response has been sent, or can no longer be sent.
+ * Records a request when its reply has been sent, or can no longer be sent.
  *
- * @param status the status of the response; {@link clientGone} when there is none.
+ * @param status the status of the reply; {@link clientGone} when there is none.
  */
 export function recordRequest(context: Context, exchange: Exchange, status: number): void {
   if (exchange.refusedStatus !== null || exchange.hasEnded) {
@@ -26,15 +26,15 @@ export function recordRequest(context: Context, exchange: Exchange, status: numb
   });
 }
 
-interface Answered {
+interface LoggedReply {
   readonly status: number;
-  /** The status of a response that was not sent. */
+  /** The status of a reply that was not sent. */
   readonly unsentStatus?: number;
 }
 
-function record(context: Context, exchange: Exchange, answered: Answered): void {
+function record(context: Context, exchange: Exchange, reply: LoggedReply): void {
   const { operation, startedAtMs } = exchange;
-  const { status } = answered;
+  const { status } = reply;
   const durationMs = context.clock.now().getTime() - startedAtMs;
   const name = operation ?? noOperation;
   context.metrics.requests.observe({ operation: name, status }, durationMs / 1_000);
@@ -42,13 +42,13 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
   // are of interest.
   const isQuiet = (name.startsWith('health.') || name === 'page') && status < 400;
   const level = isQuiet ? 'debug' : 'info';
-  if (context.tracing !== null && !isQuiet) traceRequest(context.tracing, exchange, answered);
+  if (context.tracing !== null && !isQuiet) traceRequest(context.tracing, exchange, reply);
   // The ids of a request are generated at their first use.
   if (!context.log.isLevelEnabled(level)) return;
   const { names, path, userId } = exchange;
   const { spanId } = exchange.trace;
   const { method } = exchange.request;
-  const facts = { ...names, spanId, operation, method, path, ...answered, durationMs, userId };
+  const facts = { ...names, spanId, operation, method, path, ...reply, durationMs, userId };
   logRequest(context.log, level, facts);
 }
 
@@ -56,7 +56,7 @@ function record(context: Context, exchange: Exchange, answered: Answered): void 
  * Records the request. If its trace is the caller's, the trace of the transaction that it has
  * stored gets a first span of its own, which links to the request.
  */
-function traceRequest(tracing: Tracing, exchange: Exchange, { status }: Answered): void {
+function traceRequest(tracing: Tracing, exchange: Exchange, { status }: LoggedReply): void {
   const { operation, path, startedAtMs: startMs, trace, transactionId: id } = exchange;
   const method = exchange.request.method ?? '';
   const attributes = {

@@ -38,19 +38,19 @@ export interface SystemRoute {
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  answer(exchange: Exchange): Reply | Promise<Reply>;
+  reply(exchange: Exchange): Reply | Promise<Reply>;
 }
 
 export type Route = OperationRoute | SystemRoute;
 
-export interface Found {
+export interface FoundRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, string | undefined>>;
   /** The query string, still encoded. */
   readonly query: string;
 }
 
-/** The answer to `OPTIONS`: the methods of a path. */
+/** The reply to `OPTIONS`: the methods of a path. */
 export interface Options {
   readonly allow: string;
 }
@@ -61,7 +61,7 @@ export interface Router {
    * @throws AppError BAD_REQUEST for malformed percent-encoding, NOT_FOUND for an unknown path,
    *   METHOD_NOT_ALLOWED for a method that the path does not have.
    */
-  find(method: string, url: string): Found | Options;
+  find(method: string, url: string): FoundRoute | Options;
 }
 
 /** The routes of one path template. */

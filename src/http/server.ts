@@ -24,13 +24,13 @@ import { ClientGone, type Exchange, ExchangeFacts } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath, validHeaders } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
-import { contractBreaches } from '../contract/answer-check.ts';
+import { contractBreaches } from '../contract/reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
 import { clientGone, recordRefusal, recordRequest } from './request-log.ts';
 import {
   createRouter,
   operationRoutes,
-  type Found,
+  type FoundRoute,
   type OperationRoute,
   type Router,
   type SystemRoute,
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     context,
     refusalSource: everyRefusalHeader(operations),
     isDraining: () => isDraining,
-    answerOperation: (exchange, found) => answerOperation(stages, exchange, found),
+    replyToOperation: (exchange, found) => replyToOperation(stages, exchange, found),
   };
   const main = listenerFor(pipeline, [
     ...operationRoutes(operations, contract),
@@ -165,7 +165,7 @@ interface Pipeline {
   readonly refusalSource: WithRefusalHeaders;
   isDraining(): boolean;
   /** Absent for a listener whose routes are system routes only. */
-  readonly answerOperation?: (exchange: Exchange, found: FoundOperation) => Promise<Reply>;
+  readonly replyToOperation?: (exchange: Exchange, found: FoundOperation) => Promise<Reply>;
 }
 
 interface StagesOptions extends HttpServerOptions {
@@ -174,7 +174,7 @@ interface StagesOptions extends HttpServerOptions {
   watchForProxy(request: IncomingMessage): void;
 }
 
-type FoundOperation = Found & { readonly route: OperationRoute };
+type FoundOperation = FoundRoute & { readonly route: OperationRoute };
 
 function listenerFor(pipeline: Pipeline, routes: Parameters<typeof createRouter>[0]): Listener {
   const { context } = pipeline;
@@ -210,7 +210,7 @@ async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): P
   try {
     // Requests that wait on their connection are also started when it closes.
     if (exchange.hasEnded) throw new ClientGone();
-    const reply = await answer(pipeline, router, exchange);
+    const reply = await respond(pipeline, router, exchange);
     if (exchange.refusedStatus === null) {
       // Bytes after an `Upgrade` may belong to another protocol and are not read.
       const closes = pipeline.isDraining() || exchange.request.headers.upgrade !== undefined;
@@ -228,8 +228,8 @@ async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): P
 }
 
 /** Finds the route and returns its reply. */
-async function answer(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<Reply> {
-  const { context, answerOperation: answerFound } = pipeline;
+async function respond(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<Reply> {
+  const { context, replyToOperation: replyToFound } = pipeline;
   const { request } = exchange;
   try {
     requireHost(request);
@@ -241,9 +241,9 @@ async function answer(pipeline: Pipeline, router: Router, exchange: Exchange): P
     exchange.operation = route.name;
     exchange.path = route.path;
     exchange.refusalSource = route.kind === 'operation' ? route.operation : {};
-    if (route.kind === 'system') return await route.answer(exchange);
-    if (!answerFound) throw new Error('this listener has no operations');
-    return await answerFound(exchange, { ...found, route });
+    if (route.kind === 'system') return await route.reply(exchange);
+    if (!replyToFound) throw new Error('this listener has no operations');
+    return await replyToFound(exchange, { ...found, route });
   } catch (thrown) {
     const isUnread = thrown instanceof AppError && thrown.code === 'BAD_REQUEST';
     return refusal(context, exchange, {
@@ -254,7 +254,7 @@ async function answer(pipeline: Pipeline, router: Router, exchange: Exchange): P
 }
 
 /** The operation's reply or its refusal; both are checked against the contract. */
-async function answerOperation(
+async function replyToOperation(
   options: StagesOptions,
   exchange: Exchange,
   found: FoundOperation,

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts';
 import { isForLoopback } from './host.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { SystemRoute } from './router.ts';
-import { staticAnswer } from './static-answer.ts';
+import { staticReply } from './static-reply.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -31,7 +31,7 @@ export interface SystemRoutesOptions {
  */
 export function systemRoutes(options: SystemRoutesOptions): SystemRoute[] {
   const { context, contract } = options;
-  const openapi = staticAnswer({
+  const openapi = staticReply({
     type: 'application/yaml',
     load: () => Promise.resolve(contract.bytes),
   });
@@ -51,8 +51,8 @@ export function metricsRoutes(context: Context): SystemRoute[] {
   return [metricsRoute(context, () => undefined)];
 }
 
-function route(name: string, path: string, answer: SystemRoute['answer']): SystemRoute {
-  return { kind: 'system', name, method: 'GET', path, answer };
+function route(name: string, path: string, reply: SystemRoute['reply']): SystemRoute {
+  return { kind: 'system', name, method: 'GET', path, reply };
 }
 
 async function readinessReply({ readiness, isDraining }: SystemRoutesOptions): Promise<Reply> {

@@ -19,7 +19,7 @@ import type { PublicOperation } from '../context/operation.ts';
 
 /**
  * Logs a user in: verifies the local password, then the same credentials at the provider. An
- * unknown e-mail, a wrong password and the provider's refusal get the same response after the same
+ * unknown e-mail, a wrong password and the provider's refusal get the same reply after the same
  * time, so that it does not reveal which e-mails are known. A password that is reset during the
  * login is wrong.
  */

@@ -9,7 +9,7 @@ const farewell = { en: 'You are logged out.', pt: 'Você saiu da sua conta.' };
  */
 export const logout: TokenOperation<'logout'> = {
   access: 'token',
-  // A repeat gets the same response.
+  // A repeat gets the same reply.
   checksSession: false,
   async run(context, { token, request }) {
     await endSession(context, token);

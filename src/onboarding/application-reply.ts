@@ -1,4 +1,4 @@
-/** The response of an application. */
+/** The reply of an application. */
 import { maskName } from '../domain/text.ts';
 import { isFinal } from '../domain/onboarding.ts';
 import type { Application } from './application-row.ts';

@@ -10,8 +10,8 @@ import type { DocumentScan } from '../domain/document-scan.ts';
 /** Longer than clamd takes for the largest document. */
 const silentMs = 30_000;
 
-/** An answer is a line of some words. */
-const maxAnswerLength = 1_024;
+/** A response is a line of some words. */
+const maxResponseLength = 1_024;
 
 /** Where nothing is scanned. */
 const unscanned: DocumentScan = {
@@ -24,9 +24,9 @@ const unscanned: DocumentScan = {
 export function openScan(address: string | undefined): DocumentScan {
   if (address === undefined) return unscanned;
   const socket = connect(readAddress(address));
-  const answer = readAnswer(socket);
+  const response = readResponse(socket);
   // It is awaited at the end; until then a failure shows in the next write.
-  answer.catch(() => undefined);
+  response.catch(() => undefined);
   socket.write('zINSTREAM\0');
   return {
     async take(piece) {
@@ -34,12 +34,12 @@ export function openScan(address: string | undefined): DocumentScan {
       length.writeUInt32BE(piece.length);
       socket.write(length);
       if (socket.write(piece)) return;
-      // An answer before the end is an error, such as a limit of the size.
-      await Promise.race([once(socket, 'drain').catch(away), answer]);
+      // A response before the end is an error, such as a limit of the size.
+      await Promise.race([once(socket, 'drain').catch(away), response]);
     },
     async isClean() {
       socket.write(Buffer.alloc(4));
-      const text = await answer;
+      const text = await response;
       if (text.endsWith(' FOUND')) return false;
       if (text === 'stream: OK') return true;
       return away(new Error('the scanner has not scanned a document'));
@@ -55,8 +55,8 @@ function readAddress(address: string) {
   return { host, port: Number(address.slice(colon + 1)) };
 }
 
-/** Reads the answer, up to a NUL. */
-async function readAnswer(socket: Socket): Promise<string> {
+/** Reads the response, up to a NUL. */
+async function readResponse(socket: Socket): Promise<string> {
   socket.setTimeout(silentMs, () => socket.destroy(new Error('the scanner is silent')));
   let text = '';
   try {
@@ -64,7 +64,7 @@ async function readAnswer(socket: Socket): Promise<string> {
       text += String(piece);
       const [line, rest] = text.split('\0', 2);
       if (rest !== undefined) return line ?? '';
-      if (text.length > maxAnswerLength) break;
+      if (text.length > maxResponseLength) break;
     }
   } catch (error) {
     return away(error);

@@ -20,7 +20,7 @@ import type { Application } from './application-row.ts';
 /** The correct code where no provider sends one; see contract/README.md. */
 export const homologationCode = 'ABC123';
 
-const wrongCodesAtMost = 5;
+const maxWrongCodes = 5;
 
 const lockedForMs = 10 * 60_000;
 
@@ -38,7 +38,7 @@ export function matchesTestCode({ codigo }: TypedCode): boolean {
 /** Counts a wrong code; the fifth in a row locks the step and resets the count. */
 export function countWrongCode(context: LocalContext, application: Application): Application {
   const failures = application.validationFailures + 1;
-  if (failures < wrongCodesAtMost) return { ...application, validationFailures: failures };
+  if (failures < maxWrongCodes) return { ...application, validationFailures: failures };
   const until = new Date(context.clock.now().getTime() + lockedForMs);
   return { ...application, validationFailures: 0, validationLockedUntil: until };
 }

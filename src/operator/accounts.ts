@@ -2,12 +2,12 @@
 import type { LocalContext } from '../context/context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { findUser } from './users.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 
-export interface AccountStatusInput extends Decision {
+export interface AccountStatusInput extends OperatorDecision {
   /** An id or an e-mail. */
   readonly user: string;
 }

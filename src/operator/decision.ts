@@ -5,7 +5,7 @@ const maxReasonLength = 500;
 
 const maxNameLength = 128;
 
-export interface Decision {
+export interface OperatorDecision {
   /** 1 to 500 characters; no personal data belongs in it. */
   readonly reason: string;
 }
@@ -14,7 +14,7 @@ export interface Decision {
  * @param operator the name of the operator.
  * @returns why the decision is invalid, as a sentence; null when it is valid.
  */
-export function decisionError({ reason }: Decision, operator: string): string | null {
+export function decisionError({ reason }: OperatorDecision, operator: string): string | null {
   const error = reasonError(reason);
   if (error !== null) return error;
   if (operator.trim() === '' || operator.length > maxNameLength || hasControls(operator)) {

@@ -12,7 +12,7 @@ interface Sample {
 }
 
 /**
- * @param text the answer of `/metrics`.
+ * @param text the response of `/metrics`.
  * @param now the time.
  */
 export function examineService(text: string, now: Date): Finding[] {
@@ -31,9 +31,9 @@ export function examineService(text: string, now: Date): Finding[] {
     }),
     counted('closed connections', metrics.sum('ponte_http_connections_closed_total'), {
       since,
-      todo: 'clients exceed MAX_CONNECTIONS, or do not read their answers',
+      todo: 'clients exceed MAX_CONNECTIONS, or do not read their responses',
     }),
-    answerTimes(metrics, since),
+    findReplyTimes(metrics, since),
     providerCalls(metrics, since),
     breakers(metrics),
     notifications(metrics),
@@ -94,13 +94,13 @@ function waiting(name: string, count: number, { most, todo }: Waiting): Finding 
 
 const slowSeconds = 2;
 
-function answerTimes(metrics: Metrics, since: string): Finding {
+function findReplyTimes(metrics: Metrics, since: string): Finding {
   const name = 'answer times';
   const seconds = metrics.quantile('ponte_http_request_seconds', 0.95, ({ operation }) => {
-    // Its answers wait: that is what they are for.
+    // Its responses wait: that is what they are for.
     return operation !== 'getPixTransaction';
   });
-  if (seconds === null) return ok(name, `no answers ${since}`);
+  if (seconds === null) return ok(name, `no responses ${since}`);
   const says = `95 % within ${seconds} s ${since}`;
   const todo = 'compare them with the times of the provider, and look for slow statements';
   return seconds <= slowSeconds ? ok(name, says) : doubtful(name, says, todo);

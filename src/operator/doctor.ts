@@ -117,7 +117,7 @@ const maxDueSeconds = 60;
 /** By then a webhook, or the statement, which is read every minute, has settled most payments. */
 const maxUnknownSeconds = 15 * 60;
 
-/** More are lost answers rather than slow ones. */
+/** More are lost responses rather than slow ones. */
 const maxUnknown = 20;
 
 /** The provider reports most payments within seconds, and the statement is read meanwhile. */

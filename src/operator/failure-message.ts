@@ -60,7 +60,7 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   if (missing !== undefined) return notInstalled(missing);
   // The driver's messages for a server that does not answer, and for one that disconnects.
   if (error.message === 'timeout exceeded when trying to connect') {
-    return unreached('no answer', databaseUrl);
+    return unreached('no response', databaseUrl);
   }
   if (error.message.startsWith('Connection terminated')) {
     return unreached('the connection ended', databaseUrl);

@@ -5,7 +5,7 @@ import {
   readBacklog,
   readServerState,
   readWebhookState,
-  type Backlog,
+  type StoredBacklog,
   type ServerState,
 } from './inspection-repository.ts';
 import { findPause } from '../pix/pause-repository.ts';
@@ -166,7 +166,7 @@ async function inspectPause(context: LocalContext): Promise<InspectedPause | nul
 }
 
 /** A kind may fail in two states. */
-function sumByKind(failing: Backlog['queue']): InspectedBacklog['failingJobs'] {
+function sumByKind(failing: StoredBacklog['queue']): InspectedBacklog['failingJobs'] {
   const counts = new Map<string, number>();
   for (const { kind, failing: jobs } of failing) counts.set(kind, (counts.get(kind) ?? 0) + jobs);
   return [...counts].map(([kind, jobs]) => ({ kind, jobs }));

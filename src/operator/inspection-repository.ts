@@ -9,7 +9,7 @@ import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repositor
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
-export interface Backlog {
+export interface StoredBacklog {
   /** The open jobs by kind and state. */
   readonly queue: readonly {
     readonly kind: string;
@@ -71,7 +71,7 @@ const openJobs = (['queued', 'running', 'dead'] as const)
 export const backlogStatement = statement({
   name: 'backlog-read',
   parameters: { now: 'timestamptz', overdueSince: 'timestamptz', oldSince: 'timestamptz' },
-  text: ({ now, overdueSince, oldSince }) => sql<Backlog>`
+  text: ({ now, overdueSince, oldSince }) => sql<StoredBacklog>`
     with queue as (
       select kind, case when run_at <= ${now} then 'due' else 'later' end as state,
              count(*)::int as jobs, min(run_at) as oldest_at,
@@ -122,7 +122,7 @@ export async function readBacklog({
   config,
   db,
   clock,
-}: Pick<LocalContext, 'config' | 'db' | 'clock'>): Promise<Backlog> {
+}: Pick<LocalContext, 'config' | 'db' | 'clock'>): Promise<StoredBacklog> {
   const now = clock.now();
   const overdueSince = new Date(now.getTime() - staleAfterMs(config.provider));
   const [backlog] = await db.query(backlogStatement, {

@@ -1,5 +1,5 @@
 /** `pix account`: what accounts for a payment that only the provider's statement shows. */
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import {
@@ -26,7 +26,7 @@ function toView({ endToEnd, userId, amount, foundAt }: UnaccountedLine): LineVie
   return { endToEnd, userId, amount, foundAt: foundAt.toISOString() };
 }
 
-export interface AccountInput extends Decision {
+export interface AccountInput extends OperatorDecision {
   readonly endToEnd: string;
 }
 

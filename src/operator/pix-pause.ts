@@ -1,11 +1,11 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
-import { longestCallMs } from '../domain/call-duration.ts';
+import { maxCallMs } from '../domain/call-duration.ts';
 import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 
-export interface PauseInput extends Decision {
+export interface PauseInput extends OperatorDecision {
   /** Since when commits may be lost, ISO 8601; absent: none are. */
   readonly since?: string;
 }
@@ -48,7 +48,7 @@ export const pausePix: Op<PauseInput, PauseView> = {
  * @throws OpError when sends are not paused, when payments from before the loss may still be made,
  *   or the reason or the operator is missing.
  */
-export const resumePix: Op<Decision, PauseView> = {
+export const resumePix: Op<OperatorDecision, PauseView> = {
   async run(context, { reason }, { operator }) {
     const error = decisionError({ reason }, operator);
     if (error !== null) throw new OpError('REFUSED', error);
@@ -56,7 +56,7 @@ export const resumePix: Op<Decision, PauseView> = {
     if (!pause) throw new OpError('REFUSED', 'sends are not paused');
     const { id, beganAt, lostSince } = pause;
     const { clock, config } = context;
-    const quietAt = new Date(beganAt.getTime() + longestCallMs(config.provider));
+    const quietAt = new Date(beganAt.getTime() + maxCallMs(config.provider));
     if (lostSince && clock.now() < quietAt) {
       const time = quietAt.toISOString();
       const rule = `a payment from before the pause may still be made: resume after ${time}`;

@@ -7,7 +7,7 @@ import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
 import { findPause } from '../pix/pause-repository.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
@@ -22,7 +22,7 @@ export const riskOfFailing = 'money may have moved';
 export const decisionNote = 'operator ';
 
 /** The reason is stored in the timeline. */
-export interface PixResolveInput extends Decision {
+export interface PixResolveInput extends OperatorDecision {
   readonly id: string;
   readonly as: 'completed' | 'failed';
   /** With `completed`: the end-to-end id of the payment, for a send that lacks it after a loss. */

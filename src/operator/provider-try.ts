@@ -12,7 +12,7 @@ import { readWholeStatement } from '../pix/read-statement.ts';
 import { judgeSend } from '../pix/statement-evidence.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { Provider, StatementLine } from '../provider/provider.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
@@ -23,7 +23,7 @@ export interface ProviderTryInput {
   /** Codes that mean that a payment was examined and not executed, in upper case. */
   readonly codes: readonly string[];
   /** Settles the payments; absent: only shows them. */
-  readonly apply?: Decision;
+  readonly apply?: OperatorDecision;
   /** The `next` of an earlier call. */
   readonly after?: string;
   /** The largest number of payments of this call: 1 to 100. */
@@ -81,7 +81,7 @@ function groupByStatement(sends: readonly RefusedSend[]): Iterable<RefusedSend[]
 
 interface Trial extends Pick<OpCaller, 'operator'> {
   readonly provider: Provider | null;
-  readonly apply: Decision | undefined;
+  readonly apply: OperatorDecision | undefined;
 }
 
 async function settleGroup(
@@ -131,7 +131,7 @@ function shownIn(lines: readonly StatementLine[], { endToEnd, amountCents }: Ref
 async function fail(
   context: LocalContext,
   { id, code }: RefusedSend,
-  { apply, operator }: Trial & { readonly apply: Decision },
+  { apply, operator }: Trial & { readonly apply: OperatorDecision },
 ): Promise<TriedPayment> {
   const reason = apply.reason.trim();
   const action = { operator, command: 'provider unknown --try --apply', reason };

@@ -1,11 +1,11 @@
-/** `provider unknown`: the answers to payments that no listed code explains. */
+/** `provider unknown`: the responses to payments that no listed code explains. */
 import type { Op } from './op.ts';
-import { findUnknownAnswers } from './unknown-repository.ts';
+import { findUnknownResponses } from './unknown-repository.ts';
 
-/** An answer, and the open payments that wait for its meaning. */
-export interface UnknownAnswerView {
+/** A response, and the open payments that wait for its meaning. */
+export interface UnknownResponseView {
   readonly httpStatus: number | null;
-  /** The class of the answer, such as `4xx` or `timeout`; null: no process knows it. */
+  /** The class of the response, such as `4xx` or `timeout`; null: no process knows it. */
   readonly providerStatus: string | null;
   readonly code: string | null;
   readonly payments: number;
@@ -16,22 +16,22 @@ export interface UnknownAnswerView {
 }
 
 export interface ProviderUnknown {
-  readonly answers: readonly UnknownAnswerView[];
+  readonly answers: readonly UnknownResponseView[];
 }
 
-/** More would not fit on a screen; a provider has few answers. */
-const maxAnswers = 200;
+/** More would not fit on a screen; a provider has few responses. */
+const maxResponses = 200;
 
 const maxIds = 100;
 
-/** Lists the answers without a listed code, those with the most open payments first. */
+/** Lists the responses without a listed code, those with the most open payments first. */
 export const listUnknown: Op<Readonly<Record<string, never>>, ProviderUnknown> = {
   needsDialects: true,
   async run(context) {
-    const found = await findUnknownAnswers(context, { shown: maxIds, limit: maxAnswers });
+    const found = await findUnknownResponses(context, { shown: maxIds, limit: maxResponses });
     return {
-      answers: found.map((answer) => {
-        const { httpStatus, providerStatus, code, payments, oldestAt, transactionIds } = answer;
+      answers: found.map((response) => {
+        const { httpStatus, providerStatus, code, payments, oldestAt, transactionIds } = response;
         const oldest = oldestAt.toISOString();
         return { httpStatus, providerStatus, code, payments, oldestAt: oldest, transactionIds };
       }),

@@ -14,7 +14,7 @@ import {
   type StatementUser,
 } from '../settlement/reconciliation-repository.ts';
 import type { SettledLine } from '../settlement/settle-line.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { explainDifference, type Explanation } from './difference-next-step.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -258,7 +258,7 @@ function toWaitingView({ triedAt, ...day }: UnreadDay): WaitingView {
   return { ...day, triedAt: triedAt.toISOString() };
 }
 
-export interface AcceptInput extends Decision {
+export interface AcceptInput extends OperatorDecision {
   readonly ids: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import {
   type StoredLimits,
 } from '../pix/spending-limit-repository.ts';
 import { limitsAreOn } from '../pix/spending-limits.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
@@ -57,7 +57,7 @@ interface UserReference {
   readonly user: string;
 }
 
-export interface LimitsChange extends UserReference, Decision {
+export interface LimitsChange extends UserReference, OperatorDecision {
   /** In centavos; null: the default of the settings; absent: as it is. */
   readonly day?: number | null;
   readonly night?: number | null;
@@ -99,7 +99,7 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
   },
 };
 
-type RequestedLimits = Omit<LimitsChange, keyof UserReference | keyof Decision>;
+type RequestedLimits = Omit<LimitsChange, keyof UserReference | keyof OperatorDecision>;
 
 function applyChange(
   { config, clock }: LocalContext,

@@ -1,7 +1,7 @@
 /** `subject export` and `subject erase`: the rights of a person under the LGPD. */
 import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
-import { decisionError, type Decision } from './decision.ts';
+import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './subject-repository.ts';
 import { findUser } from './users.ts';
 
-export interface SubjectInput extends Decision {
+export interface SubjectInput extends OperatorDecision {
   /** An id or an e-mail. */
   readonly user: string;
 }

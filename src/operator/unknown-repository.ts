@@ -1,4 +1,4 @@
-/** Sends whose outcome the provider's answers leave open, by the answers that they wait for. */
+/** Sends whose outcome the provider's responses leave open, by the responses that they wait for. */
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
@@ -8,21 +8,21 @@ import { hasResponse, isAccountedFor, isRefusal, wasNotSent } from '../pix/attem
 import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 
-/** A condition: the transaction `t` is a send whose outcome the provider's answers leave open. */
+/** A condition: the transaction `t` is a send whose outcome the provider's responses leave open. */
 const isUnknown = `${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'`;
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
-const answers = `
+const responses = `
     from ${openTransactions}
-    join pix_timeline answer on answer.transaction_id = t.id
+    join pix_timeline response on response.transaction_id = t.id
      and ${hasResponse('answer')}
    where ${isUnknown} and not ${wasNotSent('answer')}`;
 
-/** An answer to an attempt at a payment, with the open sends that wait for its meaning. */
-export interface UnknownAnswer {
+/** A response to an attempt at a payment, with the open sends that wait for its meaning. */
+export interface UnknownResponse {
   /** Null without a complete response. */
   readonly httpStatus: number | null;
-  /** The class of the answer, such as `4xx` or `timeout`; null: no process knows it. */
+  /** The class of the response, such as `4xx` or `timeout`; null: no process knows it. */
   readonly providerStatus: string | null;
   readonly code: string | null;
   readonly payments: number;
@@ -31,24 +31,24 @@ export interface UnknownAnswer {
   readonly transactionIds: readonly string[];
 }
 
-const findAnswers = statement({
+const findResponses = statement({
   name: 'unknown-answers',
   parameters: { codes: 'text[]', shown: 'int', limit: 'int' },
-  text: ({ codes, shown, limit }) => sql<UnknownAnswer>`
-    select answer.http_status as "httpStatus", answer.provider_status as "providerStatus",
-           answer.provider_code as code, count(distinct t.id)::int as payments,
+  text: ({ codes, shown, limit }) => sql<UnknownResponse>`
+    select response.http_status as "httpStatus", response.provider_status as "providerStatus",
+           response.provider_code as code, count(distinct t.id)::int as payments,
            min(t.created_at) as "oldestAt",
            (array_agg(distinct t.id))[1:${shown}] as "transactionIds"
-    ${answers} and not ${isRefusal('answer', codes)}
+    ${responses} and not ${isRefusal('response', codes)}
      group by 1, 2, 3 order by payments desc, "oldestAt" limit ${limit}`,
 });
 
-/** @returns the answers without a listed code, those with the most open sends first. */
-export function findUnknownAnswers(
+/** @returns the responses without a listed code, those with the most open sends first. */
+export function findUnknownResponses(
   { db, dialects }: Pick<LocalContext, 'db' | 'dialects'>,
   { shown, limit }: { readonly shown: number; readonly limit: number },
-): Promise<UnknownAnswer[]> {
-  return db.query(findAnswers, { codes: [...dialects.refusals.keys()], shown, limit });
+): Promise<UnknownResponse[]> {
+  return db.query(findResponses, { codes: [...dialects.refusals.keys()], shown, limit });
 }
 
 const countCodes = statement({
@@ -56,7 +56,7 @@ const countCodes = statement({
   parameters: { codes: 'text[]' },
   text: ({ codes }) => sql<{ payments: number }>`
     select count(distinct t.id)::int as payments
-    ${answers} and answer.provider_code <> all(${codes})`,
+    ${responses} and response.provider_code <> all(${codes})`,
 });
 
 /** @returns the number of open sends that wait for a code that is not listed. */
@@ -134,4 +134,4 @@ export async function findRefusedSends(
 }
 
 /** @public For the tests of plans. */
-export const unknownStatements = { findAnswers, countCodes, findRefused };
+export const unknownStatements = { findResponses, countCodes, findRefused };

@@ -1,6 +1,6 @@
 /**
  * Reports to the development pages that a transaction of any customer has ended, so that they read
- * the balance and the lists again. The response has no transaction data and needs no login.
+ * the balance and the lists again. The reply has no transaction data and needs no login.
  */
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
@@ -23,7 +23,7 @@ export function changesRoute(context: LocalContext): SystemRoute {
     name: 'page',
     method: 'GET',
     path: '/dev/changes',
-    async answer({ request, response }) {
+    async reply({ request, response }) {
       const [, query = ''] = (request.url ?? '').split('?');
       const since = new URLSearchParams(query).get('since');
       const gone = new AbortController();

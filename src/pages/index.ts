@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { jsonReply, type Headers, type Reply } from '../http/reply.ts';
 import type { LocalContext } from '../context/context.ts';
 import type { SystemRoute } from '../http/router.ts';
-import { staticAnswer } from '../http/static-answer.ts';
+import { staticReply } from '../http/static-reply.ts';
 import { changesRoute } from './changes.ts';
-import { bankRoutes, type BankControls } from './other-side.ts';
+import { bankRoutes, type BankControls } from './bank-controls.ts';
 
 const html = 'text/html; charset=utf-8';
 
@@ -48,13 +48,13 @@ const docsFolder = new URL('./docs/', import.meta.url);
 
 const contractFile = new URL('../../contract/openapi.generated.json', import.meta.url);
 
-/** The modules of the console that the pages use too. They import types, and `sendAnswer`. */
+/** The modules of the console that the pages use too. They import types, and `sendResponse`. */
 const sharedModules = ['format', 'outcomes'] as const;
 
 const sharedFolder = new URL('../../console/state/', import.meta.url);
 
-/** The reading of answers to sends. A browser finds it at this path from the shared modules. */
-const sendAnswer = 'contract/client/send-answer.ts';
+/** The reading of responses to sends. A browser finds it at this path from the shared modules. */
+const sendResponse = 'contract/client/send-response.ts';
 
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
@@ -96,7 +96,7 @@ export async function developmentPages(
     ...sharedModules.map((name) =>
       page(`/dev/assets/${name}.js`, new URL(`${name}.ts`, sharedFolder), ownPolicy),
     ),
-    page(`/${sendAnswer}`, new URL(`../../${sendAnswer}`, import.meta.url), ownPolicy),
+    page(`/${sendResponse}`, new URL(`../../${sendResponse}`, import.meta.url), ownPolicy),
     ...(await referencePages()),
   ];
 }
@@ -141,8 +141,8 @@ function framedPage(path: string, { title, main }: { title: string; main: string
   });
 }
 
-function route(path: string, answer: () => Reply | Promise<Reply>): SystemRoute {
-  return { kind: 'system', name: 'page', method: 'GET', path, answer };
+function route(path: string, reply: () => Reply | Promise<Reply>): SystemRoute {
+  return { kind: 'system', name: 'page', method: 'GET', path, reply };
 }
 
 async function readPage(file: URL): Promise<Buffer | string> {
@@ -165,8 +165,8 @@ function withoutTypes(source: string): string {
 function referenceScript(path: string): SystemRoute {
   const type = 'text/javascript; charset=utf-8';
   const headers = pageHeaders(ownPolicy);
-  const answer = staticAnswer({ type, load: loadReference, headers });
-  return { kind: 'system', name: 'page', method: 'GET', path, answer };
+  const reply = staticReply({ type, load: loadReference, headers });
+  return { kind: 'system', name: 'page', method: 'GET', path, reply };
 }
 
 async function loadReference(): Promise<Buffer> {

@@ -8,13 +8,13 @@ const statuses = [...paymentRefusalStatuses].join(', ');
 /**
  * A condition: a response refuses a payment. A code proves nothing in a status with which the
  * provider does not refuse payments, such as 503: the payment may have been executed.
- * @param answer the row of the timeline that has the response.
+ * @param response the row of the timeline that has the response.
  * @param codes an SQL expression: the codes that mean "not executed", a text array.
  */
-export function isRefusal(answer: string, codes: string): string {
-  return `coalesce(${answer}.provider_code = any(${codes})
-                   and (${answer}.http_status in (${statuses})
-                        or ${answer}.provider_status = '2xx'), false)`;
+export function isRefusal(response: string, codes: string): string {
+  return `coalesce(${response}.provider_code = any(${codes})
+                   and (${response}.http_status in (${statuses})
+                        or ${response}.provider_status = '2xx'), false)`;
 }
 
 /**

@@ -40,7 +40,7 @@ interface Sealed extends Omit<LookUp, 'identity'>, Partial<Pick<LookUp, 'identit
   readonly expiresAtMs: number;
 }
 
-/** @returns the result of a look-up, from the answer of the directory. */
+/** @returns the result of a look-up, from the response of the directory. */
 export function readLookUp(owner: KeyOwner): LookUp {
   return { endToEnd: owner.endToEnd, owner: maskedOwner(owner), identity: ownerIdentity(owner) };
 }

@@ -3,7 +3,7 @@
  * an operator, or by a failover that has lost the record of the payment.
  */
 import type { Context } from '../context/context.ts';
-import { longestCallMs } from '../domain/call-duration.ts';
+import { maxCallMs } from '../domain/call-duration.ts';
 import type { Log } from '../telemetry/log.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import type { Move } from './move-repository.ts';
@@ -22,7 +22,7 @@ export async function resolveUnmoved(
   const { endToEnd, claimedUntil } = paying;
   const stored = await noteContradiction(context, paying, { endToEnd, move, log });
   if (stored.endToEnd !== endToEnd) {
-    const committedAt = new Date(claimedUntil.getTime() - longestCallMs(context.config.provider));
+    const committedAt = new Date(claimedUntil.getTime() - maxCallMs(context.config.provider));
     await noticeLostCommit(context, { missing: 'the step to PAYING', committedAt });
   }
   return stored;

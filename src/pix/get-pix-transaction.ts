@@ -1,6 +1,6 @@
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
 import { AppError } from '../errors.ts';
-import type { Reply, TokenOperation } from '../context/operation.ts';
+import type { OperationReply, TokenOperation } from '../context/operation.ts';
 import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
 import { formatCode, correctionPart, detailPart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';
@@ -44,7 +44,7 @@ function waitPreference(prefer: string | undefined): number | null {
 function reply(
   transaction: PixView,
   { ifNoneMatch, waitSeconds }: { ifNoneMatch: string | undefined; waitSeconds: number | null },
-): Reply<'getPixTransaction'> {
+): OperationReply<'getPixTransaction'> {
   const body = {
     transaction_id: transaction.id,
     status: transaction.status,

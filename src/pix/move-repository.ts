@@ -36,7 +36,7 @@ export function notifyingFinalStatus(settled: string): string {
               from ${settled} having count(*) > 0)`;
 }
 
-/** The columns of a move that `moving` takes from JSON, with their types. */
+/** The columns of a move that `moveCte` takes from JSON, with their types. */
 export const moveColumns = `
   id uuid, from_phases text, phase text, status text, end_to_end text, outcome text,
   failure_code text, provider_txid text, qr_code text, copy_paste text, claimed_until timestamptz,
@@ -65,7 +65,7 @@ export function mayMove(move: string, phases: string): string {
  * has both, and events that wait for the new one are woken.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
  */
-export function moving(moves: string): string {
+export function moveCte(moves: string): string {
   return `moved as (
       update pix_transactions t
          set phase = move.phase, status = move.status,
@@ -102,11 +102,11 @@ export function moving(moves: string): string {
     )`;
 }
 
-/** A column that notifies the final status of the transactions that `moving` moves. */
+/** A column that notifies the final status of the transactions that `moveCte` moves. */
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
 
 /**
- * Moves a transaction (see `moving`); no row when it is in another phase or has another end-to-end
+ * Moves a transaction (see `moveCte`); no row when it is in another phase or has another end-to-end
  * id.
  */
 const move = batchedStatement({
@@ -130,12 +130,12 @@ const move = batchedStatement({
   text: (requested) => sql<PixTransactionRow>`
     with requested as (
       select * from ${requested}
-    ), ${moving('requested')}, ${wakingEvents('moved', 'updated_at')}
+    ), ${moveCte('requested')}, ${wakingEvents('moved', 'updated_at')}
     select ordinal, ${pixColumns}, ${notifyingMoved} from moved, woken`,
 });
 
 /** The provider's response to an attempt at a payment; never personal data. */
-export interface AttemptAnswer {
+export interface AttemptResponse {
   /** Its class, such as `2xx` or `timeout`. */
   readonly providerStatus?: string;
   /** Its HTTP status; null without a complete response. */
@@ -145,7 +145,7 @@ export interface AttemptAnswer {
 }
 
 /** A row of the timeline; never personal data. */
-export interface TimelineEntry extends AttemptAnswer {
+export interface TimelineEntry extends AttemptResponse {
   readonly phase: PixPhase;
   /** The number of attempts of the provider layer at that time, from 1. */
   readonly attempt?: number;

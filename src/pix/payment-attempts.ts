@@ -3,7 +3,7 @@ import type { Context } from '../context/context.ts';
 import { repeatNotes } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { toAttemptAnswer } from './payment-outcome.ts';
+import { toAttemptResponse } from './payment-outcome.ts';
 import { recordRetry, type PayingSend } from './payment-repository.ts';
 
 /** Counts the attempts at a payment. An attempt is made only while this process may still pay. */
@@ -48,7 +48,7 @@ export class PaymentAttempts {
     try {
       const mayRepeat = await recordRetry(this.#context, this.#paying, {
         attempt,
-        last: last && toAttemptAnswer(last),
+        last: last && toAttemptResponse(last),
         note,
       });
       if (mayRepeat) this.#allowed = attempt;

@@ -1,9 +1,9 @@
 /** Derives the outcome of a payment that was sent, or provably was not sent. */
 import type { Context } from '../context/context.ts';
-import { notSentNote, phasesOpenToAnswer } from '../domain/pix.ts';
+import { notSentNote, phasesOpenToResponse } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
-import type { AttemptAnswer, Move, TimelineEntry } from './move-repository.ts';
+import type { AttemptResponse, Move, TimelineEntry } from './move-repository.ts';
 import { findSameKeySend, type PayingSend } from './payment-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
 
@@ -47,7 +47,7 @@ export function outcomeOfFailure({
   return { move: notAccepted(failure, attempt) };
 }
 
-const onResponse = { from: phasesOpenToAnswer } as const;
+const onResponse = { from: phasesOpenToResponse } as const;
 
 function accepted(receipt: PaymentReceipt, attempt: number): Move {
   const settled = receipt.status === 'COMPLETED';
@@ -67,7 +67,7 @@ function accepted(receipt: PaymentReceipt, attempt: number): Move {
 function notAccepted(error: ProviderError, attempt: number): Move {
   const { outcome, code: failureCode } = error;
   const last = error.lastAttempt ?? error;
-  const response = { ...toAttemptAnswer(last), attempt };
+  const response = { ...toAttemptResponse(last), attempt };
   switch (outcome) {
     case 'unknown':
       return unknown({ ...response, ...(last.outcome === 'not_sent' && { note: notSentNote }) });
@@ -86,12 +86,12 @@ function notAccepted(error: ProviderError, attempt: number): Move {
 }
 
 /** The response to an attempt, as the timeline stores it. */
-export function toAttemptAnswer(error: ProviderError): AttemptAnswer {
+export function toAttemptResponse(error: ProviderError): AttemptResponse {
   const { statusClass, httpStatus, refusalCode } = error;
   return { providerStatus: statusClass, httpStatus, providerCode: refusalCode };
 }
 
-type Response = AttemptAnswer & Pick<TimelineEntry, 'attempt' | 'note'>;
+type Response = AttemptResponse & Pick<TimelineEntry, 'attempt' | 'note'>;
 
 function unknown(response: Response): Move {
   return {

@@ -5,17 +5,17 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
-import { mayMove, type AttemptAnswer } from './move-repository.ts';
+import { mayMove, type AttemptResponse } from './move-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { phasesBeforePaying, phasesOpenToAnswer, type PixPhase } from '../domain/pix.ts';
+import { phasesBeforePaying, phasesOpenToResponse, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { mayBeLost } from './pause-repository.ts';
 import { claimUntil, qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
-const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToAnswer } as const;
+const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToResponse } as const;
 
 const fromPhases = Object.entries<readonly PixPhase[]>(steps)
   .map(([to, phases]) => `when '${to}' then '{${phases.join(',')}}'::text[]`)
@@ -230,7 +230,7 @@ export interface RepeatedAttempt {
   /** Counted from 1. */
   readonly attempt: number;
   /** The response to the last attempt; null: unknown. */
-  readonly last: AttemptAnswer | null;
+  readonly last: AttemptResponse | null;
   /** One of `repeatNotes`. */
   readonly note: string;
 }

@@ -6,7 +6,7 @@ import { activeSessions } from '../auth/session-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
-import { longestCallMs } from '../domain/call-duration.ts';
+import { maxCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import {
   phasesBeforePaying,
@@ -132,7 +132,7 @@ export const openTransactions = `
  * claim has expired.
  */
 export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'config'>): Date {
-  return new Date(clock.now().getTime() + longestCallMs(config.provider));
+  return new Date(clock.now().getTime() + maxCallMs(config.provider));
 }
 
 const takeOver = statement({

@@ -84,7 +84,7 @@ type ReservedRow =
  * @param source a table expression with a row for each call, and perhaps a condition.
  * @param further columns, after a comma.
  */
-function reserving(source: string, further = ''): string {
+function reserveCte(source: string, further = ''): string {
   return `reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
@@ -102,16 +102,16 @@ function reserving(source: string, further = ''): string {
 }
 
 /**
- * The end of a statement with `reserving`: a row for each call. A new transaction is not read back.
- * It is the call's own also if it has the id of the call: then an earlier attempt was committed,
- * and the connection lost before its result. There is neither when the key belongs to a transaction
- * that the statement cannot see: one of another call of its batch, or one that was committed after
- * the statement began. The statement is then run again.
+ * The end of a statement with `reserveCte`: a row for each call. A new transaction is not read
+ * back. It is the call's own also if it has the id of the call: then an earlier attempt was
+ * committed, and the connection lost before its result. There is neither when the key belongs to a
+ * transaction that the statement cannot see: one of another call of its batch, or one that was
+ * committed after the statement began. The statement is then run again.
  * @param calls the table expression of the calls.
  * @param columns of the calls, beside the ordinal, that the result has.
  * @param further columns of the transactions, after a comma.
  */
-function reservedFor(calls: string, columns: readonly string[], further = ''): string {
+function reservedRows(calls: string, columns: readonly string[], further = ''): string {
   const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
            ${qualifyColumns('t', claimed)}
@@ -149,8 +149,8 @@ const reserve = batchedStatement({
       select requested.*, a.status as account_status
         from ${requested}
         left join accounts a on a.user_id = requested.user_id
-    ), ${reserving(`requested where account_status = 'ACTIVE'`, chargeColumn)}
-    ${reservedFor('requested', ['account_status'], chargeColumn)}`,
+    ), ${reserveCte(`requested where account_status = 'ACTIVE'`, chargeColumn)}
+    ${reservedRows('requested', ['account_status'], chargeColumn)}`,
 });
 
 type ReservedWithAccount = ReservedRow & { readonly account_status: AccountStatus | null };
@@ -272,9 +272,9 @@ const reserveForSession = batchedStatement({
              or ordinal in (select ordinal from first
                              where user_id in (select user_id from counted)) as is_current
         from spending
-    ), ${reserving(`limited where hold is null and ${mayPay} and is_current
+    ), ${reserveCte(`limited where hold is null and ${mayPay} and is_current
               and (limit_amount is null or spent + amount <= limit_amount)`)}
-    ${reservedFor('limited', [...payerColumns, ...limitColumns])}`,
+    ${reservedRows('limited', [...payerColumns, ...limitColumns])}`,
 });
 
 /** The result of the reservation of a send. */

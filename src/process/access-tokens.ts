@@ -154,14 +154,14 @@ function refuseForeignIssue({ iat, aud }: JWTPayload, now: Date): void {
 }
 
 /** The largest id that a user can have: PostgreSQL's integer. */
-const largestUserId = 2 ** 31 - 1;
+const maxUserId = 2 ** 31 - 1;
 
 const sessionIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Refuses malformed ids, for which the database would report an error. */
 function verifiedToken({ sub, sid, jti, exp }: JWTPayload): VerifiedToken {
   const userId = typeof sub === 'string' && /^[1-9]\d*$/.test(sub) ? Number(sub) : NaN;
-  if (!(userId <= largestUserId)) throw new Error('no user id in sub');
+  if (!(userId <= maxUserId)) throw new Error('no user id in sub');
   if (typeof sid !== 'string' || !sessionIdForm.test(sid)) throw new Error('no session in sid');
   if (typeof jti !== 'string' || exp === undefined) throw new Error('no id or no end');
   return { userId, sessionId: sid, tokenId: jti, expiresAt: new Date(exp * 1000) };

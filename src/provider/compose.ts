@@ -98,7 +98,7 @@ async function openStub({ config, clock, log, deliver }: ProviderOptions): Promi
 
 function wrapped(provider: Provider, options: ProviderOptions): Provider {
   const { config, clock, metrics, log, shutdown, tracing } = options;
-  const countUnknown = unknownAnswerCounter(metrics);
+  const countUnknown = unknownResponseCounter(metrics);
   const resilient = withResilience(provider, {
     clock,
     timeoutMs: config.provider.timeoutMs,
@@ -120,9 +120,9 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
 /** The most codes that the metric distinguishes: the provider decides what it sends. */
 const maxCodes = 50;
 
-/** Counts answers to payments that prove nothing: `none` without a code, `other` for too many. */
-function unknownAnswerCounter({
-  unknownAnswers,
+/** Counts responses to payments that prove nothing: `none` without a code, `other` for too many. */
+function unknownResponseCounter({
+  unknownResponses,
 }: Metrics): (observation: ProviderObservation) => void {
   const known = new Set<string>();
   return ({ outcome, statusClass, httpStatus, refusalCode }) => {
@@ -130,7 +130,7 @@ function unknownAnswerCounter({
     const code = refusalCode ?? 'none';
     if (known.size < maxCodes) known.add(code);
     const status = httpStatus === null ? statusClass : String(httpStatus);
-    unknownAnswers.inc({ status, code: known.has(code) ? code : 'other' });
+    unknownResponses.inc({ status, code: known.has(code) ? code : 'other' });
   };
 }
 

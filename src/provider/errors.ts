@@ -9,11 +9,11 @@ import type { ProviderErrorCode } from '../errors.ts';
  *   unreadable document).
  * - `rejected`: the provider refused definitively: a 4xx; for a payment, a listed code
  *   (`refusals.ts`).
- * - `unknown`: bytes were sent without a reliable answer; the request may have been executed.
+ * - `unknown`: bytes were sent without a reliable response; the request may have been executed.
  */
 export type FailedOutcome = 'not_sent' | 'rejected' | 'unknown';
 
-/** The kind of answer, for timeline, log and metrics; without personal data. */
+/** The kind of response, for timeline, log and metrics; without personal data. */
 export type ProviderStatusClass =
   | '2xx'
   | '401'
@@ -89,7 +89,7 @@ export class ProviderError extends Error {
 }
 
 /**
- * The answer is unusable: it proves neither that something was done nor that nothing was.
+ * The response is unusable: it proves neither that something was done nor that nothing was.
  *
  * @param cause why it is unusable.
  */
@@ -117,7 +117,7 @@ export function notSent(
 }
 
 /**
- * The caller stopped waiting, or no answer came in time. That proves nothing by itself.
+ * The caller stopped waiting, or no response came in time. That proves nothing by itself.
  *
  * @param outcome `not_sent` only if no byte can have been sent.
  */

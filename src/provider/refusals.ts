@@ -57,7 +57,7 @@ function isErrorCode(error: unknown): boolean {
 /** The statuses with which the provider refuses a payment, by its description. */
 export const paymentRefusalStatuses: ReadonlySet<number> = new Set([400, 422]);
 
-export interface PaymentAnswer {
+export interface PaymentResponse {
   readonly status: number;
   /** The code at its declared place, in the form of `restrictCode`. */
   readonly code: string | null;
@@ -71,13 +71,14 @@ export interface PaymentAnswer {
  * @returns `rejected` for a listed code in a listed status, otherwise `unknown`. A 401 is
  *   `TOKEN_REFUSED` and `unknown`: a proxy may have repeated an executed request.
  */
-export function paymentRefusal(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
-  const { status, retryAfterMs } = answer;
-  if (paymentRefusalStatuses.has(status) && isListed(answer, codes)) return rejected(answer, codes);
+export function paymentRefusal(response: PaymentResponse, codes: RefusalCodes): ProviderError {
+  const { status, retryAfterMs } = response;
+  if (paymentRefusalStatuses.has(status) && isListed(response, codes))
+    return rejected(response, codes);
   // The same payment may be repeated after a failure of the provider, and after a 408.
   const retryable = status >= 500 || status === 408;
   return new ProviderError({
-    ...readFacts(answer),
+    ...readFacts(response),
     ...classifyDoubt(status),
     outcome: 'unknown',
     retryable,
@@ -86,24 +87,24 @@ export function paymentRefusal(answer: PaymentAnswer, codes: RefusalCodes): Prov
 }
 
 /** The error of a receipt of this payment that reports its failure; a listed code proves it. */
-export function failedReceipt(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
-  return isListed(answer, codes) ? rejected(answer, codes) : paymentRefusal(answer, codes);
+export function failedReceipt(response: PaymentResponse, codes: RefusalCodes): ProviderError {
+  return isListed(response, codes) ? rejected(response, codes) : paymentRefusal(response, codes);
 }
 
-function isListed({ code }: PaymentAnswer, codes: RefusalCodes): boolean {
+function isListed({ code }: PaymentResponse, codes: RefusalCodes): boolean {
   return code !== null && codes.has(code);
 }
 
-function rejected(answer: PaymentAnswer, codes: RefusalCodes): ProviderError {
+function rejected(response: PaymentResponse, codes: RefusalCodes): ProviderError {
   return new ProviderError({
-    ...readFacts(answer),
+    ...readFacts(response),
     outcome: 'rejected',
-    code: codes.get(answer.code ?? '')?.error ?? 'PROVIDER_REJECTED',
-    statusClass: answer.status < 300 ? '2xx' : '4xx',
+    code: codes.get(response.code ?? '')?.error ?? 'PROVIDER_REJECTED',
+    statusClass: response.status < 300 ? '2xx' : '4xx',
   });
 }
 
-function readFacts({ status, code }: PaymentAnswer) {
+function readFacts({ status, code }: PaymentResponse) {
   return { httpStatus: status, refusalCode: code, reason: code };
 }
 

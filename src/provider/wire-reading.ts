@@ -25,7 +25,7 @@ export type Fields = ReadonlyMap<string, readonly unknown[]>;
 const noFields: Fields = new Map();
 
 /** The bounds of the cache: more than any provider's vocabulary. */
-const mostCached = 512;
+const maxCached = 512;
 const maxCachedLength = 64;
 
 /**
@@ -41,7 +41,7 @@ export function memoised<T extends string | object>(
     const before = known.get(text);
     if (before !== undefined) return before;
     const found = read(text);
-    if (known.size < mostCached && text.length <= maxCachedLength) {
+    if (known.size < maxCached && text.length <= maxCachedLength) {
       known.set(text, found);
     }
     return found;

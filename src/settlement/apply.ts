@@ -189,7 +189,7 @@ function namedBy({ transaction, reason }: Beside): { transactionId: string; reas
   return { transactionId: transaction.id, reason };
 }
 
-interface Found {
+interface FoundAnomaly {
   /** Null for a line of a statement. */
   readonly eventId: string | null;
   /** Null if the anomaly concerns no transaction. */
@@ -199,7 +199,7 @@ interface Found {
 }
 
 /** Counts and logs an anomaly, and adds it to the transaction's timeline, once for each event. */
-async function flag(context: LocalContext, anomaly: Found): Promise<Settled> {
+async function flag(context: LocalContext, anomaly: FoundAnomaly): Promise<Settled> {
   const { eventId, transactionId, reason } = anomaly;
   const isNew =
     transactionId === null || (await noteAnomaly(context, { transactionId, eventId, reason }));

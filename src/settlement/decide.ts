@@ -28,7 +28,7 @@ import {
 } from './received-pix.ts';
 import { decideRefund } from './refunds.ts';
 import { findSides, type TwoSides } from './sides.ts';
-import type { CandidateRow, Facts } from './transaction-repository.ts';
+import type { CandidateRow, Candidates } from './transaction-repository.ts';
 
 /**
  * Decides how an item changes the stored transactions. The function is pure.
@@ -36,7 +36,7 @@ import type { CandidateRow, Facts } from './transaction-repository.ts';
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
  *   charge, or a refund between two users: apply both.
  */
-export function decide(of: EventItem, stored: Facts): readonly Decision[] {
+export function decide(of: EventItem, stored: Candidates): readonly Decision[] {
   const { item } = of;
   const { status } = item;
   const candidates = withoutSharedIds(of, stored.candidates);
@@ -59,7 +59,7 @@ export function decide(of: EventItem, stored: Facts): readonly Decision[] {
 }
 
 /** Decides about one side of a payment. */
-function decideSide(final: FinalItem, facts: Facts): Decision {
+function decideSide(final: FinalItem, facts: Candidates): Decision {
   const { item, status, eventId } = final;
   const match = checkPayee(item, matchItem(item, facts.candidates), facts);
   switch (match.kind) {
@@ -123,7 +123,8 @@ function buildSettlement({ status, item, eventId }: FinalItem, transaction: Cand
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
   return {
-    // A charge can be paid as soon as the provider has made it, whether or not its answer arrived.
+    // A charge can be paid as soon as the provider has made it, whether or not its response
+    // arrived.
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
@@ -157,7 +158,7 @@ function isPaidWithoutId(
  */
 function decideTwoSides(
   { sent, received, isCertain }: TwoSides,
-  facts: Facts,
+  facts: Candidates,
 ): readonly Decision[] {
   const ofSend = decideSide(sent, facts);
   const isContradicted = ofSend.kind === 'flag' && ofSend.reason === 'contradicts_final_status';

@@ -7,7 +7,7 @@ import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.t
 import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { moveColumns, moveRow, moving, notifyingMoved } from '../pix/move-repository.ts';
+import { moveColumns, moveRow, moveCte, notifyingMoved } from '../pix/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveDecision } from './decision.ts';
 import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
@@ -268,7 +268,7 @@ export const finishWebhookEvent = batchedStatement({
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
        where move.id = any(array[move.id])
        order by move.id, requested.ordinal
-    ), ${moving('moves')}, finished as (
+    ), ${moveCte('moves')}, finished as (
       update webhook_events event
          set status = requested.status, attention = ${attentionOf('requested.status')},
              results = requested.results::jsonb, processed_at = requested.attempted_at

@@ -30,7 +30,7 @@ export function decideExpired(
     kind: 'move',
     transaction,
     move: {
-      // It may have expired before the answer that has its code could be stored.
+      // It may have expired before the response that has its code could be stored.
       from: ['RESERVED', ...phasesOpenToSettlement],
       to: 'SETTLED',
       status: 'FAILED',

@@ -4,7 +4,7 @@ import { normalisePixKey } from '../domain/pix-key.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Decision, FinalItem, Flag } from './decision.ts';
 import { chargeNamed, findRecorded, type Match } from './match.ts';
-import type { CandidateRow, Facts, PayeeRow, ReceivedPix } from './transaction-repository.ts';
+import type { CandidateRow, Candidates, PayeeRow, ReceivedPix } from './transaction-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
 export function decideDuplicate({ amountCents }: WebhookItem, transaction: CandidateRow): Decision {
@@ -23,7 +23,7 @@ export function decideDuplicate({ amountCents }: WebhookItem, transaction: Candi
 export function decideConflicting(
   { item, status }: FinalItem,
   flag: Flag,
-  { candidates, payees }: Facts,
+  { candidates, payees }: Candidates,
 ): Decision {
   const { endToEnd } = item.ids;
   if (item.kind !== 'received' || status !== 'COMPLETED' || endToEnd === null) return flag;
@@ -47,7 +47,7 @@ export function decideConflicting(
  * charge, although it has the identification of the charge.
  * @returns the match, or that the item contradicts it.
  */
-export function checkPayee(item: WebhookItem, match: Match, { payees }: Facts): Match {
+export function checkPayee(item: WebhookItem, match: Match, { payees }: Candidates): Match {
   const isOfCharge = match.kind === 'transaction' || match.kind === 'identifies';
   if (!isOfCharge || item.kind !== 'received') return match;
   const { transaction } = match;
@@ -101,7 +101,7 @@ function receivedBy(userId: number, item: WebhookItem): ReceivedPix | null {
 export function decidePaidAgain(
   { eventId, item, settledId }: FinalItem,
   charge: CandidateRow,
-  { candidates }: Facts,
+  { candidates }: Candidates,
 ): Decision {
   const already = { kind: 'skip', result: 'already', transaction: charge } as const;
   const known = findRecorded(item, candidates);
@@ -147,7 +147,7 @@ export function isOtherPayment({ ids }: WebhookItem, charge: CandidateRow): bool
  */
 export function decideUnmatched(
   { eventId, item }: FinalItem,
-  { candidates, payees }: Facts,
+  { candidates, payees }: Candidates,
 ): Decision {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
   const { endToEnd } = item.ids;

@@ -113,19 +113,19 @@ function statementRange(first: string, last: string, now: Date): DayRange {
   return range;
 }
 
-interface Work {
+interface DaysToCompare {
   readonly user: StatementUser;
   readonly days: DaysToReconcile;
   readonly range: DayRange;
   readonly lines: readonly StatementLine[];
 }
 
-interface Found {
+interface Comparison {
   readonly settled: readonly SettledLine[];
   readonly differences: readonly FoundDifference[];
 }
 
-async function settleAndCompare(context: LocalContext, work: Work): Promise<Found> {
+async function settleAndCompare(context: LocalContext, work: DaysToCompare): Promise<Comparison> {
   const { user, days, range, lines } = work;
   const { owner, userId } = user;
   const { isDryRun = false } = days;

@@ -101,7 +101,7 @@ export async function settleEvent(
 }
 
 /** An event whose job runs. */
-export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'> {
+export interface JobEvent extends Pick<SettleOptions, 'event' | 'waitingSince'> {
   readonly eventId: string;
 }
 
@@ -115,7 +115,7 @@ export interface EventOfJob extends Pick<SettleOptions, 'event' | 'waitingSince'
 export async function settleForJob(
   context: Context,
   job: LeasedJob,
-  { eventId, ...options }: EventOfJob,
+  { eventId, ...options }: JobEvent,
 ): Promise<JobResult> {
   if (options.event) return settleAndEnd(context, job, { eventId, ...options });
   const stored = await findEvent(context, eventId);
@@ -133,7 +133,7 @@ export async function settleForJob(
 async function settleAndEnd(
   context: LocalContext,
   job: LeasedJob,
-  { eventId, ...options }: EventOfJob,
+  { eventId, ...options }: JobEvent,
 ): Promise<JobResult> {
   const last = await settle(context, eventId, { ...options, job });
   if (last === 'overtaken') {
@@ -196,7 +196,7 @@ async function findAndRead(context: LocalContext, eventId: string): Promise<Read
 }
 
 /** An event that is being settled. */
-interface Work {
+interface EventToSettle {
   readonly eventId: string;
   readonly event: ReadEvent;
   readonly options: Omit<SettleOptions, 'event'>;
@@ -223,7 +223,7 @@ interface OvertakenAttempt {
 type Attempt = FinishedAttempt | OvertakenAttempt;
 
 /** Attempts an event again when it begins to wait: see {@link settleEvent}. */
-async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<Attempt> {
+async function attemptUntilItWaits(context: LocalContext, work: EventToSettle): Promise<Attempt> {
   let last = await attempt(context, work);
   for (let number = 1; number < maxAttemptsToWait; number += 1) {
     if (!last.isFinished || !last.waitsForMore) break;
@@ -240,7 +240,7 @@ async function attemptUntilItWaits(context: LocalContext, work: Work): Promise<A
 /**
  * Settles each open item, and stores the results together with the ids that the event waits for.
  */
-async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
+async function attempt(context: LocalContext, work: EventToSettle): Promise<Attempt> {
   const { eventId } = work;
   const startedAt = context.clock.now();
   const items = failuresLast(openItems(work));
@@ -263,15 +263,15 @@ async function attempt(context: LocalContext, work: Work): Promise<Attempt> {
 }
 
 /** The results of an attempt so far. */
-interface Found extends SettledItems {
+interface AttemptResults extends SettledItems {
   readonly startedAt: Date;
 }
 
 /** Makes the moves, and stores the results of all items. */
 async function store(
   context: LocalContext,
-  work: Work,
-  { startedAt, settled, moves }: Found,
+  work: EventToSettle,
+  { startedAt, settled, moves }: AttemptResults,
 ): Promise<Attempt> {
   const { eventId, event, options } = work;
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
@@ -323,7 +323,7 @@ function timeAfter(before: Date | null, now: Date): Date {
 }
 
 /** @returns the items that no earlier attempt has settled: they are counted and noted once. */
-function openItems({ event: { items, before }, options }: Work): WebhookItem[] {
+function openItems({ event: { items, before }, options }: EventToSettle): WebhookItem[] {
   const earlier = new Map(before.map(({ index, result }) => [index, result]));
   return items.filter(({ index }) => {
     const result = earlier.get(index) ?? 'parked';

@@ -10,7 +10,7 @@ import { applyDecisions, type Applied } from './apply.ts';
 import { decide } from './decide.ts';
 import { needsFacts } from './ignored-item.ts';
 import type { EventItem, ItemMove } from './decision.ts';
-import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
+import { loadCandidates, type CandidateRow, type Candidates } from './transaction-repository.ts';
 
 /**
  * The most items of a set, as many as a batched statement takes; then the event loop has a turn.
@@ -181,10 +181,13 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
   }
 }
 
-const noFacts: Facts = { candidates: [], payees: [] };
+const noFacts: Candidates = { candidates: [], payees: [] };
 
 /** Reads the rows that an item may concern; most ignored items need no statement. */
-async function loadCandidatesIfNeeded(context: LocalContext, item: WebhookItem): Promise<Facts> {
+async function loadCandidatesIfNeeded(
+  context: LocalContext,
+  item: WebhookItem,
+): Promise<Candidates> {
   return needsFacts(item) ? loadCandidates(context, item) : noFacts;
 }
 

@@ -14,7 +14,7 @@ import type { Decision } from './decision.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import { maxDecisions } from './settle-items.ts';
 import { lineSubject, type ProvenLine, type ReadLine } from './statement-lines.ts';
-import { loadCandidates, type CandidateRow, type Facts } from './transaction-repository.ts';
+import { loadCandidates, type CandidateRow, type Candidates } from './transaction-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
 export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
@@ -138,7 +138,7 @@ async function decideLine(
     const of = { eventId: null, item, receivedAt: context.clock.now() };
     const results: (LineResult | null)[] = [];
     for (const decision of decide(of, await factsOfItem(context, item, userId))) {
-      results.push(await carryOut(context, decision, { line, isDryRun }));
+      results.push(await executeDecision(context, decision, { line, isDryRun }));
     }
     const carried = results.filter((one) => one !== null);
     if (carried.length < results.length) continue;
@@ -155,7 +155,7 @@ async function factsOfItem(
   context: LocalContext,
   item: WebhookItem,
   userId: number,
-): Promise<Facts> {
+): Promise<Candidates> {
   const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
   return {
     candidates: candidates.filter((one) => one.user_id === userId),
@@ -173,7 +173,7 @@ const actions: Readonly<Partial<Record<Decision['kind'], LineAction>>> = {
 };
 
 /** @returns null when a stored transaction has changed meanwhile: the line is decided again. */
-async function carryOut(
+async function executeDecision(
   context: LocalContext,
   decision: Decision,
   { line, isDryRun }: Pick<SettleLineOptions, 'isDryRun'> & { readonly line: ReadLine },

@@ -61,7 +61,7 @@ export interface PayeeRow {
 }
 
 /** The stored rows that an item may concern: everything that a decision depends on. */
-export interface Facts {
+export interface Candidates {
   /** The transactions that share an id with the item, the closest first. */
   readonly candidates: readonly CandidateRow[];
   /** The accounts that the item names as its payee, at most two. */
@@ -213,7 +213,7 @@ export const findPayees = batchedStatement({
 export async function loadCandidates(
   { db, config }: LocalContext,
   { kind, ids, payee }: WebhookItem,
-): Promise<Facts> {
+): Promise<Candidates> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
   const { document, agency, accountNumber, key } = payee;
   // A payment without a direction may be that of a charge.

@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 type Counts<State extends string> = Readonly<Record<State, number>>;
 
 /** The pending work in the database; ages are in seconds, 0 when nothing waits. */
-export interface Backlog {
+export interface BacklogGauges {
   /** The jobs that are not done. */
   readonly jobs: readonly {
     readonly kind: string;
@@ -38,7 +38,7 @@ export interface Readings {
   notificationsUp(): boolean;
   hashing(): Counts<'running' | 'waiting'>;
   /** Null when the database fails or does not respond in time. */
-  backlog(): Promise<Backlog | null>;
+  backlog(): Promise<BacklogGauges | null>;
 }
 
 /** Adds the gauges. A gauge without a reading is absent rather than outdated. */
@@ -108,7 +108,7 @@ function processGauges(readings: Readings): ReadGauge[] {
 
 /** Every instance reports the same values, because all share one database. */
 function backlogGauges(readings: Readings): ReadGauge[] {
-  const of = (samples: (backlog: Backlog) => readonly Sample[]) => async () => {
+  const of = (samples: (backlog: BacklogGauges) => readonly Sample[]) => async () => {
     const backlog = await readings.backlog();
     return backlog ? samples(backlog) : [];
   };
@@ -148,7 +148,7 @@ function backlogGauges(readings: Readings): ReadGauge[] {
 }
 
 function paymentGauges(
-  of: (samples: (backlog: Backlog) => readonly Sample[]) => ReadGauge['read'],
+  of: (samples: (backlog: BacklogGauges) => readonly Sample[]) => ReadGauge['read'],
 ): ReadGauge[] {
   return [
     {
@@ -191,7 +191,7 @@ function paymentGauges(
 }
 
 /** A kind may be in several states. */
-function failingByKind(queue: Backlog['jobs']): readonly Sample[] {
+function failingByKind(queue: BacklogGauges['jobs']): readonly Sample[] {
   const counts = new Map<string, number>();
   for (const { kind, failing } of queue) counts.set(kind, (counts.get(kind) ?? 0) + failing);
   return [...counts].map(([kind, value]) => ({ labels: { kind }, value }));

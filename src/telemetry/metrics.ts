@@ -49,10 +49,10 @@ export interface Metrics {
   readonly pixUnreadEvents: Counter;
   /** Events that no dialect reads; the log has the word that is why. */
   readonly unreadEvents: Counter<'reason'>;
-  /** Payments whose outcome the provider's answer left open. */
+  /** Payments whose outcome the provider's response left open. */
   readonly unknownOutcomes: Counter;
-  /** Answers to payments that prove nothing, by status and code; the code is bounded. */
-  readonly unknownAnswers: Counter<'status' | 'code'>;
+  /** Responses to payments that prove nothing, by status and code; the code is bounded. */
+  readonly unknownResponses: Counter<'status' | 'code'>;
   /** Outcomes of payments that this process knows and the database has not stored yet. */
   readonly unstoredOutcomes: Gauge;
   /** Limits of the whole service of which half, or all, was used in their window. */
@@ -237,7 +237,7 @@ function paymentMetrics(registry: Registry) {
       help: 'Outcomes of payments that the database has not stored yet',
       registers,
     }),
-    unknownAnswers: new Counter({
+    unknownResponses: new Counter({
       name: 'ponte_provider_unknown_answers_total',
       help: 'Attempts at payments whose answer proves nothing, by status and code',
       labelNames: ['status', 'code'],

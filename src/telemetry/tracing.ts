@@ -12,7 +12,7 @@ import {
   beginTrace,
   childSpan,
   isSampled,
-  traceIdOf,
+  readTraceId,
   transactionTrace,
   type TraceContext,
 } from '../domain/trace-context.ts';
@@ -148,7 +148,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
   return {
     begin() {
       const trace = beginTrace(true);
-      return isDrawn(traceIdOf(trace), ratio) ? trace : beginTrace();
+      return isDrawn(readTraceId(trace), ratio) ? trace : beginTrace();
     },
     ofTransaction: (id) => transactionTrace(id, isDrawn(id.replaceAll('-', ''), ratio)),
     record(recorded) {
@@ -234,7 +234,7 @@ function toReadable(
 }
 
 function spanContext(trace: TraceContext) {
-  return { traceId: traceIdOf(trace), spanId: trace.spanId, traceFlags: 1 };
+  return { traceId: readTraceId(trace), spanId: trace.spanId, traceFlags: 1 };
 }
 
 function hrTime(ms: number): [seconds: number, nanoseconds: number] {

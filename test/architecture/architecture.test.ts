@@ -24,9 +24,9 @@ const root = join(import.meta.dirname, '..', '..');
 
 const generated = new Set(['contract/types.ts', 'contract/provider-types.ts']);
 
-const FUNCTION_LINES = 70;
-const FILE_LINES = 450;
-const PARAMETERS = 3;
+const maxFunctionLines = 70;
+const maxFileLines = 450;
+const maxParameters = 3;
 
 let texts: ReadonlyMap<string, string>;
 let sources: readonly Source[];
@@ -131,32 +131,32 @@ describe('budgets', () => {
     return projectSources().flatMap(({ callables }) => callables.filter(isOver));
   }
 
-  it(`a function has at most ${FUNCTION_LINES} lines, better 50`, () => {
+  it(`a function has at most ${maxFunctionLines} lines, better 50`, () => {
     none(
-      over(({ lines }) => lines > FUNCTION_LINES).map(
+      over(({ lines }) => lines > maxFunctionLines).map(
         ({ path, line, name, lines }) => `${path}:${line} ${name} has ${lines}`,
       ),
       'Give a step of it a name and a function of its own:',
     );
   });
 
-  it(`a function has at most ${PARAMETERS} parameters`, () => {
+  it(`a function has at most ${maxParameters} parameters`, () => {
     none(
-      over(({ parameters }) => parameters > PARAMETERS).map(
+      over(({ parameters }) => parameters > maxParameters).map(
         ({ path, line, name, parameters }) => `${path}:${line} ${name} has ${parameters}`,
       ),
       'Take one options object with named members:',
     );
   });
 
-  it(`a file has at most ${FILE_LINES} lines`, () => {
+  it(`a file has at most ${maxFileLines} lines`, () => {
     none(
       projectSources()
         .map(({ path, lines }) => ({
           path,
           count: lines.at(-1) === '' ? lines.length - 1 : lines.length,
         }))
-        .filter(({ count }) => count > FILE_LINES)
+        .filter(({ count }) => count > maxFileLines)
         .map(({ path, count }) => `${path} has ${count}`),
       'Move the part that has a name of its own to a file of that name:',
     );

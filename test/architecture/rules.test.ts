@@ -69,7 +69,7 @@ const madeUp = {
     'bin/eight.ts': `globalThis.setInterval(() => 1, 10);`,
   },
   provider: {
-    'src/one.ts': `const answer = await fetch('http://provider');`,
+    'src/one.ts': `const response = await fetch('http://provider');`,
     'src/two.ts': `import { Agent } from 'undici';`,
     'src/three.ts': `import { request as call } from 'node:http';`,
   },

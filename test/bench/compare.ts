@@ -56,7 +56,7 @@ export async function compare(options: Options, print: (line: string) => void): 
     });
   }
   const all = [...results.values()].map((measured) => measured.ponte);
-  const longestDelayMs = (of: readonly Measurement[]): number =>
+  const maxDelayMs = (of: readonly Measurement[]): number =>
     Math.max(...of.map(({ loopDelayMs }) => loopDelayMs));
   const memory = all.map(({ memoryMb }) => memoryMb).filter((mb) => mb !== null);
   return {
@@ -69,10 +69,8 @@ export async function compare(options: Options, print: (line: string) => void): 
       readyMs: ponte.readyMs,
       idleMb: ponte.idleMb,
       loadedMb: memory.length === 0 ? null : Math.max(...memory),
-      loopDelayMs: longestDelayMs(all),
-      referenceLoopDelayMs: longestDelayMs(
-        [...results.values()].map((measured) => measured.reference),
-      ),
+      loopDelayMs: maxDelayMs(all),
+      referenceLoopDelayMs: maxDelayMs([...results.values()].map((measured) => measured.reference)),
     },
   };
 }

@@ -1,33 +1,33 @@
 /**
  * A process that floods an address with anonymous requests at a fixed rate: CEPs, registrations,
  * wrong logins, unknown applications and very slow uploads. Its parent sends it the address, and
- * receives the counts of the answers by status.
+ * receives the counts of the responses by status.
  */
 import { Agent, request } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
-import { FORM_TYPE } from '../support/forms.ts';
+import { formType } from '../support/forms.ts';
 
 export interface FloodOrder {
   /** Null: no further request. */
   readonly url: string | null;
 }
 
-export type FloodAnswers = Readonly<Record<string, number>>;
+export type FloodResponses = Readonly<Record<string, number>>;
 
-const RATE = 250;
+const rate = 250;
 
 /** Few enough that the limits refuse most requests within seconds. */
-const ADDRESSES = 3;
+const addresses = 3;
 
-const TICK_MS = 20;
+const tickMs = 20;
 
 /** The maximum of unanswered requests, each with its own socket. */
-const AT_ONCE = 200;
+const atOnce = 200;
 
-const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 let order: FloodOrder = { url: null };
-let answers: Record<string, number> = {};
+let responses: Record<string, number> = {};
 let sent = 0;
 let open = 0;
 
@@ -62,15 +62,15 @@ function sendOne(url: string): void {
     ...kind(),
   };
   const headers = {
-    'x-forwarded-for': `198.51.100.${1 + (Math.floor(sent / kinds.length) % ADDRESSES)}`,
-    ...(isSlow ? { 'content-type': FORM_TYPE, 'content-length': '1000000' } : {}),
+    'x-forwarded-for': `198.51.100.${1 + (Math.floor(sent / kinds.length) % addresses)}`,
+    ...(isSlow ? { 'content-type': formType, 'content-length': '1000000' } : {}),
     ...(body ? { 'content-type': 'application/json' } : {}),
   };
   const outgoing = request(`${url}/api/v1${path}`, { method, headers, agent });
-  const count = (status: string): void => void (answers[status] = (answers[status] ?? 0) + 1);
-  outgoing.on('response', (answer) => {
-    count(String(answer.statusCode));
-    answer.resume();
+  const count = (status: string): void => void (responses[status] = (responses[status] ?? 0) + 1);
+  outgoing.on('response', (response) => {
+    count(String(response.statusCode));
+    response.resume();
     // A slow upload stays open although it is refused.
     if (isSlow) setTimeout(() => outgoing.destroy(), 1_000);
   });
@@ -82,14 +82,14 @@ function sendOne(url: string): void {
 
 setInterval(() => {
   const { url } = order;
-  for (let left = (RATE * TICK_MS) / 1_000; url && left > 0 && open < AT_ONCE; left -= 1) {
+  for (let left = (rate * tickMs) / 1_000; url && left > 0 && open < atOnce; left -= 1) {
     sendOne(url);
   }
-}, TICK_MS);
+}, tickMs);
 
 process.on('message', (message: FloodOrder) => {
   order = message;
-  process.send?.(answers);
-  answers = {};
+  process.send?.(responses);
+  responses = {};
 });
 process.once('disconnect', () => process.exit());

@@ -8,24 +8,24 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { FloodAnswers } from './flood-client.ts';
+import type { FloodResponses } from './flood-client.ts';
 import { cpuMsOf } from './meters.ts';
 import type { Options } from './options.ts';
 import { openStage } from './stage.ts';
 import { password, type Customer, type Target } from './target.ts';
 import { takeTurn } from './turn.ts';
 
-/** The rates of all customers together, in requests per second, independent of the answers. */
-const READS = 50;
-const LOGINS = 2;
+/** The rates of all customers together, in requests per second, independent of the responses. */
+const readsPerSecond = 50;
+const loginsPerSecond = 2;
 
-const TICK_MS = 10;
+const tickMs = 10;
 
 /** The factor by which the p99 of customers may grow. */
-const GOAL = 1.5;
+const goal = 1.5;
 
 /** The default limits, except more requests per address: all customers first log in from one. */
-const LIMITS = {
+const limits = {
   THROTTLE_LOGIN_PER_MINUTE: '5',
   THROTTLE_ADDRESS_PER_MINUTE: '40',
   THROTTLE_USER_PER_MINUTE: '120',
@@ -43,7 +43,7 @@ interface Latencies {
 interface Phase extends Latencies {
   floodCpuMs: number;
   serverCpuMs: number;
-  readonly answers: Record<string, number>;
+  readonly responses: Record<string, number>;
 }
 
 /** @returns the results as text. */
@@ -51,7 +51,7 @@ export async function flood(options: Options, print: (line: string) => void): Pr
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, rounds, seconds, warmUpSeconds } = options;
   await takeTurn(databaseUrl, print, parts);
-  const stage = await openStage('ponte', { databaseUrl, env: LIMITS }, parts);
+  const stage = await openStage('ponte', { databaseUrl, env: limits }, parts);
   const { target } = stage;
   const standIn = createServer((_request, response) => response.writeHead(429).end('{}'));
   standIn.listen(0, '127.0.0.1');
@@ -61,11 +61,11 @@ export async function flood(options: Options, print: (line: string) => void): Pr
   const elsewhere = `http://127.0.0.1:${(standIn.address() as AddressInfo).port}`;
   const client = fork(join(import.meta.dirname, 'flood-client.ts'));
   parts.defer(() => void client.kill());
-  const aim = async (url: string | null): Promise<FloodAnswers> => {
-    const reply = once(client, 'message');
+  const aim = async (url: string | null): Promise<FloodResponses> => {
+    const response = once(client, 'message');
     client.send({ url });
-    const [answers] = (await reply) as [FloodAnswers];
-    return answers;
+    const [responses] = (await response) as [FloodResponses];
+    return responses;
   };
 
   const before = newPhase();
@@ -78,7 +78,7 @@ export async function flood(options: Options, print: (line: string) => void): Pr
     phase.floodCpuMs += (floodMs ?? 0) - (cpuMs[0] ?? 0);
     phase.serverCpuMs += (serverMs ?? 0) - (cpuMs[1] ?? 0);
     for (const [status, count] of Object.entries(await aim(url))) {
-      phase.answers[status] = (phase.answers[status] ?? 0) + count;
+      phase.responses[status] = (phase.responses[status] ?? 0) + count;
     }
   };
   print('warming up');
@@ -93,7 +93,7 @@ export async function flood(options: Options, print: (line: string) => void): Pr
 }
 
 function newPhase(): Phase {
-  return { reads: [], logins: [], failed: 0, floodCpuMs: 0, serverCpuMs: 0, answers: {} };
+  return { reads: [], logins: [], failed: 0, floodCpuMs: 0, serverCpuMs: 0, responses: {} };
 }
 
 /** Starts each request on schedule, whether or not earlier ones have ended. */
@@ -104,12 +104,13 @@ async function serveCustomers(target: Target, phase: Phase, seconds: number): Pr
   let [reads, logins] = [0, 0];
   const timer = setInterval(() => {
     const elapsed = (performance.now() - start) / 1_000;
-    for (; reads < elapsed * READS; reads += 1) pending.push(read(target, phase, reads));
-    for (; logins < elapsed * LOGINS; logins += 1) pending.push(logIn(target, phase, logins));
+    for (; reads < elapsed * readsPerSecond; reads += 1) pending.push(read(target, phase, reads));
+    for (; logins < elapsed * loginsPerSecond; logins += 1)
+      pending.push(logIn(target, phase, logins));
     if (elapsed < seconds) return;
     clearInterval(timer);
     resolve();
-  }, TICK_MS);
+  }, tickMs);
   await promise;
   await Promise.all(pending);
 }
@@ -119,7 +120,7 @@ function read(target: Target, phase: Phase, nth: number): Promise<void> {
   return timed(target, nth, (url, { token }, headers) => ({
     into: phase.reads,
     phase,
-    answer: fetch(url + path, { headers: { ...headers, authorization: `Bearer ${token}` } }),
+    response: fetch(url + path, { headers: { ...headers, authorization: `Bearer ${token}` } }),
   }));
 }
 
@@ -127,7 +128,7 @@ function logIn(target: Target, phase: Phase, nth: number): Promise<void> {
   return timed(target, nth, (url, { email }, headers) => ({
     into: phase.logins,
     phase,
-    answer: fetch(`${url}/auth/login`, {
+    response: fetch(`${url}/auth/login`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
@@ -138,7 +139,7 @@ function logIn(target: Target, phase: Phase, nth: number): Promise<void> {
 interface SentRequest {
   readonly into: number[];
   readonly phase: Phase;
-  readonly answer: Promise<Response>;
+  readonly response: Promise<Response>;
 }
 
 async function timed(
@@ -150,8 +151,8 @@ async function timed(
   if (!customer) return;
   const start = performance.now();
   const address = { 'x-forwarded-for': `203.0.113.${1 + (nth % customers.length)}` };
-  const { into, phase, answer } = send(`${server.url}/api/v1`, customer, address);
-  const got = await answer;
+  const { into, phase, response } = send(`${server.url}/api/v1`, customer, address);
+  const got = await response;
   await got.arrayBuffer();
   into.push(performance.now() - start);
   if (got.status !== 200) phase.failed += 1;
@@ -166,20 +167,22 @@ function report(before: Phase, during: Phase, seconds: number): string {
   const line = (name: string, of: (phase: Phase) => readonly number[]): string => {
     const [calm, flooded] = [p99(of(before)), p99(of(during))];
     const ratio = flooded / calm;
-    const verdict = ratio <= GOAL ? 'met' : 'NOT met';
+    const verdict = ratio <= goal ? 'met' : 'NOT met';
     const times = `${calm.toFixed(1)} ms before, ${flooded.toFixed(1)} ms during`;
-    return `p99 of ${name}: ${times}, ratio ${ratio.toFixed(2)} (goal ${GOAL}: ${verdict})`;
+    return `p99 of ${name}: ${times}, ratio ${ratio.toFixed(2)} (goal ${goal}: ${verdict})`;
   };
   const cpu = ({ floodCpuMs, serverCpuMs }: Phase): string => {
     const share = (ms: number): string => `${(ms / seconds / 10).toFixed(0)} %`;
     return `flood ${share(floodCpuMs)}, server ${share(serverCpuMs)} of a processor`;
   };
-  const answers = Object.entries(during.answers).map(([status, count]) => `${status}: ${count}`);
+  const responses = Object.entries(during.responses).map(
+    ([status, count]) => `${status}: ${count}`,
+  );
   return [
     line('reads', ({ reads }) => reads),
     line('logins', ({ logins }) => logins),
     `before: ${cpu(before)}; during: ${cpu(during)}`,
-    `the flood was answered ${answers.join(', ')}`,
+    `the flood was answered ${responses.join(', ')}`,
     `customers not served: ${before.failed} before, ${during.failed} during`,
   ].join('\n');
 }

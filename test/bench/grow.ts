@@ -14,7 +14,7 @@ import type { Verdict } from './targets.ts';
 import { takeTurn } from './turn.ts';
 
 /** The share of its rate that the service may lose on the grown database. */
-const mostLost = 0.15;
+const maxLost = 0.15;
 
 /** The time limit for a statement of one month of a customer with very many transactions. */
 const statementWithinMs = 50;
@@ -93,7 +93,7 @@ function day(daysAgo: number): string {
 
 /**
  * Reads a path as the customer with very many transactions, several times.
- * @param check throws for wrong items of the answer.
+ * @param check throws for wrong items of the response.
  * @returns the median of the times, in milliseconds.
  */
 async function timeOf(
@@ -106,8 +106,8 @@ async function timeOf(
   const times: number[] = [];
   for (let turn = 0; turn < repeats; turn += 1) {
     const startedAt = performance.now();
-    const answer = await fetch(`${server.url}/api/v1${path}`, { headers: bearer(busy) });
-    const { items } = (await answer.json()) as { items: unknown };
+    const response = await fetch(`${server.url}/api/v1${path}`, { headers: bearer(busy) });
+    const { items } = (await response.json()) as { items: unknown };
     times.push(performance.now() - startedAt);
     check(items);
   }
@@ -153,9 +153,9 @@ function textOf(results: readonly Grown[], { monthMs, pageMs }: BusyTimes): stri
   const rows = results.map(({ what, small, grown }) => {
     const kept = grown.perSecond / small.perSecond;
     const verdict: Verdict = {
-      target: `keeps ≥ ${(1 - mostLost) * 100} %`,
+      target: `keeps ≥ ${(1 - maxLost) * 100} %`,
       value: `${(kept * 100).toFixed(0)} %`,
-      isMet: kept >= 1 - mostLost,
+      isMet: kept >= 1 - maxLost,
     };
     const rates = [small, grown].flatMap((one) => [
       one.perSecond.toFixed(0),
@@ -178,6 +178,6 @@ function textOf(results: readonly Grown[], { monthMs, pageMs }: BusyTimes): stri
   ].join('\n');
 }
 
-function within(mostMs: number, ms: number): Verdict {
-  return { target: `≤ ${mostMs} ms`, value: `${ms.toFixed(1)} ms`, isMet: ms <= mostMs };
+function within(maxMs: number, ms: number): Verdict {
+  return { target: `≤ ${maxMs} ms`, value: `${ms.toFixed(1)} ms`, isMet: ms <= maxMs };
 }

@@ -28,7 +28,7 @@ export interface LoadResult {
   /** The answered requests. */
   readonly requests: number;
   readonly seconds: number;
-  /** Answers that are not 2xx, and requests without an answer. */
+  /** Responses that are not 2xx, and requests without a response. */
   readonly failures: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -11,14 +11,14 @@ function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** @returns whether all answers and rows were correct. */
+/** @returns whether all responses and rows were correct. */
 function printChecked(text: string, faults: readonly string[]): boolean {
   console.log(text);
   for (const fault of faults) console.log(`WRONG: ${fault}`);
   return faults.length === 0;
 }
 
-/** @returns whether all answers and rows were correct. */
+/** @returns whether all responses and rows were correct. */
 async function run(options: Options): Promise<boolean> {
   switch (options.mode) {
     case 'profile':

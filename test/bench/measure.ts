@@ -47,13 +47,13 @@ export async function measure(
   const beside = prepared.beside?.(stop.signal);
   const result = await runLoad(tool, {
     urls: servers.map(({ url }) => url),
-    connections: Math.min(connections, what.mostConnections ?? connections),
+    connections: Math.min(connections, what.maxConnections ?? connections),
     seconds: run.seconds,
     plan: prepared.plan,
   });
   stop.abort();
   await beside;
-  const loopDelayMs = Math.max(...(await Promise.all(servers.map((one) => one.longestDelayMs()))));
+  const loopDelayMs = Math.max(...(await Promise.all(servers.map((one) => one.maxDelayMs()))));
   const memoryMb = memoryMbOf(server.pid);
   const { faults, done } = await prepared.finish(result);
   const count = done?.count ?? result.requests;

@@ -33,7 +33,7 @@ before it is measured.
   --json             one JSON document on standard output (of a comparison)
   --help             this text
 
-Exit codes: 0 measured, whether the targets are met or not; 1 an answer or a stored row was wrong,
+Exit codes: 0 measured, whether the targets are met or not; 1 a response or a stored row was wrong,
 or the benchmark failed; 2 wrong usage, or no PostgreSQL.
 `;
 

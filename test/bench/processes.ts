@@ -40,7 +40,7 @@ export interface Server {
   readonly readyMs: number;
   watchEventLoop(): void;
   /** The longest delay since the watch began, in milliseconds. */
-  longestDelayMs(): Promise<number>;
+  maxDelayMs(): Promise<number>;
   /** Sends a request to the probe in the process of the server. */
   request(message: string): Promise<unknown>;
   stop(): Promise<void>;
@@ -78,13 +78,13 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   await untilReady(url);
   const readyMs = performance.now() - startedAt;
   const request = async (message: string): Promise<unknown> => {
-    const reply = once(child, 'message');
+    const pending = once(child, 'message');
     child.send(message);
     const broken = ended.then(() => {
       throw new Error(`${name} ended: ${output}`);
     });
-    const [answer] = (await Promise.race([reply, broken])) as [unknown];
-    return answer;
+    const [response] = (await Promise.race([pending, broken])) as [unknown];
+    return response;
   };
   return {
     name,
@@ -93,7 +93,7 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
     readyMs,
     request,
     watchEventLoop: () => void child.send('reset'),
-    longestDelayMs: async () => ((await request('read')) as { maxMs: number }).maxMs,
+    maxDelayMs: async () => ((await request('read')) as { maxMs: number }).maxMs,
     async stop() {
       child.kill('SIGTERM');
       await ended;

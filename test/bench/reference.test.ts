@@ -60,7 +60,7 @@ function testReference(name: ReferenceName): void {
     }
 
     async function call(method: 'GET' | 'POST', path: string, { body, headers }: Call = {}) {
-      const answer = await fetch(`${app.url}/api/v1${path}`, {
+      const response = await fetch(`${app.url}/api/v1${path}`, {
         method,
         headers: {
           ...(token && { authorization: `Bearer ${token}` }),
@@ -69,9 +69,9 @@ function testReference(name: ReferenceName): void {
         },
         ...(body && { body: JSON.stringify(body) }),
       });
-      const text = await answer.text();
+      const text = await response.text();
       const json: unknown = text === '' ? null : JSON.parse(text);
-      return { status: answer.status, headers: Object.fromEntries(answer.headers), json };
+      return { status: response.status, headers: Object.fromEntries(response.headers), json };
     }
 
     const pay = (key: string, amount = 0.01) =>

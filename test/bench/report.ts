@@ -138,13 +138,13 @@ export function reportText(report: Report): string {
     ...verdicts,
     ...footprintVerdicts(footprint).map((verdict) => `  ${said(verdict)}`),
     '',
-    faults.length === 0 ? 'All answers and rows were right.' : 'WRONG RESULTS:',
+    faults.length === 0 ? 'All responses and rows were right.' : 'WRONG RESULTS:',
     ...faults.map((fault) => `  ${fault}`),
     '',
   ].join('\n');
 }
 
-/** @returns every wrong answer and row of a run, with its case and its server. */
+/** @returns every wrong response and row of a run, with its case and its server. */
 export function faultsOf(results: Results): string[] {
   return [...results].flatMap(([name, measured]) =>
     serverNames.flatMap((server) =>

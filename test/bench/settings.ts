@@ -8,10 +8,10 @@ export const webhookSecret = 'bench-webhook-secret';
 
 /**
  * `staging`, because `production` refuses the simulated bank. Otherwise as in production: keys are
- * required, requests but not answers are checked against the contract, logins are counted, and each
- * request is logged (the reference servers log nothing). The rate limits are too high to refuse a
- * request. The simulated bank of each server writes nothing to disk, so no writes of a bank are
- * measured.
+ * required, requests but not responses are checked against the contract, logins are counted, and
+ * each request is logged (the reference servers log nothing). The rate limits are too high to
+ * refuse a request. The simulated bank of each server writes nothing to disk, so no writes of a
+ * bank are measured.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;

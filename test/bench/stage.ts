@@ -64,10 +64,10 @@ export async function openStage(
 }
 
 /** The time in which a started server completes its loading in the background. */
-const REST_MS = 3_000;
+const restMs = 3_000;
 
 async function idleMbOf({ pid }: Server): Promise<number | null> {
-  await pause(REST_MS);
+  await pause(restMs);
   return memoryMbOf(pid);
 }
 

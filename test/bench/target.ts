@@ -51,16 +51,16 @@ export async function logInAll(server: Server, client: pg.Client): Promise<reado
   return customers;
 }
 
-/** @throws Error when the answer to the login has no token. */
+/** @throws Error when the response to the login has no token. */
 export async function logIn(url: string, email: string): Promise<string> {
-  const answer = await fetch(`${url}/api/v1/auth/login`, {
+  const response = await fetch(`${url}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   });
-  const { access_token: token } = (await answer.json()) as { access_token?: string };
-  if (answer.status !== 200 || token === undefined) {
-    throw new Error(`a login was answered with ${answer.status}`);
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (response.status !== 200 || token === undefined) {
+    throw new Error(`a login was answered with ${response.status}`);
   }
   return token;
 }

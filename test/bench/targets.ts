@@ -20,7 +20,7 @@ export interface Verdict {
 }
 
 /** The least ratio to the rate of the reference, at many connections. */
-const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
+const minRatio: Readonly<Partial<Record<CaseName, number>>> = {
   read: 5,
   replay: 5,
   send: 2.5,
@@ -30,16 +30,16 @@ const leastRatio: Readonly<Partial<Record<CaseName, number>>> = {
 };
 
 /** The most CPU of a send, of the server and PostgreSQL together, in microseconds. */
-const mostSendUs = 300;
+const maxSendUs = 300;
 
 /** The most bytes of PostgreSQL's log for a request. */
 const mostLogBytes: Readonly<Partial<Record<CaseName, number>>> = { send: 1_700, webhook: 2_200 };
 
 /** The least share of the practical limit. */
-const leastOfGrouped = 0.8;
+const minOfGrouped = 0.8;
 
 /** The least ratio at one connection, where requests cannot share work: no worse than plain. */
-const leastRatioAtOne = 1;
+const minRatioAtOne = 1;
 
 /** The ratios to the plain reference and to the practical limits. */
 export function ratiosOf({ ponte, reference, grouped, least }: Quartet) {
@@ -56,17 +56,17 @@ export function verdictsOf(name: CaseName, results: Results, connections: number
   if (!measured) return [];
   const { ponte, reference } = measured;
   const { ofReference, ofGrouped } = ratiosOf(measured);
-  const least = connections === 1 ? leastRatioAtOne : leastRatio[name];
+  const least = connections === 1 ? minRatioAtOne : minRatio[name];
   const verdicts: Verdict[] = [];
-  if (least !== undefined && name in leastRatio) {
+  if (least !== undefined && name in minRatio) {
     const value = `${ofReference.toFixed(2)}×`;
     verdicts.push({ target: `≥ ${least}×`, value, isMet: ofReference >= least });
   }
   verdicts.push(
     {
-      target: `≥ ${leastOfGrouped} of grouped`,
+      target: `≥ ${minOfGrouped} of grouped`,
       value: ofGrouped.toFixed(2),
-      isMet: ofGrouped >= leastOfGrouped,
+      isMet: ofGrouped >= minOfGrouped,
     },
     {
       target: `p99 < ${reference.p99Ms.toFixed(1)} ms`,
@@ -77,17 +77,17 @@ export function verdictsOf(name: CaseName, results: Results, connections: number
   if (name === 'send' && ponte.serverCpuUs !== null && ponte.databaseCpuUs !== null) {
     const us = ponte.serverCpuUs + ponte.databaseCpuUs;
     verdicts.push({
-      target: `CPU ≤ ${mostSendUs} µs`,
+      target: `CPU ≤ ${maxSendUs} µs`,
       value: `${us.toFixed(0)} µs`,
-      isMet: us <= mostSendUs,
+      isMet: us <= maxSendUs,
     });
   }
-  const mostBytes = mostLogBytes[name];
-  if (mostBytes !== undefined) {
+  const maxBytes = mostLogBytes[name];
+  if (maxBytes !== undefined) {
     verdicts.push({
-      target: `log ≤ ${mostBytes} B`,
+      target: `log ≤ ${maxBytes} B`,
       value: `${ponte.logBytes.toFixed(0)} B`,
-      isMet: ponte.logBytes <= mostBytes,
+      isMet: ponte.logBytes <= maxBytes,
     });
   }
   const alone = results.get('read')?.ponte;

@@ -1,4 +1,4 @@
-/** Customers who pay, and repeat with the same key until an answer arrives, as the README says. */
+/** Customers who pay, and repeat with the same key until a response arrives, as the README says. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { password } from '../bench/target.ts';
@@ -14,9 +14,9 @@ export interface ReportedPayment {
 }
 
 /** The longest time that a phone waits. */
-const PATIENCE_MS = 8_000;
+const patienceMs = 8_000;
 
-const PAUSE_MS = 100;
+const pauseMs = 100;
 
 interface Body {
   readonly access_token?: string;
@@ -36,7 +36,7 @@ export class Customer {
   readonly #email: string;
   #token = '';
   readonly reported: ReportedPayment[] = [];
-  /** Unexpected answers, as sentences. */
+  /** Unexpected responses, as sentences. */
   readonly surprises: string[] = [];
 
   constructor(url: () => string, email: string) {
@@ -49,7 +49,7 @@ export class Customer {
     for (let nth = 1; !isOver(); nth += 1) {
       const reported = await this.#pay(nth);
       if (reported.transactionId !== null && nth % 3 === 0) await this.#follow(reported);
-      await pause(PAUSE_MS);
+      await pause(pauseMs);
     }
   }
 
@@ -58,21 +58,21 @@ export class Customer {
     const amount = (1 + (nth % 500)) / 100;
     const body = { pix_key: 'bruno@example.com', amount, description: 'chaos' };
     for (;;) {
-      const answer = await this.#request({
+      const response = await this.#request({
         path: '/pix/send',
         headers: { 'idempotency-key': key },
         body,
       });
-      const { transaction_id: transactionId = null, status = '', code } = answer?.body ?? {};
-      if (answer?.status === 200) return this.#note({ key, amount, transactionId, status });
-      if (answer?.status === 502 && code)
+      const { transaction_id: transactionId = null, status = '', code } = response?.body ?? {};
+      if (response?.status === 200) return this.#note({ key, amount, transactionId, status });
+      if (response?.status === 502 && code)
         return this.#note({ key, amount, transactionId, status: '502' });
-      if (answer && answer.status < 500 && ![401, 429].includes(answer.status)) {
-        this.surprises.push(`a send: ${answer.status} ${JSON.stringify(answer.body)}`);
-        return this.#note({ key, amount, transactionId, status: String(answer.status) });
+      if (response && response.status < 500 && ![401, 429].includes(response.status)) {
+        this.surprises.push(`a send: ${response.status} ${JSON.stringify(response.body)}`);
+        return this.#note({ key, amount, transactionId, status: String(response.status) });
       }
-      await pause(PAUSE_MS);
-      if (answer?.status === 401) await this.#logIn();
+      await pause(pauseMs);
+      if (response?.status === 401) await this.#logIn();
     }
   }
 
@@ -83,28 +83,28 @@ export class Customer {
 
   async #follow(reported: ReportedPayment): Promise<void> {
     const path = `/pix/${reported.transactionId}`;
-    const answer = await this.#request({ path, headers: { prefer: 'wait=2' } });
-    if (answer?.status === 200) reported.status = answer.body.status ?? reported.status;
-    if (answer?.status === 404) this.surprises.push('an acknowledged payment is not found');
+    const response = await this.#request({ path, headers: { prefer: 'wait=2' } });
+    if (response?.status === 200) reported.status = response.body.status ?? reported.status;
+    if (response?.status === 404) this.surprises.push('an acknowledged payment is not found');
   }
 
   async #logIn(): Promise<void> {
-    const answer = await this.#request({
+    const response = await this.#request({
       path: '/auth/login',
       body: { email: this.#email, password },
     });
-    if (answer?.status === 200) this.#token = answer.body.access_token ?? '';
-    else if (answer && answer.status < 500) this.surprises.push(`a login: ${answer.status}`);
+    if (response?.status === 200) this.#token = response.body.access_token ?? '';
+    else if (response && response.status < 500) this.surprises.push(`a login: ${response.status}`);
   }
 
-  /** @returns null when no answer arrives. */
+  /** @returns null when no response arrives. */
   async #request({
     path,
     headers,
     body,
   }: RequestParts): Promise<{ status: number; body: Body } | null> {
     try {
-      const answer = await fetch(`${this.#url()}/api/v1${path}`, {
+      const response = await fetch(`${this.#url()}/api/v1${path}`, {
         method: body === undefined ? 'GET' : 'POST',
         headers: {
           authorization: `Bearer ${this.#token}`,
@@ -112,9 +112,9 @@ export class Customer {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(patienceMs),
       });
-      return { status: answer.status, body: (await answer.json()) as Body };
+      return { status: response.status, body: (await response.json()) as Body };
     } catch {
       return null;
     }

@@ -18,8 +18,8 @@ export interface Victims {
 /** Causes a fault and repairs it. */
 type Fault = (victims: Victims) => Promise<void>;
 
-/** PostgreSQL's answer when it has no connection left: too many clients already. */
-const TOO_MANY_CONNECTIONS = '53300';
+/** PostgreSQL's response when it has no connection left: too many clients already. */
+const tooManyConnections = '53300';
 
 function whileIn({ chance, maxMs }: Victims): Promise<void> {
   return pause(500 + chance.delayMs(maxMs));
@@ -70,7 +70,7 @@ export const faults = {
     thaw();
   },
   async 'full connections'(victims) {
-    victims.proxy.refuse(TOO_MANY_CONNECTIONS);
+    victims.proxy.refuse(tooManyConnections);
     // A process with open connections would keep using them: restart it, so that it needs new ones.
     await victims.processes.kill(0);
     const restarted = victims.processes.restart(0);

@@ -30,9 +30,9 @@ export class Processes {
         else response.writeHead(502).end();
       };
       onward.on('error', fail);
-      onward.on('response', (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.on('error', fail).pipe(response);
+      onward.on('response', (upstream) => {
+        response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+        upstream.on('error', fail).pipe(response);
       });
       response.on('close', () => onward.destroy());
       request.pipe(onward);

@@ -28,12 +28,12 @@ export interface ChaosOptions {
   readonly print: (line: string) => void;
 }
 
-const CUSTOMERS = 8;
+const customerCount = 8;
 
-const WEBHOOK_SECRET = 'chaos-webhook-secret-of-32-characters';
+const webhookSecret = 'chaos-webhook-secret-of-32-characters';
 
 /** The faults of the provider during the whole run; its ledger stays correct. */
-const PROVIDER_FAULTS = [
+const providerFaults = [
   'payments:5xx-after@0.05',
   'payments:reset-after@0.04',
   'payments:hang@0.02',
@@ -45,7 +45,7 @@ const PROVIDER_FAULTS = [
 ].join(', ');
 
 /** Two minutes until a dead process's payment becomes UNKNOWN, and two sweeps. */
-const CALM_MS = 270_000;
+const calmMs = 270_000;
 
 /** @returns the violations. */
 export async function chaos(options: ChaosOptions): Promise<string[]> {
@@ -70,7 +70,7 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
     LOG_LEVEL: 'fatal',
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: sandbox.url,
-    WEBHOOK_SECRET,
+    WEBHOOK_SECRET: webhookSecret,
     PROVIDER_TIMEOUT_MS: '1000',
     PROVIDER_RETRIES: '1',
     JOB_LEASE_SECONDS: '3',
@@ -85,7 +85,7 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   print(`three servers and a worker run, ${before}`);
 
   let isOver = false;
-  const customers = Array.from({ length: CUSTOMERS }, (_, nth) => {
+  const customers = Array.from({ length: customerCount }, (_, nth) => {
     return new Customer(() => processes.url, `customer${nth + 1}@example.com`);
   });
   const paying = customers.map((customer) => customer.payUntil(() => isOver));
@@ -97,7 +97,7 @@ export async function chaos(options: ChaosOptions): Promise<string[]> {
   await Promise.all(paying);
   print('no more faults');
   const ledger = (): Promise<LedgerView> => view(sandbox.url);
-  await database.settles(ledger, Date.now() + CALM_MS);
+  await database.settles(ledger, Date.now() + calmMs);
 
   const [stored, { payments: executed }] = [await database.sends(), await ledger()];
   const reported = customers.flatMap((customer) => customer.reported);
@@ -121,8 +121,8 @@ function openBank(url: string, seed: number) {
     settleMs: 200,
     openingBalanceCents: 1e12,
     seed: String(seed),
-    faults: PROVIDER_FAULTS,
-    webhook: { url: `${url}/api/v1/webhooks/provider`, secret: WEBHOOK_SECRET },
+    faults: providerFaults,
+    webhook: { url: `${url}/api/v1/webhooks/provider`, secret: webhookSecret },
   });
 }
 
@@ -144,8 +144,8 @@ async function breakUntil(
 }
 
 async function view(sandboxUrl: string): Promise<LedgerView> {
-  const answer = await fetch(`${sandboxUrl}/sandbox/ledger`);
-  return (await answer.json()) as LedgerView;
+  const response = await fetch(`${sandboxUrl}/sandbox/ledger`);
+  return (await response.json()) as LedgerView;
 }
 
 async function ponte(environment: Environment, line: string): Promise<string> {

@@ -60,8 +60,8 @@ function present<T>(data: T | undefined): T {
   return data;
 }
 
-function refused(answer: { status: number }): Error {
-  return new Error(`the service has answered ${answer.status}`);
+function refused(response: { status: number }): Error {
+  return new Error(`the service has answered ${response.status}`);
 }
 
 const [, , name = '', url = ''] = process.argv;

@@ -13,9 +13,9 @@ import {
   everyCall,
   type Open,
   opened,
-  OPENING_BALANCE_CENTS,
+  openingBalanceCents,
   ordered,
-  TIMED_OUT,
+  timedOut,
   today,
 } from './target.ts';
 import { judgeSend } from '../../src/pix/statement-evidence.ts';
@@ -39,7 +39,7 @@ export function accountsConform(open: Open): void {
       assert.match(account.clientToken ?? '', /^[0-9a-f-]{36}$/);
       assert.equal(
         (await provider.balance({ session: sessionWith(token) })).cents,
-        OPENING_BALANCE_CENTS,
+        openingBalanceCents,
       );
     });
   });
@@ -54,7 +54,7 @@ export function accountsConform(open: Open): void {
       await bank.payCharge(chargeOrder().transactionIdentification);
       assert.equal(
         (await provider.balance({ session })).cents,
-        OPENING_BALANCE_CENTS - 1_050 + 2_599,
+        openingBalanceCents - 1_050 + 2_599,
       );
       const { items, lines, isWhole } = await provider.statement({ session, ...today });
       assert.equal(judgeSend(lines, order).evidence, 'completed');
@@ -105,14 +105,14 @@ export function accountsConform(open: Open): void {
       const target = await ordered(open, 'maria');
       const signal = AbortSignal.abort(new Error('gone'));
       const call = target.provider.pay({ session: target.session, order: target.order, signal });
-      assert.deepEqual(await failure(call), { ...TIMED_OUT, outcome: 'not_sent' });
+      assert.deepEqual(await failure(call), { ...timedOut, outcome: 'not_sent' });
       assert.equal(await debited(target), 0);
     });
 
     it('that never aborts changes nothing', async () => {
       const { provider, session } = await customer(open);
       const { signal } = new AbortController();
-      assert.equal((await provider.balance({ session, signal })).cents, OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session, signal })).cents, openingBalanceCents);
     });
   });
 }

@@ -12,15 +12,15 @@ import {
   stepsOf,
 } from '../unit/provider/applicant.ts';
 import { failure, logIn, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
-import { type Open, opened, TIMED_OUT } from './target.ts';
+import { type Open, opened, timedOut } from './target.ts';
 
-const NO_ACCOUNT = { clientToken: null, agency: null, accountNumber: null };
+const noAccount = { clientToken: null, agency: null, accountNumber: null };
 
-const PENDING = { status: 'PENDING', ...NO_ACCOUNT };
+const pending = { status: 'PENDING', ...noAccount };
 
 const missing = (reason: string) => ({ ...rejected(reason), statusClass: '404' });
 
-const UNREADABLE = {
+const notReadable = {
   outcome: 'not_sent',
   code: 'PROVIDER_UNAVAILABLE',
   statusClass: 'unreadable',
@@ -41,7 +41,7 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       const { pessoaFisicaId, ...account } = await provider.registerPerson(applicant);
       assert.match(pessoaFisicaId, /^[0-9a-f-]{36}$/);
-      assert.deepEqual(account, NO_ACCOUNT);
+      assert.deepEqual(account, noAccount);
       const again = await provider.registerPerson({ ...applicant, name: 'Other' });
       assert.equal(again.pessoaFisicaId, pessoaFisicaId);
       assert.notEqual((await provider.registerPerson(other)).pessoaFisicaId, pessoaFisicaId);
@@ -70,7 +70,7 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       const id = await registered(provider);
       for (const step of Object.values(stepsOf(provider, id))) {
-        assert.deepEqual(await provider.kyc({ personId: id }), PENDING);
+        assert.deepEqual(await provider.kyc({ personId: id }), pending);
         await step();
       }
       const { status, ...decided } = await provider.kyc({ personId: id });
@@ -136,7 +136,7 @@ export function onboardingConforms(open: Open): void {
         const document = documentOf(wish);
         assert.deepEqual(
           await failure(resilient.submitDocument({ personId: id, document })),
-          UNREADABLE,
+          notReadable,
         );
         assert.deepEqual(document.opened, { times: 1, closed: 1 });
         await resilient.submitDocument({ personId: id, document: documentOf() });
@@ -148,7 +148,7 @@ export function onboardingConforms(open: Open): void {
       const document = documentOf();
       const signal = AbortSignal.abort(new Error('gone'));
       const call = provider.submitDocument({ personId: 'id', document, signal });
-      assert.deepEqual(await failure(call), { ...TIMED_OUT, outcome: 'not_sent' });
+      assert.deepEqual(await failure(call), { ...timedOut, outcome: 'not_sent' });
       assert.equal(document.opened.times, 0);
     });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failure, payer, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
-import { customer, KEY_NOT_FOUND, type Open } from './target.ts';
+import { customer, keyNotFound, type Open } from './target.ts';
 
 /** The keys of an account. */
 export function keysConform(open: Open): void {
@@ -54,7 +54,7 @@ export function keysConform(open: Open): void {
     it('are not found when they are not the account’s', async () => {
       const { provider, session } = await customer(open);
       const call = provider.deleteKey({ session, key: 'maria@example.com', account: payer });
-      assert.deepEqual(await failure(call), KEY_NOT_FOUND);
+      assert.deepEqual(await failure(call), keyNotFound);
     });
   });
 }

@@ -9,21 +9,21 @@ import {
   orderFor,
   assertAllRefused,
   rejected,
-  TOKEN_REFUSED,
-  UNAVAILABLE,
+  tokenRefused,
+  unavailable,
 } from '../unit/provider/sandbox/bank/open-bank.ts';
 import {
   customer,
   debited,
   everyCall,
-  KEY_NOT_FOUND,
+  keyNotFound,
   lookUp,
   type Open,
   opened,
-  OPENING_BALANCE_CENTS,
+  openingBalanceCents,
   ordered,
   paidInVain,
-  TIMED_OUT,
+  timedOut,
   today,
 } from './target.ts';
 import { judgeSend } from '../../src/pix/statement-evidence.ts';
@@ -31,7 +31,7 @@ import { judgeSend } from '../../src/pix/statement-evidence.ts';
 /** Every scenario of the bank's table. */
 export function scenariosConform(open: Open): void {
   const cases: Readonly<Record<string, () => Promise<void>>> = {
-    'notfound@ponte.test': () => lookUpFails('notfound', KEY_NOT_FOUND),
+    'notfound@ponte.test': () => lookUpFails('notfound', keyNotFound),
     'ratelimited@ponte.test': () =>
       lookUpFails('ratelimited', {
         outcome: 'rejected',
@@ -45,13 +45,13 @@ export function scenariosConform(open: Open): void {
       const { provider, session } = await customer(open);
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const call = provider.lookUpKey({ session, ...lookUp('unavailable@ponte.test') });
-        assert.deepEqual(await failure(call), UNAVAILABLE);
+        assert.deepEqual(await failure(call), unavailable);
       }
     },
     async 'flaky@ponte.test'() {
       const { provider, session } = await customer(open);
       const key = lookUp('flaky@ponte.test');
-      assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), UNAVAILABLE);
+      assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), unavailable);
       await provider.lookUpKey({ session, ...key });
     },
     async 'reject@ponte.test'() {
@@ -62,12 +62,12 @@ export function scenariosConform(open: Open): void {
     },
     async 'timeout@ponte.test'() {
       const target = await ordered(open, 'timeout');
-      assert.deepEqual(await paidInVain(target), TIMED_OUT);
+      assert.deepEqual(await paidInVain(target), timedOut);
       assert.equal(await debited(target), target.order.amountCents);
       await target.clock.advance(1_500);
       assert.equal(target.notices()[0]?.['status'], 'CONFIRMED');
     },
-    'lost@ponte.test': () => executedInVain('lost', UNAVAILABLE),
+    'lost@ponte.test': () => executedInVain('lost', unavailable),
     'html@ponte.test': () =>
       executedInVain('html', {
         outcome: 'unknown',
@@ -162,7 +162,7 @@ export function scenariosConform(open: Open): void {
     },
     async 'more than the balance'() {
       const { provider, session } = await customer(open);
-      const order = await orderFor(provider, session, { amountCents: OPENING_BALANCE_CENTS + 1 });
+      const order = await orderFor(provider, session, { amountCents: openingBalanceCents + 1 });
       assert.deepEqual(await failure(provider.pay({ session, order })), {
         outcome: 'rejected',
         code: 'INSUFFICIENT_FUNDS',
@@ -178,38 +178,38 @@ export function scenariosConform(open: Open): void {
     },
     async 'down@ponte.test'() {
       const { provider } = await opened(open);
-      assert.deepEqual(await failure(logIn(provider, 'down@ponte.test')), UNAVAILABLE);
+      assert.deepEqual(await failure(logIn(provider, 'down@ponte.test')), unavailable);
     },
     async 'offline@ponte.test'() {
       const { provider, session } = await customer(open, 'offline@ponte.test');
       for (const failed of await Promise.all(everyCall(provider, session).map(failure))) {
-        assert.deepEqual(failed, UNAVAILABLE);
+        assert.deepEqual(failed, unavailable);
       }
     },
     async 'expired@ponte.test'() {
       const { provider, session } = await customer(open, 'expired@ponte.test');
-      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
-      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+      assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
+      assert.deepEqual(await failure(provider.balance({ session })), tokenRefused);
     },
     async 'hiccup@ponte.test'() {
       const { provider, session } = await customer(open, 'hiccup@ponte.test');
-      assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
-      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+      assert.deepEqual(await failure(provider.balance({ session })), tokenRefused);
+      assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
     },
     async 'unheard@ponte.test'() {
       const { provider, session, bank } = await customer(open, 'unheard@ponte.test');
       const { outcome } = await bank.receive('unheard@ponte.test', 4_250);
       assert.equal(outcome, 'done');
-      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS + 4_250);
+      assert.equal((await provider.balance({ session })).cents, openingBalanceCents + 4_250);
     },
     async 'blocked@ponte.test'() {
       const { provider, session } = await customer(open, 'blocked@ponte.test');
       assert.deepEqual(await provider.balance({ session }), {
-        cents: OPENING_BALANCE_CENTS,
+        cents: openingBalanceCents,
         blockedCents: 100_000,
       });
       const order = await orderFor(provider, session, {
-        amountCents: OPENING_BALANCE_CENTS - 99_999,
+        amountCents: openingBalanceCents - 99_999,
       });
       assert.equal((await failure(provider.pay({ session, order }))).code, 'INSUFFICIENT_FUNDS');
     },
@@ -219,7 +219,7 @@ export function scenariosConform(open: Open): void {
       assertAllRefused(await Promise.all(everyCall(provider, session).map(failure)));
       assert.equal(
         (await provider.balance({ session: await logIn(provider) })).cents,
-        OPENING_BALANCE_CENTS,
+        openingBalanceCents,
       );
     },
     'ending in 2': () => decides('2', 'REJECTED'),

@@ -29,18 +29,18 @@ export interface TargetOptions {
 
 export type Open = (options: TargetOptions) => Promise<Target>;
 
-export const OPENING_BALANCE_CENTS = 1_000_000;
+export const openingBalanceCents = 1_000_000;
 
 export const today = { start: '2026-05-24', end: '2026-05-24' };
 
-export const TIMED_OUT = {
+export const timedOut = {
   outcome: 'unknown',
   code: 'PROVIDER_TIMEOUT',
   statusClass: 'timeout',
   retryable: true,
 } as const;
 
-export const KEY_NOT_FOUND = {
+export const keyNotFound = {
   outcome: 'rejected',
   code: 'PIX_KEY_NOT_FOUND',
   statusClass: '404',
@@ -92,12 +92,12 @@ export async function paidInVain(target: Awaited<ReturnType<typeof ordered>>) {
 }
 
 async function isExecuted(target: Served): Promise<boolean> {
-  return (await target.provider.balance({ session: target.session })).cents < OPENING_BALANCE_CENTS;
+  return (await target.provider.balance({ session: target.session })).cents < openingBalanceCents;
 }
 
 /** What has left the account since it was opened, in centavos. */
 export async function debited({ provider, session }: Served): Promise<number> {
-  return OPENING_BALANCE_CENTS - (await provider.balance({ session })).cents;
+  return openingBalanceCents - (await provider.balance({ session })).cents;
 }
 
 /** Every method with a session, called in some way. */

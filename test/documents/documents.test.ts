@@ -31,7 +31,7 @@ it('the Postman collection is that of the contract; otherwise run: npm run docs'
 });
 
 it('the contract says how to pay safely, as README.md does; otherwise run: npm run docs', () => {
-  assert.match(contractText, /^ {4}\| 500, or no answer \| .* \*\*same key\*\* \|$/m);
+  assert.match(contractText, /^ {4}\| 500, or no response \| .* \*\*same key\*\* \|$/m);
   assert.equal(contractText, withPaySafely(contractText));
 });
 

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { loadProgram } from '../../bin/program.ts';
 import { breakerStates, createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
-import { addReadings, type Backlog } from '../../src/telemetry/metrics-gauges.ts';
+import { addReadings, type BacklogGauges } from '../../src/telemetry/metrics-gauges.ts';
 import { root } from '../system/service-process.ts';
 import { sectionsOf, tablesIn } from './document.ts';
 
@@ -33,7 +33,7 @@ function chapter(): string {
     .join('\n');
 }
 
-const backlog: Backlog = {
+const backlog: BacklogGauges = {
   jobs: ['due', 'later', 'running', 'dead'].map((state) => ({
     kind: 'any',
     state,
@@ -52,7 +52,7 @@ const backlog: Backlog = {
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */
-function metricsWith(given: Backlog | null): Metrics {
+function metricsWith(given: BacklogGauges | null): Metrics {
   const metrics = createMetrics();
   for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
   addReadings(metrics, {
@@ -111,7 +111,7 @@ describe('the alarms of the handbook', () => {
     metrics.webhookRefusals.inc({ reason: 'wrong_secret' });
     metrics.stuckJobs.inc({ kind: 'any' });
     metrics.unreadEvents.inc({ reason: 'unknown_shape' });
-    metrics.unknownAnswers.inc({ status: '422', code: 'other' });
+    metrics.unknownResponses.inc({ status: '422', code: 'other' });
     const samples = await samplesOf(metrics);
     for (const { name, label, operator, value } of alarms()) {
       const shown = operator === '=' ? `${value}"` : '';

@@ -5,7 +5,7 @@ import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
 import { pdfOf } from '../support/documents.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf, type Part } from '../support/forms.ts';
+import { fieldPart, filePart, formType, formOf, type Part } from '../support/forms.ts';
 import type { Ending } from './line.ts';
 
 export type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ export interface Draft {
   ending: Ending;
   /** Whether path and method still match the operation. */
   isRouted: boolean;
-  /** Whether every answer except a refusal is a defect. */
+  /** Whether every response except a refusal is a defect. */
   isForged: boolean;
   readonly mutations: string[];
 }
@@ -51,10 +51,10 @@ export interface DraftOptions {
 }
 
 /** Keys with a special meaning for the bank are rare: each makes its breaker open sooner. */
-const PAYEES = ['bruno@example.com', '+5511987654321', '11144477735', '12ABC34501DE35'] as const;
-const TROUBLES = ['notfound@ponte.test', 'reject@ponte.test', 'lost@ponte.test'] as const;
+const payees = ['bruno@example.com', '+5511987654321', '11144477735', '12ABC34501DE35'] as const;
+const troubles = ['notfound@ponte.test', 'reject@ponte.test', 'lost@ponte.test'] as const;
 
-const WORDS = ['CONFIRMED', 'FAILED', 'PROCESSING', 'COMPLETED', 'REVERSED', 'nonsense'] as const;
+const words = ['CONFIRMED', 'FAILED', 'PROCESSING', 'COMPLETED', 'REVERSED', 'nonsense'] as const;
 
 /** @returns a valid request. */
 export function legalDraft(options: DraftOptions): Draft {
@@ -66,7 +66,7 @@ export function legalDraft(options: DraftOptions): Draft {
     headers.push(['Idempotency-Key', nonce]);
   }
   if (access === 'secret') headers.push(['X-Webhook-Secret', webhookSecret]);
-  if (body) headers.push(['Content-Type', body.form ? FORM_TYPE : 'application/json']);
+  if (body) headers.push(['Content-Type', body.form ? formType : 'application/json']);
   return {
     operation,
     method: operation.method,
@@ -109,7 +109,7 @@ function legalBody(options: DraftOptions): unknown {
     case 'login':
       return { email: customer.email, password: customer.password };
     case 'sendPix': {
-      const payee = chance.happens(0.02) ? chance.pick(TROUBLES) : chance.pick(PAYEES);
+      const payee = chance.happens(0.02) ? chance.pick(troubles) : chance.pick(payees);
       if (chance.happens(0.8)) return { pix_key: payee, amount, description: 'fuzz' };
       const code = encodeStaticBrCode({ key: payee, receiverName: 'Ana', city: 'Recife' });
       return { copy_paste: code, amount };
@@ -137,7 +137,7 @@ function event(of: { chance: Chance; amount: number; endToEnd: string }): unknow
   const item = {
     event: chance.pick(['PIX_PAYMENT', 'PIX_RECEIVED', 'pix', 'MOVEMENT_FAILED']),
     endToEndId: endToEnd,
-    status: chance.pick(WORDS),
+    status: chance.pick(words),
     ...(chance.happens(0.3) && { amount }),
   };
   return chance.pick<unknown>([item, [item, item], { pix: [item] }, { data: { ...item } }]);

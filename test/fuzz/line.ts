@@ -1,4 +1,4 @@
-/** A connection that sends bytes as they are, well-formed or not, and reads the answer. */
+/** A connection that sends bytes as they are, well-formed or not, and reads the response. */
 import { connect, type Socket } from 'node:net';
 
 /** What happens to the connection once the bytes are sent. */
@@ -10,17 +10,17 @@ export interface RawRequest {
   readonly isHead: boolean;
 }
 
-export interface Answer {
+export interface RawResponse {
   readonly status: number;
   /** By name in lower case; several of one name are in the order in which they arrived. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly text: string;
 }
 
-/** The time limit of an answer. */
-const PATIENCE_MS = 30_000;
+/** The time limit of a response. */
+const patienceMs = 30_000;
 
-export class NoAnswer extends Error {}
+export class NoResponse extends Error {}
 
 /** One connection at a time, opened again when it has been closed. */
 export class Line {
@@ -32,17 +32,17 @@ export class Line {
   }
 
   /**
-   * @returns the answer; null when the connection was broken or closed without one.
-   * @throws NoAnswer after half a minute without an answer.
+   * @returns the response; null when the connection was broken or closed without one.
+   * @throws NoResponse after half a minute without a response.
    */
-  async request({ bytes, ending, isHead }: RawRequest): Promise<Answer | null> {
+  async request({ bytes, ending, isHead }: RawRequest): Promise<RawResponse | null> {
     const socket = await this.#open();
-    const answer = read(socket, isHead);
+    const response = read(socket, isHead);
     socket.write(bytes);
     if (ending === 'half-close') socket.end();
     // Let the kernel take the written bytes before the reset.
     if (ending === 'break') setImmediate(() => socket.resetAndDestroy());
-    const got = await answer;
+    const got = await response;
     if (ending !== 'keep' || got?.headers.get('connection')?.includes('close')) this.close();
     return got;
   }
@@ -66,17 +66,17 @@ export class Line {
   }
 }
 
-function read(socket: Socket, isHead: boolean): Promise<Answer | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer | null>();
+function read(socket: Socket, isHead: boolean): Promise<RawResponse | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse | null>();
   let came = Buffer.alloc(0);
   const late = setTimeout(() => {
-    reject(new NoAnswer(`no answer in ${PATIENCE_MS / 1_000} s`));
+    reject(new NoResponse(`no response in ${patienceMs / 1_000} s`));
     socket.destroy();
-  }, PATIENCE_MS);
+  }, patienceMs);
   const hear = (bytes: Buffer): void => {
     came = Buffer.concat([came, bytes]);
-    const answer = parsed(came, isHead);
-    if (answer) resolve(answer);
+    const response = parsed(came, isHead);
+    if (response) resolve(response);
   };
   const leave = (): void => resolve(null);
   socket.on('data', hear).once('close', leave);
@@ -86,8 +86,8 @@ function read(socket: Socket, isHead: boolean): Promise<Answer | null> {
   });
 }
 
-/** @returns the first answer that is not an interim one, or null while it is incomplete. */
-function parsed(bytes: Buffer, isHead: boolean): Answer | null {
+/** @returns the first response that is not an interim one, or null while it is incomplete. */
+function parsed(bytes: Buffer, isHead: boolean): RawResponse | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');

@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz`: sends requests that a seed mutates from the contract to a real service. Each
- * request must get an answer of the contract, at once, and a refused request must move no money.
+ * request must get a response of the contract, at once, and a refused request must move no money.
  *
  *     npm run fuzz -- --requests 200000      with the seed 1
  *     npm run fuzz -- --seed random          with a different seed in each run

@@ -8,7 +8,7 @@ import {
   shapes,
 } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
-import { BOUNDARY, fieldPart, filePart } from '../support/forms.ts';
+import { formBoundary, fieldPart, filePart } from '../support/forms.ts';
 import { bodyOf, type Customer, type Draft, type Json } from './drafts.ts';
 
 /** The input of a mutation. */
@@ -21,7 +21,7 @@ export interface MutationInput {
 
 type Mutation = (draft: Draft, input: MutationInput) => void;
 
-const TEXTS = [
+const strangeTexts = [
   ...'| |0|null|true|-1|1e3|[]|{}|__proto__|constructor|%00|$1|%s|../..|@|a@b|é|e\u0301|😀'.split(
     '|',
   ),
@@ -34,7 +34,7 @@ const TEXTS = [
 ];
 
 /** JSON texts, with numbers that no double can represent. */
-const LITERALS = [
+const literals = [
   ...'null true false [] {} [[]] [null] ["a","b"] {"":""} {"toString":1} {"length":-1}'.split(' '),
   ...'0 -0 -1 1 0.001 0.01 10.505 999999999.99 1e9 2147483648 9007199254740993 1e21 1e308'.split(
     ' ',
@@ -43,7 +43,7 @@ const LITERALS = [
   ...String.raw`1.0 100e-2 "\u0000" "" {"__proto__":{"admin":true}}`.split(' '),
 ];
 
-const HEADER_TEXTS = [
+const headerTexts = [
   ...'| |,|;|=|"|\\|é|\x7f|\x01|\t|*|0|-1|"a" , "b"|W/"x"|wait=0|wait=1|wait="1"|wait=-1'.split(
     '|',
   ),
@@ -54,14 +54,14 @@ const HEADER_TEXTS = [
   ...[128, 129, 5_000].map((length) => 'x'.repeat(length)),
 ];
 
-const HEADERS = [
+const headers = [
   ...'Accept Accept-Language Accept-Encoding Authorization Connection Cookie Expect'.split(' '),
   ...'Content-Encoding Content-Type Forwarded Host Idempotency-Key If-Modified-Since'.split(' '),
   ...'If-None-Match Origin Prefer Range TE Trailer Upgrade X-Forwarded-For X-Request-Id'.split(' '),
   ...'X-Webhook-Secret traceparent tracestate webhook-id webhook-signature'.split(' '),
 ];
 
-const TYPES = [
+const types = [
   ...'|json|text/plain|application/json; charset=utf-16|application/json;charset="UTF-8"'.split(
     '|',
   ),
@@ -70,9 +70,9 @@ const TYPES = [
   `multipart/form-data; boundary=${'b'.repeat(300)}`,
 ];
 
-const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY'.split(' ');
+const methods = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY'.split(' ');
 
-const SEGMENTS = [
+const pathSegments = [
   ...'|.|..|%2e%2e|%00|%|%zz|%ff|%2F|;x=1|*|~|%F0%9F%98%80|null|01310100'.split('|'),
   ...'00000000-0000-0000-0000-000000000000|3F0C1F8E-5D0B-4B5C-9A51-0F6F3C1F2A77'.split('|'),
   'urn:uuid:3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77',
@@ -80,7 +80,7 @@ const SEGMENTS = [
   '%61'.repeat(100),
 ];
 
-const QUERIES = [
+const queries = [
   ...'? ?start_date=2026-05-01&end_date=2026-05-24 ?start_date=0000-01-01 ?a=%00 ?% #x'.split(' '),
   ...'?start_date=&end_date= ?start_date=2026-05-24&start_date=x ?end_date=9999-12-31'.split(' '),
   '?&&&',
@@ -94,7 +94,7 @@ function drawn<T>(chance: Chance, list: readonly T[]): T {
 }
 
 /** Large values seldom reach the deeper checks, so most sizes are small. */
-const SIZES = [16, 64, 300, 2_000, 16_384, 65_536, 262_144] as const;
+const sizes = [16, 64, 300, 2_000, 16_384, 65_536, 262_144] as const;
 
 function setHeader(draft: Draft, name: string, value: string | null): void {
   draft.headers = draft.headers.filter(([known]) => known.toLowerCase() !== name.toLowerCase());
@@ -124,7 +124,7 @@ const ofJson: readonly Mutation[] = [
     const { path } = chance.happens(0.2) ? { path: ['unknown'] } : field(draft, input);
     const all = Object.values(shapes);
     const own = (bodyOf(draft) ?? '').length;
-    const bytes = own + (chance.happens(0.2) ? chance.pick(SIZES) : chance.between(16, 3_000));
+    const bytes = own + (chance.happens(0.2) ? chance.pick(sizes) : chance.between(16, 3_000));
     const made = all[chance.below(all.length)];
     if (made) draft.raw = bodyWith(draft.json, { path }, { shape: made, bytes });
   },
@@ -142,10 +142,10 @@ const ofJson: readonly Mutation[] = [
     place(draft, path, JSON.stringify(drawn(chance, values)));
   },
   function text(draft, input) {
-    place(draft, field(draft, input).path, JSON.stringify(drawn(input.chance, TEXTS)));
+    place(draft, field(draft, input).path, JSON.stringify(drawn(input.chance, strangeTexts)));
   },
   function literal(draft, input) {
-    place(draft, field(draft, input).path, drawn(input.chance, LITERALS));
+    place(draft, field(draft, input).path, drawn(input.chance, literals));
   },
   function without(draft, { chance }) {
     const entries = Object.entries((draft.json ?? {}) as Json);
@@ -155,7 +155,7 @@ const ofJson: readonly Mutation[] = [
   function twice(draft, { chance }) {
     const own = JSON.stringify(draft.json ?? {});
     const [key = 'a'] = Object.keys(draft.json ?? {});
-    const more = `,${JSON.stringify(key)}:${drawn(chance, LITERALS)}}`;
+    const more = `,${JSON.stringify(key)}:${drawn(chance, literals)}}`;
     draft.raw = Buffer.from(own.replace(/\}$/, own === '{}' ? '}' : more));
   },
 ];
@@ -224,15 +224,15 @@ const ofForm: readonly Mutation[] = [
   },
   function fields(draft, { chance }) {
     const name = chance.pick(['tipo_documento', 'arquivo', '__proto__', '', 'x'.repeat(200)]);
-    const value = chance.happens(0.1) ? 'y'.repeat(2_000) : drawn(chance, TEXTS);
+    const value = chance.happens(0.1) ? 'y'.repeat(2_000) : drawn(chance, strangeTexts);
     const more = Array.from({ length: chance.pick([1, 1, 2, 12]) }, () => fieldPart(value, name));
     draft.parts = chance.happens(0.5) ? [...(draft.parts ?? []), ...more] : more;
   },
   function parted(draft, { chance }) {
     const text = (bodyOf(draft) ?? Buffer.alloc(0)).toString('latin1');
     const [from, to] = chance.pick([
-      [`--${BOUNDARY}--`, `--${BOUNDARY}`],
-      [BOUNDARY, `${BOUNDARY}x`],
+      [`--${formBoundary}--`, `--${formBoundary}`],
+      [formBoundary, `${formBoundary}x`],
       ['\r\n\r\n', '\n\n'],
       ['name="arquivo"', 'name=arquivo'],
       ['form-data', 'attachment'],
@@ -245,8 +245,8 @@ const ofForm: readonly Mutation[] = [
 
 const ofHead: readonly Mutation[] = [
   function header(draft, { chance }) {
-    const name = drawn(chance, HEADERS);
-    const value = drawn(chance, HEADER_TEXTS);
+    const name = drawn(chance, headers);
+    const value = drawn(chance, headerTexts);
     const replaces = chance.happens(0.5);
     if (replaces) setHeader(draft, name, value);
     else draft.headers.push([name, value]);
@@ -263,7 +263,7 @@ const ofHead: readonly Mutation[] = [
     if (count > 1_000) closes(draft);
   },
   function type(draft, { chance }) {
-    setHeader(draft, 'Content-Type', chance.happens(0.1) ? null : drawn(chance, TYPES));
+    setHeader(draft, 'Content-Type', chance.happens(0.1) ? null : drawn(chance, types));
   },
   function host(draft, { chance }) {
     setHeader(draft, 'Host', chance.pick([null, '', 'a b', 'evil.example', '127.0.0.1:1', '[::1']));
@@ -271,18 +271,18 @@ const ofHead: readonly Mutation[] = [
     closes(draft);
   },
   function method(draft, { chance }) {
-    draft.method = drawn(chance, METHODS);
+    draft.method = drawn(chance, methods);
     draft.isRouted = draft.method === draft.operation.method;
     closes(draft);
   },
   function segment(draft, { chance }) {
     const segments = draft.target.split('/');
-    segments[chance.between(1, segments.length - 1)] = drawn(chance, SEGMENTS);
+    segments[chance.between(1, segments.length - 1)] = drawn(chance, pathSegments);
     draft.target = segments.join('/');
     draft.isRouted = false;
   },
   function query(draft, { chance }) {
-    draft.target += drawn(chance, QUERIES);
+    draft.target += drawn(chance, queries);
   },
 ];
 

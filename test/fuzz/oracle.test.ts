@@ -1,13 +1,13 @@
-/** The oracle reports answers that are not in the contract. */
+/** The oracle reports responses that are not in the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closedAnswers } from '../../src/contract/closed-answers.ts';
+import { closedReplies } from '../../src/contract/closed-replies.ts';
 import { parseContract, readServedContract } from '../../src/app/contract-file.ts';
 import { Chance } from '../simulation/chance.ts';
 import { legalDraft, type Customer, type Draft, type Json } from './drafts.ts';
 import { Oracle } from './oracle.ts';
 
-const document = closedAnswers((await parseContract()) as Json) as Json;
+const document = closedReplies((await parseContract()) as Json) as Json;
 const { operations } = await readServedContract();
 const oracle = new Oracle(document);
 
@@ -49,14 +49,14 @@ const sent = { transaction_id: '0197020c-7d2f-7c4a-9c1d-2f5f0f6b7a10', status: '
 
 const outcome = { 'pix-outcome': 'accepted' };
 
-test('an answer of the contract is accepted', () => {
+test('a response of the contract is accepted', () => {
   assert.deepEqual(faultsOf(draftOf('sendPix'), 200, sent, outcome), []);
   assert.deepEqual(faultsOf(draftOf('sendPix'), 400, { message: 'no' }), []);
   const unread = { 'pix-outcome': 'unknown' };
   assert.deepEqual(faultsOf(draftOf('getBalance'), 431, { message: 'no' }, unread), []);
 });
 
-test('every other answer is reported', () => {
+test('every other response is reported', () => {
   const send = draftOf('sendPix');
   const found = [
     faultsOf(send, 500, { message: 'a defect' }),

@@ -1,21 +1,21 @@
-/** The rules of every answer: it matches the contract, and requires credentials. */
+/** The rules of every response: it matches the contract, and requires credentials. */
 import type { OperationContract } from '../../src/contract/contract.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../src/contract/schemas.ts';
 import { resolver } from '../api/http/hostile-bodies.ts';
 import type { Draft, Json } from './drafts.ts';
-import type { Answer } from './line.ts';
+import type { RawResponse } from './line.ts';
 
-/** The statuses of the contract's default answer: the request does not match the operation. */
-const WIRE_STATUSES = new Set([400, 404, 405, 408, 413, 415, 431]);
+/** The statuses of the contract's default response: the request does not match the operation. */
+const wireStatuses = new Set([400, 404, 405, 408, 413, 415, 431]);
 
 /**
- * When a message is not read to its end, its route may be unknown. It may be a send, so the answer
- * has `Pix-Outcome: unknown`.
+ * When a message is not read to its end, its route may be unknown. It may be a send, so the
+ * response has `Pix-Outcome: unknown`.
  */
-const UNREAD_STATUSES = new Set([400, 408, 413, 431]);
+const unreadStatuses = new Set([400, 408, 413, 431]);
 
 /** Headers beside those of the contract, as in RFC 9110. */
-const USUAL_HEADERS = new Set([
+const usualHeaders = new Set([
   'x-request-id',
   'cache-control',
   'x-content-type-options',
@@ -32,7 +32,7 @@ const USUAL_HEADERS = new Set([
   'allow',
 ]);
 
-const ALWAYS = {
+const always = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -58,9 +58,9 @@ export class Oracle {
     this.#schemas = createSchemaCompiler(document);
   }
 
-  /** @returns the faults of the answer to a request, each in a few words. */
-  faultsOf(draft: Draft, answer: Answer): string[] {
-    const { status } = answer;
+  /** @returns the faults of the response to a request, each in a few words. */
+  faultsOf(draft: Draft, response: RawResponse): string[] {
+    const { status } = response;
     const { operation } = draft;
     const faults: string[] = [];
     const isListed = operation.statuses.has(status);
@@ -70,22 +70,22 @@ export class Oracle {
     if (draft.isForged && status < 400 && draft.method !== 'OPTIONS') {
       faults.push(`${status} without credentials`);
     }
-    const isKnown = isListed || WIRE_STATUSES.has(status);
+    const isKnown = isListed || wireStatuses.has(status);
     if (draft.isRouted && !isKnown && status < 500)
       faults.push(`status ${status} is not in the contract`);
-    for (const [name, value] of Object.entries(ALWAYS)) {
-      if (answer.headers.get(name)?.join() !== value) faults.push(`${name} is not ${value}`);
+    for (const [name, value] of Object.entries(always)) {
+      if (response.headers.get(name)?.join() !== value) faults.push(`${name} is not ${value}`);
     }
-    for (const [name, values] of answer.headers) {
+    for (const [name, values] of response.headers) {
       if (values.length > 1) faults.push(`${name} occurs ${values.length} times`);
     }
-    if (draft.isRouted) faults.push(...this.#breaches(operation, answer, isListed));
-    else if (status >= 400 && draft.method !== 'HEAD') faults.push(...messageFaults(answer));
+    if (draft.isRouted) faults.push(...this.#breaches(operation, response, isListed));
+    else if (status >= 400 && draft.method !== 'HEAD') faults.push(...messageFaults(response));
     return faults;
   }
 
-  #breaches(operation: OperationContract, answer: Answer, isListed: boolean): string[] {
-    const { status, headers, text } = answer;
+  #breaches(operation: OperationContract, response: RawResponse, isListed: boolean): string[] {
+    const { status, headers, text } = response;
     const promised = this.#of(operation, isListed ? String(status) : 'default');
     const faults: string[] = [];
     for (const { name, isRequired, validate } of promised.headers) {
@@ -96,11 +96,10 @@ export class Oracle {
       if (!isValid) faults.push(`${name} is ${value}`);
     }
     const known = new Set(promised.headers.map(({ name }) => name));
-    const isUnread =
-      UNREAD_STATUSES.has(status) && headers.get('pix-outcome')?.join() === 'unknown';
+    const isUnread = unreadStatuses.has(status) && headers.get('pix-outcome')?.join() === 'unknown';
     if (isUnread) known.add('pix-outcome');
     for (const name of headers.keys()) {
-      if (this.#mayHaveMoreHeaders || USUAL_HEADERS.has(name) || known.has(name)) continue;
+      if (this.#mayHaveMoreHeaders || usualHeaders.has(name) || known.has(name)) continue;
       faults.push(`${name} on ${status}`);
     }
     if (promised.body === null)
@@ -146,7 +145,7 @@ export class Oracle {
   }
 }
 
-function messageFaults({ text, status }: Answer): string[] {
+function messageFaults({ text, status }: RawResponse): string[] {
   const { message } = (json(text) ?? {}) as Json;
   return typeof message === 'string' ? [] : [`the body of ${status} has no message`];
 }

@@ -12,13 +12,13 @@ const collect = runInNewContext('gc');
 
 let cpu = process.threadCpuUsage();
 let at = performance.now();
-let longestMs = 0;
+let maxMs = 0;
 
 /** Counts at most the thread's CPU time: other processes may have used the processor. */
 function measure() {
   const { user, system } = process.threadCpuUsage(cpu);
   const wallMs = performance.now() - at;
-  longestMs = Math.max(longestMs, Math.min(wallMs, (user + system) / 1_000));
+  maxMs = Math.max(maxMs, Math.min(wallMs, (user + system) / 1_000));
   cpu = process.threadCpuUsage();
   at = performance.now();
 }
@@ -28,11 +28,11 @@ setInterval(measure, tickMs).unref();
 process.on('message', (message) => {
   if (message === 'reset') {
     measure();
-    longestMs = 0;
+    maxMs = 0;
   }
   if (message === 'read') {
     measure();
-    process.send?.({ maxMs: longestMs });
+    process.send?.({ maxMs });
   }
   if (message === 'heap') {
     for (let run = 0; run < 3; run += 1) collect();

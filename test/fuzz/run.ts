@@ -1,8 +1,8 @@
-/** A run: customers send the requests of a seed, and every answer is checked. */
+/** A run: customers send the requests of a seed, and every response is checked. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parseContract, readServedContract } from '../../src/app/contract-file.ts';
-import { closedAnswers } from '../../src/contract/closed-answers.ts';
+import { closedReplies } from '../../src/contract/closed-replies.ts';
 import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type DraftOptions,
   type Json,
 } from './drafts.ts';
-import { Line, NoAnswer, type Answer } from './line.ts';
+import { Line, NoResponse, type RawResponse } from './line.ts';
 import { mutate } from './mutations.ts';
 import { Oracle } from './oracle.ts';
 import { password, startFuzzed, type FuzzedService } from './service.ts';
@@ -35,26 +35,32 @@ export interface Finding {
   readonly what: string;
 }
 
-const LANES = 4;
+const laneCount = 4;
 
 /** The requests between two checks of the event loop: fewer mean more checks and fewer suspects. */
-const BATCH = 64;
+const batch = 64;
 
-const MAX_HELD_MS = 20;
+const maxHeldMs = 20;
 
 /** Repeats of a suspect alone; each must block the event loop too long. */
-const TRIALS = 3;
+const trials = 3;
 
 /** The growth allowed for caches, compiled code and uncollected objects. */
-const MAX_GROWTH_MB = 8;
+const maxGrowthMb = 8;
 
 /** Each costs thirty milliseconds of CPU, and one finds as much as ten do. */
-const RARE = new Set(['login', 'logout', 'startOnboarding', 'registerPf']);
+const rare = new Set(['login', 'logout', 'startOnboarding', 'registerPf']);
 
-const emails = Array.from({ length: LANES + 1 }, (_, nth) => `fuzz${nth}@example.com`);
+const emails = Array.from({ length: laneCount + 1 }, (_, nth) => `fuzz${nth}@example.com`);
 
 /** The operations that create the first data of a customer: transactions, an application, a key. */
-const FIRST = ['login', 'startOnboarding', 'sendPix', 'createCharge', 'createPixKey'] as const;
+const firstOperations = [
+  'login',
+  'startOnboarding',
+  'sendPix',
+  'createCharge',
+  'createPixKey',
+] as const;
 
 /** Runs the requests of a seed. */
 export async function fuzz(options: RunOptions): Promise<Finding[]> {
@@ -79,7 +85,7 @@ interface ReadContract {
 
 async function readServed(): Promise<ReadContract> {
   const { operations } = await readServedContract();
-  const document = closedAnswers((await parseContract()) as Json) as Json;
+  const document = closedReplies((await parseContract()) as Json) as Json;
   return { document, operations, isReleased: false };
 }
 
@@ -87,7 +93,7 @@ async function readServed(): Promise<ReadContract> {
 const laterCodes = ['PIX_KEY_LIMIT', 'PIX_KEY_TAKEN'];
 
 /**
- * Reads a released contract as it is, with two exceptions that the changelog names: its answers
+ * Reads a released contract as it is, with two exceptions that the changelog names: its responses
  * have `additionalProperties: false`, although its text says that fields may be added to them; and
  * a refused Pix key has a code of its own since 1.2.0.
  */
@@ -142,16 +148,16 @@ class Run {
     const { seed } = this.#options;
     const chance = new Chance(seed);
     for (const [nth, lane] of this.#lanes.entries()) {
-      for (const id of FIRST) {
+      for (const id of firstOperations) {
         const operation = this.#contract.operations.find((one) => one.id === id);
         if (!operation) continue;
-        let answer: Answer | null = null;
+        let response: RawResponse | null = null;
         // The bank may fail for this key.
-        for (let trial = 1; trial <= 5 && (answer?.status ?? 500) >= 300; trial += 1) {
+        for (let trial = 1; trial <= 5 && (response?.status ?? 500) >= 300; trial += 1) {
           const nonce = `first-${seed}-${nth}-${trial}`;
-          answer = await this.#send(lane, this.#legal(operation, lane, { chance, nonce }));
+          response = await this.#send(lane, this.#legal(operation, lane, { chance, nonce }));
         }
-        if ((answer?.status ?? 500) >= 300) throw new Error(`${id}: ${answer?.text}`);
+        if ((response?.status ?? 500) >= 300) throw new Error(`${id}: ${response?.text}`);
       }
     }
   }
@@ -160,15 +166,15 @@ class Run {
     const { requests, print } = this.#options;
     const middle = Math.ceil(requests / 2);
     let middleMb = 0;
-    for (let first = 1; first <= requests; first += BATCH) {
-      const numbers = range(first, Math.min(requests, first + BATCH - 1));
+    for (let first = 1; first <= requests; first += batch) {
+      const numbers = range(first, Math.min(requests, first + batch - 1));
       await this.#batch(numbers);
-      if (first <= middle && middle < first + BATCH) middleMb = await this.#heapMb();
-      if (Math.floor(first / 5_000) < Math.floor((first + BATCH) / 5_000)) print(this.progress());
+      if (first <= middle && middle < first + batch) middleMb = await this.#heapMb();
+      if (Math.floor(first / 5_000) < Math.floor((first + batch) / 5_000)) print(this.progress());
     }
     const endMb = await this.#heapMb();
     print(`heap: ${middleMb.toFixed(1)} MB in the middle, ${endMb.toFixed(1)} MB at the end`);
-    if (requests >= 10_000 && endMb - middleMb > MAX_GROWTH_MB) {
+    if (requests >= 10_000 && endMb - middleMb > maxGrowthMb) {
       this.#find(null, `the heap grew from ${middleMb.toFixed(1)} to ${endMb.toFixed(1)} MB`);
     }
     print(this.progress());
@@ -177,7 +183,7 @@ class Run {
   /** Sends one request as often as a suspect is repeated, and prints its bytes. */
   async show(k: number): Promise<void> {
     const { print } = this.#options;
-    for (let trial = 0; trial < TRIALS; trial += 1) {
+    for (let trial = 0; trial < trials; trial += 1) {
       const { draft, lane } = this.#drawn(k, trial);
       print(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
       print(bytesOf(draft).toString('latin1').slice(0, 4_000));
@@ -194,32 +200,32 @@ class Run {
 
   async #batch(numbers: readonly number[]): Promise<void> {
     const heldMs = await this.#held(async () => {
-      const lanes = this.#lanes.slice(0, LANES).map(async (lane, nth) => {
-        for (const k of numbers.filter((number) => number % LANES === nth)) {
+      const lanes = this.#lanes.slice(0, laneCount).map(async (lane, nth) => {
+        for (const k of numbers.filter((number) => number % laneCount === nth)) {
           await this.#judge(k, lane, this.#drawn(k).draft);
         }
       });
       await Promise.all(lanes);
     });
-    if (heldMs <= MAX_HELD_MS || !this.#service.isLoopItsOwn) return;
+    if (heldMs <= maxHeldMs || !this.#service.isLoopItsOwn) return;
     for (const k of numbers) await this.#tryAlone(k);
   }
 
   async #tryAlone(k: number): Promise<void> {
-    let leastMs = Infinity;
-    for (let trial = 1; trial <= TRIALS && leastMs > MAX_HELD_MS; trial += 1) {
+    let minMs = Infinity;
+    for (let trial = 1; trial <= trials && minMs > maxHeldMs; trial += 1) {
       const { draft, lane } = this.#drawn(k, trial);
       const heldMs = await this.#held(() => this.#send(lane, draft));
-      leastMs = Math.min(leastMs, heldMs);
+      minMs = Math.min(minMs, heldMs);
     }
-    if (leastMs > MAX_HELD_MS) this.#find(k, `blocks the event loop for ${leastMs.toFixed(1)} ms`);
+    if (minMs > maxHeldMs) this.#find(k, `blocks the event loop for ${minMs.toFixed(1)} ms`);
   }
 
   async #held(work: () => Promise<unknown>): Promise<number> {
     const { server } = this.#service;
     server.watchEventLoop();
     await work();
-    return server.longestDelayMs();
+    return server.maxDelayMs();
   }
 
   async #heapMb(): Promise<number> {
@@ -230,8 +236,8 @@ class Run {
   #drawn(k: number, trial = 0): { draft: Draft; lane: Lane } {
     const { seed } = this.#options;
     const chance = new Chance(hash(`${seed} ${k}`));
-    const lane = this.#lanes[k % LANES];
-    const stranger = this.#lanes[LANES]?.customer;
+    const lane = this.#lanes[k % laneCount];
+    const stranger = this.#lanes[laneCount]?.customer;
     if (!lane || !stranger) throw new Error('no lane');
     const nonce = `f-${seed}-${k}-${trial}`;
     const draft = this.#legal(this.#operation(chance), lane, { chance, nonce });
@@ -243,7 +249,7 @@ class Run {
     const { operations } = this.#contract;
     const drawn = operations[chance.below(operations.length)];
     if (!drawn) throw new Error('no operation');
-    return RARE.has(drawn.id) && chance.happens(0.85) ? this.#operation(chance) : drawn;
+    return rare.has(drawn.id) && chance.happens(0.85) ? this.#operation(chance) : drawn;
   }
 
   #legal(operation: OperationContract, lane: Lane, drawn: Drawn): Draft {
@@ -254,46 +260,46 @@ class Run {
   async #judge(k: number, lane: Lane, draft: Draft): Promise<void> {
     const { executed } = this.#service;
     const before = executed.length;
-    const answer = await this.#send(lane, draft).catch((error: unknown) => {
-      if (!(error instanceof NoAnswer)) throw error;
+    const response = await this.#send(lane, draft).catch((error: unknown) => {
+      if (!(error instanceof NoResponse)) throw error;
       this.#find(k, error.message);
       return null;
     });
     this.#judged += 1;
-    const status = answer ? `${Math.floor(answer.status / 100)}xx` : 'none';
+    const status = response ? `${Math.floor(response.status / 100)}xx` : 'none';
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
     if (this.#options.only !== null)
-      this.#options.print(JSON.stringify(answer?.text)?.slice(0, 2_000));
-    if (!answer) {
+      this.#options.print(JSON.stringify(response?.text)?.slice(0, 2_000));
+    if (!response) {
       if (draft.ending === 'keep') this.#find(k, 'is not answered');
       return;
     }
-    for (const what of this.#oracle.faultsOf(draft, answer)) this.#find(k, what, draft);
+    for (const what of this.#oracle.faultsOf(draft, response)) this.#find(k, what, draft);
     const key = keyOf(draft);
-    const isRefused = answer.status >= 400 && answer.status < 500;
+    const isRefused = response.status >= 400 && response.status < 500;
     const moved = executed.slice(before).filter(({ clientRequestId }) => clientRequestId === key);
     if (isRefused && moved.length > 0)
-      this.#find(k, `${answer.status}, but money has moved`, draft);
+      this.#find(k, `${response.status}, but money has moved`, draft);
     if (moved.length > 1) this.#find(k, 'two payments of one key', draft);
-    if (draft.operation.id === 'logout' && answer.status === 200) await this.#logInAgain(lane);
+    if (draft.operation.id === 'logout' && response.status === 200) await this.#logInAgain(lane);
   }
 
-  async #send(lane: Lane, draft: Draft): Promise<Answer | null> {
+  async #send(lane: Lane, draft: Draft): Promise<RawResponse | null> {
     const { line, customer } = lane;
     const request = {
       bytes: bytesOf(draft),
       ending: draft.ending,
       isHead: draft.method === 'HEAD',
     };
-    const answer = await line.request(request);
-    if (answer && answer.status < 300) learn(customer, draft, answer);
-    return answer;
+    const response = await line.request(request);
+    if (response && response.status < 300) learn(customer, draft, response);
+    return response;
   }
 
   /** The closed session may have been the stranger's. */
   async #logInAgain(own: Lane): Promise<void> {
     const login = this.#contract.operations.find(({ id }) => id === 'login');
-    for (const lane of [own, ...this.#lanes.slice(LANES)]) {
+    for (const lane of [own, ...this.#lanes.slice(laneCount)]) {
       if (login)
         await this.#send(lane, this.#legal(login, lane, { chance: new Chance(1), nonce: 'again' }));
     }
@@ -314,15 +320,15 @@ function keyOf({ headers }: Draft): string {
   return keys.map(([, value]) => value.trim()).join(', ');
 }
 
-const REMEMBERED = 6;
+const remembered = 6;
 
 /** Remembers the data of a success that later requests can name. */
-function learn(customer: Customer, { operation }: Draft, { text }: Answer): void {
+function learn(customer: Customer, { operation }: Draft, { text }: RawResponse): void {
   if (text === '') return;
   const body = JSON.parse(text) as Json;
   const keep = (list: string[], value: unknown): void => {
     if (typeof value === 'string') list.push(value);
-    if (list.length > REMEMBERED) list.shift();
+    if (list.length > remembered) list.shift();
   };
   if (operation.id === 'login') customer.token = String(body['access_token']);
   keep(customer.transactions, body['transaction_id']);

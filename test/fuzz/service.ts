@@ -113,19 +113,19 @@ async function ponte(environment: Record<string, string>, line: string, stdin = 
   if (code !== 0) throw new Error(`ponte ${line}: ${stderr}`);
 }
 
-/** Records the payments that the bank executes, independent of its answers. */
+/** Records the payments that the bank executes, independent of its responses. */
 function watch(bank: Bank): Executed[] {
   const executed: Executed[] = [];
   const pay = bank.pay.bind(bank);
   const known = new Set<string>();
   bank.pay = (token, order) => {
-    const answer = pay(token, order);
-    void Promise.resolve(answer).then(({ outcome }) => {
+    const response = pay(token, order);
+    void Promise.resolve(response).then(({ outcome }) => {
       if (outcome === 'refused' || known.has(order.endToEnd)) return;
       known.add(order.endToEnd);
       executed.push({ clientRequestId: order.clientRequestId, endToEnd: order.endToEnd });
     });
-    return answer;
+    return response;
   };
   return executed;
 }

@@ -34,7 +34,7 @@ type Row = Record<string, unknown>;
 interface Prepared {
   readonly statement: Statement;
   readonly rows: (frame: Frame) => readonly Tuple[];
-  readonly answer: (tuples: readonly Tuple[]) => Row[];
+  readonly respond: (tuples: readonly Tuple[]) => Row[];
 }
 
 const compiler: Compiler = {
@@ -64,7 +64,7 @@ export class MemoryDatabase {
 
   /** @throws Error like that of the driver when PostgreSQL refuses; then there is no change. */
   run(text: string, parameters: readonly unknown[]): Row[] {
-    const { statement, rows, answer } = this.#prepare(text);
+    const { statement, rows, respond } = this.#prepare(text);
     const values = parameters.map((value, place) =>
       fromParameter(statement.parameters[place] ?? 'text', value),
     );
@@ -84,7 +84,7 @@ export class MemoryDatabase {
       session.check();
       for (const table of this.#schema.tables.values()) table.rows.commit();
       for (const [channel, payload] of session.notifications) this.#notified(channel, payload);
-      return answer(tuples);
+      return respond(tuples);
     } catch (error) {
       for (const table of this.#schema.tables.values()) table.rows.rollBack();
       throw error;
@@ -139,7 +139,7 @@ export class MemoryDatabase {
     const scope = new Scope(statement, null);
     const node = statementIn(text);
     const { columns, rows } = compileStatement(node, scope);
-    const prepared = { statement, rows, answer: rowsOf(columns) };
+    const prepared = { statement, rows, respond: rowsOf(columns) };
     this.#prepared.set(text, prepared);
     return prepared;
   }

@@ -1,6 +1,6 @@
 /**
  * The database of a simulation: a model of PostgreSQL in memory, PostgreSQL itself (embedded, or a
- * server), or both, whose answers are compared.
+ * server), or both, whose responses are compared.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Query } from '../../src/db/database.ts';
@@ -51,8 +51,8 @@ export async function memoryEngine({ catalog, notified }: EngineOptions): Promis
 }
 
 function queryOfMemory(memory: MemoryDatabase): Query {
-  return async <Answer>({ text, ...statement }: Statement<Answer>, parameters: unknown) =>
-    runInMemory(memory, text, bindSingle(statement, parameters)) as Answer[];
+  return async <Result>({ text, ...statement }: Statement<Result>, parameters: unknown) =>
+    runInMemory(memory, text, bindSingle(statement, parameters)) as Result[];
 }
 
 function runInMemory(memory: MemoryDatabase, text: string, values: readonly unknown[]): Row[] {
@@ -157,19 +157,19 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
   };
   const compareWith =
     (queryReal: Query): Query =>
-    async <Answer, Parameters>(
-      statement: Statement<Answer, Parameters>,
+    async <Result, Parameters>(
+      statement: Statement<Result, Parameters>,
       parameters: NoInfer<Parameters>,
     ) => {
       const values = bindSingle(statement, parameters);
       const expected = await ended(() => queryReal(statement, parameters) as Promise<Row[]>);
-      const answer = await ended(async () => runInMemory(memory, statement.text, values));
+      const response = await ended(async () => runInMemory(memory, statement.text, values));
       const isOfBatch = isBatch(values);
-      const difference = differenceOf(expected, answer, isOfBatch ? withoutSerials : asItIs);
+      const difference = differenceOf(expected, response, isOfBatch ? withoutSerials : asItIs);
       if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
       if (isOfBatch && queryReal === real.query) await synchronize();
-      if (answer.error) throw answer.error;
-      return answer.rows as Answer[];
+      if (response.error) throw response.error;
+      return response.rows as Result[];
     };
   // A transaction that is rolled back has used sequence numbers all the same.
   const transaction: Transaction = async (work) => {

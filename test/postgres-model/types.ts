@@ -212,7 +212,7 @@ export function driverOf(type: Type): ((value: Value) => unknown) | null {
     case 'interval':
     case 'timestamp':
     case 'record':
-      throw new NotModelled(`an answer of type ${type}`);
+      throw new NotModelled(`a response of type ${type}`);
     default:
       if (!type.endsWith('[]')) return null;
   }

@@ -8,7 +8,7 @@ import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import { refusedChargeKey } from './bank/collections.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
-import type { ChargeAnswer, Charges } from './oracle/charges.ts';
+import type { ChargeResponse, Charges } from './oracle/charges.ts';
 import { nameOf } from './oracle/requests.ts';
 import { readRefusal, type Phone } from './phone.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -56,7 +56,7 @@ export class ChargeClient {
     };
   }
 
-  /** Repeats the request until the answer contains a code, or the user gives up. */
+  /** Repeats the request until the response contains a code, or the user gives up. */
   async fulfil(plan: PlannedCharge): Promise<void> {
     const { scheduler, profile, phone } = this.#options;
     const { chance } = scheduler;
@@ -66,10 +66,11 @@ export class ChargeClient {
       if (chance.happens(profile().impatience / 10)) {
         requests.push(this.request({ ...plan, amountCents: plan.amountCents + 1 }));
       }
-      const answers = await Promise.all(requests);
-      if (answers.some((answer) => answer?.status === 401)) await phone.logIn();
-      const isOver = answers.some(
-        (answer) => answer?.charge && (answer.charge.code || answer.charge.status !== 'PROCESSING'),
+      const responses = await Promise.all(requests);
+      if (responses.some((response) => response?.status === 401)) await phone.logIn();
+      const isOver = responses.some(
+        (response) =>
+          response?.charge && (response.charge.code || response.charge.status !== 'PROCESSING'),
       );
       if (isOver && !chance.happens(0.3)) return;
       await scheduler.sleep(phone.owner, 100 + chance.delayMs(60_000));
@@ -77,7 +78,7 @@ export class ChargeClient {
   }
 
   /** Requests the charge once. */
-  request(plan: PlannedCharge): Promise<ChargeAnswer | null> {
+  request(plan: PlannedCharge): Promise<ChargeResponse | null> {
     const { customer, charges } = this.#options;
     const { key, type, pixKey, amountCents, expirationSeconds: seconds } = plan;
     charges.requested(customer, key, amountCents);
@@ -95,11 +96,11 @@ export class ChargeClient {
       const request = requestFacts(context);
       const reply = await createCharge.run(context, { input, principal, request });
       if (reply.status !== 200) throw new Error(`a charge was answered ${reply.status}`);
-      return answerOf(reply.body);
+      return readChargeResponse(reply.body);
     });
   }
 
-  #viewOrRequest(plan: PlannedCharge): Promise<ChargeAnswer | null> {
+  #viewOrRequest(plan: PlannedCharge): Promise<ChargeResponse | null> {
     const { scheduler, customer, charges } = this.#options;
     const transactionId = charges.transactions.get(nameOf(customer, plan.key));
     if (transactionId === undefined || !scheduler.chance.happens(0.4)) return this.request(plan);
@@ -108,29 +109,29 @@ export class ChargeClient {
       const request = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
-      return answerOf(reply.body);
+      return readChargeResponse(reply.body);
     });
   }
 
   #call(
     key: string,
     what: string,
-    work: (context: Context, token: VerifiedToken) => Promise<ChargeAnswer>,
-  ): Promise<ChargeAnswer | null> {
+    work: (context: Context, token: VerifiedToken) => Promise<ChargeResponse>,
+  ): Promise<ChargeResponse | null> {
     const { scheduler, customer, charges, phone } = this.#options;
     const request = { customer, key, requestedAt: scheduler.taken };
     return phone.request({
       label: `${what} ${nameOf(customer, key)}`,
       describe,
       run: async (context, token) => {
-        const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
-        charges.answered(request, answer);
-        return answer;
+        const response = await work(context, token).catch((error: unknown) => this.#refusal(error));
+        charges.answered(request, response);
+        return response;
       },
     });
   }
 
-  #refusal(error: unknown): ChargeAnswer {
+  #refusal(error: unknown): ChargeResponse {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, charge: null };
     if (!isDatabaseTrouble(error)) this.#options.charges.violated(`a defect: ${String(error)}`);
@@ -144,13 +145,13 @@ interface ChargeBody {
   readonly copy_paste?: string | undefined;
 }
 
-function answerOf(body: ChargeBody): ChargeAnswer {
+function readChargeResponse(body: ChargeBody): ChargeResponse {
   const { transaction_id: transactionId, status, copy_paste: code = null } = body;
   return { status: 200, fields: [], charge: { transactionId, status, code } };
 }
 
-function describe(answer: ChargeAnswer | null): string {
-  if (!answer) return 'by no process';
-  const { status, charge } = answer;
+function describe(response: ChargeResponse | null): string {
+  if (!response) return 'by no process';
+  const { status, charge } = response;
   return [status, charge?.status, charge?.code && 'with its code'].filter(Boolean).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * The app on its customers' phones: it pays and charges, loses answers, repeats requests with the
- * same key, sometimes concurrently, and uses a new key only after a definite answer.
+ * The app on its customers' phones: it pays and charges, loses responses, repeats requests with the
+ * same key, sometimes concurrently, and uses a new key only after a definite response.
  */
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
@@ -20,7 +20,7 @@ import { LookUpClient } from './look-up-client.ts';
 import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
-import { finalOf, nameOf, type Answer, type AppRequest } from './oracle/requests.ts';
+import { finalOf, nameOf, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
@@ -148,7 +148,7 @@ export class Client {
     return listKeys(this.phone, this.customer.name);
   }
 
-  /** Repeats every request: each answer must be the same as before. */
+  /** Repeats every request: each response must be the same as before. */
   async repeatRequests(): Promise<void> {
     for (const plan of this.#plans) {
       if (!this.#leavesOut('send', plan)) await this.#send(plan);
@@ -221,7 +221,7 @@ export class Client {
     await Promise.all(plans.map((one) => this.#pursue(one)));
   }
 
-  /** Repeats the request until the answer is definite, or the user gives up. */
+  /** Repeats the request until the response is definite, or the user gives up. */
   async #pursue(plan: PlannedPayment): Promise<void> {
     const { scheduler, profile, otherChannels, sharesKeys } = this.#options;
     const { chance } = scheduler;
@@ -229,22 +229,25 @@ export class Client {
     // A payment of another customer with the same key might be older than the event.
     if (!sharesKeys) await otherChannels.before(plan);
     for (let round = 0; round < maxRounds; round += 1) {
-      const answers = await this.#round(plan);
-      if (answers.some((answer) => answer?.status === 401) || chance.happens(profile().renewals)) {
+      const responses = await this.#round(plan);
+      if (
+        responses.some((response) => response?.status === 401) ||
+        chance.happens(profile().renewals)
+      ) {
         await this.phone.logIn();
       }
-      const final = answers.find((answer) => answer && finalOf(answer));
+      const final = responses.find((response) => response && finalOf(response));
       if (final && finalOf(final) === 'FAILED' && chance.happens(0.3)) {
         return this.#fulfil(this.#planPayment(plan.amountCents));
       }
-      // Some apps repeat the request after a final answer.
+      // Some apps repeat the request after a final response.
       if (final && !chance.happens(0.2)) return;
       if (chance.happens(this.#logOuts)) await this.phone.logOut();
       await scheduler.sleep(this.owner, 100 + chance.delayMs(60_000));
     }
   }
 
-  async #round(plan: PlannedPayment): Promise<(Answer | null)[]> {
+  async #round(plan: PlannedPayment): Promise<(AppResponse | null)[]> {
     const { scheduler, profile, customer, oracle } = this.#options;
     const { chance } = scheduler;
     const id = oracle.transactions.get(nameOf(customer, plan.key));
@@ -257,7 +260,7 @@ export class Client {
     return Promise.all(requests);
   }
 
-  #send(plan: PlannedPayment): Promise<Answer | null> {
+  #send(plan: PlannedPayment): Promise<AppResponse | null> {
     const { customer, oracle, send, lookUps } = this.#options;
     const { key, pixKey, amountCents, lookUp } = plan;
     oracle.requested(customer, key, amountCents);
@@ -282,7 +285,7 @@ export class Client {
     });
   }
 
-  #view({ key }: PlannedPayment, transactionId: string): Promise<Answer | null> {
+  #view({ key }: PlannedPayment, transactionId: string): Promise<AppResponse | null> {
     const { scheduler, customer, oracle } = this.#options;
     const headers = scheduler.chance.happens(0.5) ? { Prefer: 'wait=20' } : {};
     return this.#call(key, 'view', async (context, token) => {
@@ -302,23 +305,23 @@ export class Client {
   #call(
     key: string,
     what: string,
-    work: (context: Context, token: VerifiedToken) => Promise<Answer>,
-  ): Promise<Answer | null> {
+    work: (context: Context, token: VerifiedToken) => Promise<AppResponse>,
+  ): Promise<AppResponse | null> {
     const { scheduler, customer, oracle } = this.#options;
     const request: AppRequest = { customer, key, requestedAt: scheduler.taken };
     return this.phone.request({
       label: `${what} ${nameOf(customer, key)}`,
       describe,
-      // The oracle compares each answer with the ledger at once.
+      // The oracle compares each response with the ledger at once.
       run: async (context, token) => {
-        const answer = await work(context, token).catch((error: unknown) => this.#refusal(error));
-        oracle.answered(request, answer);
-        return answer;
+        const response = await work(context, token).catch((error: unknown) => this.#refusal(error));
+        oracle.answered(request, response);
+        return response;
       },
     });
   }
 
-  #refusal(error: unknown): Answer {
+  #refusal(error: unknown): AppResponse {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, pix: null };
     if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
@@ -337,7 +340,7 @@ async function completeRefusal(
   throw (await sendPix.completeRefusal?.(context, { error, ...call })) ?? error;
 }
 
-function describe(answer: Answer | null): string {
-  if (!answer) return 'by no process';
-  return [answer.status, answer.pix?.status, answer.outcome].filter(Boolean).join(' ');
+function describe(response: AppResponse | null): string {
+  if (!response) return 'by no process';
+  return [response.status, response.pix?.status, response.outcome].filter(Boolean).join(' ');
 }

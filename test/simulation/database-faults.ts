@@ -16,7 +16,7 @@ export function writes(text: string): boolean {
   return isWriter;
 }
 
-/** The error that a process gets instead of an answer, in the driver's words. */
+/** The error that a process gets instead of a response, in the driver's words. */
 export class DatabaseFault extends Error {
   readonly code: string | undefined;
 
@@ -36,7 +36,7 @@ export class DatabaseFault extends Error {
 export interface StatementFate {
   /** Whether the server executes it, `lateMs` after the process has given it up. */
   readonly isDone: boolean;
-  /** The error that the process gets; null: it gets the answer. */
+  /** The error that the process gets; null: it gets the response. */
   readonly error: DatabaseFault | null;
   readonly late?: { readonly givenUpAfterMs: number; readonly lateMs: number };
 }
@@ -71,7 +71,7 @@ const doneBefore = 0.3;
 /** The SQLSTATEs of refused statements, which are rolled back (PostgreSQL, appendix A). */
 const refusals = ['40P01', '55P03', '57014', '40001', '53300', '57P01'] as const;
 
-/** The driver's time-outs for an answer, one for each of the service's two pools. */
+/** The driver's time-outs for a response, one for each of the service's two pools. */
 const readTimeoutsMs = [8_000, 35_000] as const;
 
 /** The longest delay of a statement whose connection was closed. */

@@ -15,7 +15,7 @@ export interface FaultProfile {
   /** The next timer fires although steps are waiting. */
   readonly stalls: number;
   readonly order: Order;
-  /** A request of the app or its answer is lost. */
+  /** A request of the app or its response is lost. */
   readonly lostMessages: number;
   /** The app sends a second request concurrently. */
   readonly impatience: number;

@@ -37,7 +37,7 @@ const states = {
   },
   success_receipts: {
     on: true,
-    description: 'the answer to a payment says SUCCESS when it is only accepted',
+    description: 'the response to a payment says SUCCESS when it is only accepted',
   },
   status_numbers: {
     on: true,
@@ -79,7 +79,7 @@ const states = {
     description:
       "a receipt names neither of our ids, and keys are unique in the company: another's fits",
   },
-  unlisted_answers: {
+  unlisted_responses: {
     on: true,
     description: 'a payment, executed or not, is answered in a form that is in no list',
   },

@@ -88,8 +88,8 @@ test('the seeds cover the faults and operations that they are chosen for', () =>
     'payments resolved as failed',
   ];
   const unlisted = [
-    'unlisted answers, executed',
-    'unlisted answers, not executed',
+    'unlisted responses, executed',
+    'unlisted responses, not executed',
     'false refusals',
     'corrections of SEND',
     'events with an unlisted code',

@@ -9,7 +9,7 @@ import { requestFacts } from './service.ts';
 
 /** @returns whether the app has received the list. */
 export async function listKeys(phone: Phone, name: string): Promise<boolean> {
-  const answer = await phone.request({
+  const response = await phone.request({
     label: `list of the keys of ${name}`,
     describe: (one) => (one ? String(one.status) : 'by no process'),
     run: (context, token) =>
@@ -17,8 +17,8 @@ export async function listKeys(phone: Phone, name: string): Promise<boolean> {
         status: readRefusal(error)?.status ?? 503,
       })),
   });
-  if (answer?.status === 401) await phone.logIn();
-  return answer?.status === 200;
+  if (response?.status === 401) await phone.logIn();
+  return response?.status === 200;
 }
 
 async function run(context: Context, token: VerifiedToken): Promise<{ status: number }> {

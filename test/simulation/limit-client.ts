@@ -10,13 +10,13 @@ import { requestFacts } from './service.ts';
 
 export type { LimitChange };
 
-/** Requests a change once: whether it is made does not depend on the answer. */
+/** Requests a change once: whether it is made does not depend on the response. */
 export async function changeOwnLimits(
   phone: Phone,
   name: string,
   body: LimitChange,
 ): Promise<void> {
-  const answer = await phone.request({
+  const response = await phone.request({
     label: `change of the limits of ${name}`,
     describe: (one) => (one ? String(one.status) : 'by no process'),
     run: (context, token) =>
@@ -24,7 +24,7 @@ export async function changeOwnLimits(
         status: readRefusal(error)?.status ?? 503,
       })),
   });
-  if (answer?.status === 401) await phone.logIn();
+  if (response?.status === 401) await phone.logIn();
 }
 
 async function run(

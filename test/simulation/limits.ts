@@ -73,7 +73,7 @@ export class LimitCheck {
     const { day, night } = this.#options.limits;
     if ((day === null && night === null) || !name.startsWith(reserving)) return;
     for (const row of written as unknown as readonly SentRow[]) {
-      // The statement finds its own row if it is repeated after a lost answer.
+      // The statement finds its own row if it is repeated after a lost response.
       if (!this.#stored.has(row.id)) await this.#check(row);
       this.#stored.add(row.id);
     }

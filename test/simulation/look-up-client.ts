@@ -22,7 +22,7 @@ export interface LookUpClientOptions {
   readonly violated: (text: string) => void;
 }
 
-interface Answer {
+interface LookUpResponse {
   readonly status: number;
   readonly lookUp: ReceivedLookUp | null;
 }
@@ -37,7 +37,7 @@ const otherLookUps = 0.25;
 
 /** How likely the user waits for minutes: a look-up is fresh for five minutes. */
 const longPauses = 0.15;
-const longestPauseMs = 20 * 60_000;
+const maxPauseMs = 20 * 60_000;
 
 export class LookUpClient {
   readonly #options: LookUpClientOptions;
@@ -46,22 +46,19 @@ export class LookUpClient {
     this.#options = options;
   }
 
-  /** @returns the look-up to pay with; null: none, or its answer was lost. */
+  /** @returns the look-up to pay with; null: none, or its response was lost. */
   async confirm(pixKey: string): Promise<ReceivedLookUp | null> {
     const { scheduler, confirmations, phone } = this.#options;
     const { chance } = scheduler;
     if (!chance.happens(confirmations)) return null;
     const other = chance.happens(otherLookUps) ? this.#otherLookUp(pixKey) : null;
     if (other) return other;
-    const answer = await this.#lookUp(pixKey);
-    if (answer?.status === 401) await phone.logIn();
-    if (!answer?.lookUp) return null;
+    const response = await this.#lookUp(pixKey);
+    if (response?.status === 401) await phone.logIn();
+    if (!response?.lookUp) return null;
     const isLong = chance.happens(longPauses);
-    await scheduler.sleep(
-      phone.owner,
-      isLong ? chance.below(longestPauseMs) : chance.delayMs(30_000),
-    );
-    return answer.lookUp;
+    await scheduler.sleep(phone.owner, isLong ? chance.below(maxPauseMs) : chance.delayMs(30_000));
+    return response.lookUp;
   }
 
   /** An earlier look-up of any user and any key; mostly of this key. */
@@ -73,18 +70,18 @@ export class LookUpClient {
     return first ? scheduler.chance.pick([first, ...others]) : null;
   }
 
-  #lookUp(pixKey: string): Promise<Answer | null> {
+  #lookUp(pixKey: string): Promise<LookUpResponse | null> {
     const { customer, phone, lookUps, scheduler } = this.#options;
     return phone.request({
       label: `look-up for ${customer.name}`,
-      describe: (answer) => (answer ? String(answer.status) : 'by no process'),
+      describe: (response) => (response ? String(response.status) : 'by no process'),
       run: async (context, token) => {
-        const answer = await this.#run(context, { token, pixKey }).catch((error: unknown) =>
+        const response = await this.#run(context, { token, pixKey }).catch((error: unknown) =>
           this.#refusal(error),
         );
-        scheduler.count(`look-up answered ${answer.status}`);
-        if (answer.lookUp) lookUps.receive(answer.lookUp);
-        return answer;
+        scheduler.count(`look-up answered ${response.status}`);
+        if (response.lookUp) lookUps.receive(response.lookUp);
+        return response;
       },
     });
   }
@@ -92,7 +89,7 @@ export class LookUpClient {
   async #run(
     context: Context,
     { token, pixKey }: { readonly token: VerifiedToken; readonly pixKey: string },
-  ): Promise<Answer> {
+  ): Promise<LookUpResponse> {
     const principal = await findPrincipal(context, token);
     if (!principal) throw new AppError('UNAUTHENTICATED');
     const input = { path: {}, query: {}, headers: {}, body: { pix_key: pixKey } };
@@ -104,7 +101,7 @@ export class LookUpClient {
     return { status: 200, lookUp: { customer, pixKey, id, expiresAtMs: Date.parse(expiresAt) } };
   }
 
-  #refusal(error: unknown): Answer {
+  #refusal(error: unknown): LookUpResponse {
     const refusal = readRefusal(error);
     if (refusal) return { status: refusal.status, lookUp: null };
     if (!isDatabaseTrouble(error)) this.#options.violated(`a defect: ${String(error)}`);

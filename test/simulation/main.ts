@@ -22,7 +22,7 @@
  *     npm run simulate -- --mutants --doubts      also the mutants that have a reason to survive
  *     npm run simulate -- --scenes                rewrites strength/scenes.json
  *     npm run simulate -- --engine embedded       on the embedded database
- *     npm run simulate -- --engine both           on both, whose answers are compared
+ *     npm run simulate -- --engine both           on both, whose responses are compared
  *
  * It exits with 1 when a seed fails, and prints that seed and the steps before its failure.
  */

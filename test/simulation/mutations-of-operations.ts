@@ -33,7 +33,7 @@ function replacing(original: Statement, change: (text: string) => string): Devia
 }
 
 /** Changes the result of a statement, or does not execute it at all. */
-function answering(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
+function responding(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
   return {
     db: (db) =>
       intercepted(db, (run) => async (statement, parameters) => {
@@ -97,7 +97,7 @@ const slowDirectory: NonNullable<Deviation['provider']> = (provider, clock) => (
 export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a received PIX is attributed although an identifier disagrees',
-    deviation: answering(findPayees, (rows) => rows.map((row) => ({ ...row, agrees: true }))),
+    deviation: responding(findPayees, (rows) => rows.map((row) => ({ ...row, agrees: true }))),
   },
   {
     name: 'a blocked account keeps paying',
@@ -110,10 +110,10 @@ export const mutationsOfOperations: readonly Mutation[] = [
   },
   {
     name: 'a contradiction is not recorded',
-    deviation: answering(transactionStatements.storeAnomaly, () => null),
+    deviation: responding(transactionStatements.storeAnomaly, () => null),
   },
-  { name: 'a received PIX is not recorded', deviation: answering(recordReceived, () => null) },
-  { name: 'a refund is not recorded', deviation: answering(recordRefund, () => null) },
+  { name: 'a received PIX is not recorded', deviation: responding(recordReceived, () => null) },
+  { name: 'a refund is not recorded', deviation: responding(recordRefund, () => null) },
   {
     name: 'a refund beyond the payment is recorded',
     deviation: replacing(recordRefund, (text) =>
@@ -133,12 +133,12 @@ export const mutationsOfOperations: readonly Mutation[] = [
   },
   {
     name: 'an expired charge stays open',
-    deviation: answering(sweepStatements.findExpired, () => null),
+    deviation: responding(sweepStatements.findExpired, () => null),
   },
   { name: 'a timed-out step to PAYING is not awaited', deviation: lateStepNotAwaited },
   {
     name: 'a log-out does not end the session',
-    deviation: answering(sessionStatements.end, () => null),
+    deviation: responding(sessionStatements.end, () => null),
   },
   {
     name: 'retention empties unsettled events',

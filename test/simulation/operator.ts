@@ -32,7 +32,7 @@ export interface OperatorOptions {
 /** The possible numbers of actions of the operator in one history. */
 const counts = [0, 0, 2, 5, 12] as const;
 
-const longestPauseMs = 240_000;
+const maxPauseMs = 240_000;
 
 /** How often the operator tries again, and the pause between two tries. */
 const maxTries = 200;
@@ -68,7 +68,7 @@ export class Operator {
     const { scheduler } = this.#options;
     const { chance } = scheduler;
     for (let left = chance.pick(counts); left > 0; left -= 1) {
-      await scheduler.sleep(this.owner, 10 + chance.delayMs(longestPauseMs));
+      await scheduler.sleep(this.owner, 10 + chance.delayMs(maxPauseMs));
       await chance.pick([this.#resolve, this.#resolve, this.#replay, this.#replay, this.#block])();
       if (chance.happens(0.4)) await this.unblockAll();
     }

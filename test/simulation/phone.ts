@@ -1,5 +1,5 @@
 /**
- * A customer's phone: it sends requests to any live process, loses some requests and answers, and
+ * A customer's phone: it sends requests to any live process, loses some requests and responses, and
  * knows the banking session of its token.
  */
 import type { Context } from '../../src/context/context.ts';
@@ -24,16 +24,16 @@ export interface PhoneOptions {
 }
 
 /** A request of the app. */
-interface PhoneRequest<Answer extends { readonly status: number }> {
+interface PhoneRequest<Response extends { readonly status: number }> {
   /** For the trace. */
   readonly label: string;
-  run(context: Context, token: VerifiedToken): Promise<Answer>;
-  /** Describes the answer for the trace. */
-  describe(answer: Answer | null): string;
+  run(context: Context, token: VerifiedToken): Promise<Response>;
+  /** Describes the response for the trace. */
+  describe(response: Response | null): string;
 }
 
 /** The app waits 2 s plus up to this: sometimes longer than a send with all its attempts takes. */
-const longestPatienceMs = 30_000;
+const maxPatienceMs = 30_000;
 
 export class Phone {
   readonly owner: Owner;
@@ -48,17 +48,17 @@ export class Phone {
     this.owner = { name: options.customer.name };
   }
 
-  /** @returns the answer, or null when none arrives in time. */
-  async request<Answer extends { readonly status: number }>(
-    request: PhoneRequest<Answer>,
-  ): Promise<Answer | null> {
+  /** @returns the response, or null when none arrives in time. */
+  async request<Response extends { readonly status: number }>(
+    request: PhoneRequest<Response>,
+  ): Promise<Response | null> {
     const { scheduler } = this.#options;
-    const patienceMs = 2_000 + scheduler.chance.below(longestPatienceMs);
-    const noAnswer = Promise.withResolvers<null>();
-    const cancel = scheduler.after(this.owner, patienceMs, () => noAnswer.resolve(null));
-    const answer = await Promise.race([this.#exchange(request), noAnswer.promise]);
+    const patienceMs = 2_000 + scheduler.chance.below(maxPatienceMs);
+    const noResponse = Promise.withResolvers<null>();
+    const cancel = scheduler.after(this.owner, patienceMs, () => noResponse.resolve(null));
+    const response = await Promise.race([this.#exchange(request), noResponse.promise]);
     cancel();
-    return answer;
+    return response;
   }
 
   /**
@@ -101,11 +101,11 @@ export class Phone {
     );
   }
 
-  async #exchange<Answer extends { readonly status: number }>({
+  async #exchange<Response extends { readonly status: number }>({
     label,
     run,
     describe,
-  }: PhoneRequest<Answer>): Promise<Answer | null> {
+  }: PhoneRequest<Response>): Promise<Response | null> {
     const { scheduler, profile, processes } = this.#options;
     await scheduler.hop(this.owner, `${label} is on its way`);
     const service = processes.pick();
@@ -113,12 +113,12 @@ export class Phone {
     scheduler.note(`${label} reaches ${service.name}`);
     const { sessionId } = this;
     const isEnded = this.#ended.has(sessionId);
-    const answer = await service
+    const response = await service
       .serve((context) => run(context, this.#token(context, sessionId)))
       .catch(() => null);
-    if (isEnded && answer?.status === 200) this.#options.servedAfterLogOut();
-    await scheduler.hop(this.owner, `${label} is answered ${describe(answer)}`);
-    return answer && scheduler.chance.happens(profile().lostMessages / 2) ? lost() : answer;
+    if (isEnded && response?.status === 200) this.#options.servedAfterLogOut();
+    await scheduler.hop(this.owner, `${label} is answered ${describe(response)}`);
+    return response && scheduler.chance.happens(profile().lostMessages / 2) ? lost() : response;
   }
 
   /** @param sessionId the session of the token in the request, which may have waited for long. */
@@ -133,7 +133,7 @@ export class Phone {
   }
 }
 
-/** A lost message has no answer: the app only notices the time-out. */
+/** A lost message has no response: the app only notices the time-out. */
 function lost(): Promise<never> {
   return new Promise(() => undefined);
 }

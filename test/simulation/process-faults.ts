@@ -11,11 +11,11 @@ export interface ProcessFaultsOptions {
 const freezesMs = [3_000, 30_000, 150_000, 600_000] as const;
 
 /** If clocks jump, the limit of their offset is at least this. */
-const leastJumpMs = 60_000;
+const minJumpMs = 60_000;
 
 /** The largest clock skew of a process, in milliseconds. */
 export function maxClockSkewMs({ clockSkewMs, clockJumps }: FaultProfile): number {
-  return clockJumps > 0 ? Math.max(leastJumpMs, clockSkewMs) : clockSkewMs;
+  return clockJumps > 0 ? Math.max(minJumpMs, clockSkewMs) : clockSkewMs;
 }
 
 export class ProcessFaults {

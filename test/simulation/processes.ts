@@ -15,7 +15,7 @@ export interface ProcessesOptions {
 }
 
 /** The longest pauses before a restart: after the last one the process's open work is stale. */
-const longestAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
+const maxAwayMs = [2_000, 2_000, 20_000, 200_000] as const;
 
 /** The delay before a process that could not start is started again. */
 const restartMs = 5_000;
@@ -104,7 +104,7 @@ export class Processes {
     scheduler.count('deaths');
     scheduler.note(`${owner.name} dies`);
     const { chance } = scheduler;
-    this.#end(owner, service, chance.delayMs(chance.pick(longestAwayMs)));
+    this.#end(owner, service, chance.delayMs(chance.pick(maxAwayMs)));
   }
 
   #end(owner: Owner, service: Service, awayMs: number): void {

@@ -105,7 +105,7 @@ export class ProviderSide {
     this.#later(delayMs, 'a key gets another owner', () => this.directory.move(key));
   }
 
-  /** The scheduler picks the step that settles a payment, possibly before its answer. */
+  /** The scheduler picks the step that settles a payment, possibly before its response. */
   #settleLater(payment: Payment): void {
     const { scheduler, policy, names } = this.#options;
     const delayMs = scheduler.chance.delayMs(policy.slowestSettlementMs);

@@ -11,7 +11,7 @@ export function plainName({ name }: Pick<Statement, 'name'>): string {
 }
 
 /** A round trip that was executed. */
-interface Answered {
+interface RoundTrip {
   readonly statement: Pick<Statement, 'name'>;
   /** The parameters of each call. */
   readonly calls: readonly CallParameters[];
@@ -45,14 +45,14 @@ export class Races {
   }
 
   /** @returns the rows as the process gets them. */
-  answer(answered: Answered, rows: readonly Row[]): Row[] {
-    const { statement, calls } = answered;
+  respond(trip: RoundTrip, rows: readonly Row[]): Row[] {
+    const { statement, calls } = trip;
     const name = plainName(statement);
     const race = racing[name];
     if (!race) return this.#inAnyOrder(name, rows);
     return calls.flatMap((parameters, index) => {
       const own = rows.filter(({ ordinal }) => Number(ordinal) === index + 1);
-      const isLost = this.#isLost(race.keyOf(parameters), answered.requestedAt, own);
+      const isLost = this.#isLost(race.keyOf(parameters), trip.requestedAt, own);
       return isLost ? race.lost(own) : own;
     });
   }
@@ -77,7 +77,7 @@ export class Races {
 
 interface Racing {
   keyOf(parameters: CallParameters): string;
-  /** The answer to the statement that lost the race. */
+  /** The response to the statement that lost the race. */
   lost(rows: readonly Row[]): Row[];
 }
 

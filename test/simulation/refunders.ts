@@ -27,7 +27,7 @@ export interface RefundersOptions {
 const slowestRefundMs = 240_000;
 
 /** The bank reports no later expiry: the sweep has to find it. */
-const longestExpiryMs = 300_000;
+const maxExpiryMs = 300_000;
 
 const refundIspb = '99999005';
 
@@ -70,7 +70,7 @@ export class Refunders {
     const { chance } = scheduler;
     const { expiresAtMs } = charge;
     const delayMs = expiresAtMs === null ? Infinity : expiresAtMs - scheduler.nowMs;
-    if (delayMs > longestExpiryMs || !chance.happens(0.7)) return;
+    if (delayMs > maxExpiryMs || !chance.happens(0.7)) return;
     later(delayMs, `${charge.bankId} expires`, () => this.#expire(charge));
   }
 

@@ -1,8 +1,9 @@
 /**
  * The scheduler of a simulation. Everything that leaves or reaches a process (a statement to the
- * database, a call to the bank, an answer, a notification, a timer) is a step that waits here until
- * the scheduler picks it. It runs one step at a time to its end, waits until the work that the step
- * has started is idle, and picks the next one. So the seed determines the order of all events.
+ * database, a call to the bank, a response, a notification, a timer) is a step that waits here
+ * until the scheduler picks it. It runs one step at a time to its end, waits until the work that
+ * the step has started is idle, and picks the next one. So the seed determines the order of all
+ * events.
  */
 import { nextTurn, type Clock } from '../../src/clock.ts';
 import { runZeroTimersAtNextTurn } from '../support/zero-timers.ts';

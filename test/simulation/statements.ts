@@ -1,7 +1,7 @@
 /**
  * The database as one process of a simulation sees it. The service's own code batches concurrent
  * calls of a statement; each round trip is a step, which the store executes alone and to its end.
- * Answers can get lost, and so can statements.
+ * Responses can get lost, and so can statements.
  */
 import type { Database, Query } from '../../src/db/database.ts';
 import {
@@ -58,7 +58,7 @@ interface StatementRequest {
   readonly sent: readonly unknown[];
   /** The step at which it was sent. */
   readonly requestedAt: number;
-  readonly answer: PromiseWithResolvers<Row[]>;
+  readonly response: PromiseWithResolvers<Row[]>;
 }
 
 /** A statement without the names of its parameters: its values are sent. */
@@ -169,10 +169,10 @@ export class Statements {
     }
   }
 
-  #request(request: Omit<StatementRequest, 'requestedAt' | 'answer'>): Promise<Row[]> {
+  #request(request: Omit<StatementRequest, 'requestedAt' | 'response'>): Promise<Row[]> {
     const { scheduler, kind } = this.#options;
-    const answer = Promise.withResolvers<Row[]>();
-    const whole: StatementRequest = { ...request, requestedAt: scheduler.taken, answer };
+    const response = Promise.withResolvers<Row[]>();
+    const whole: StatementRequest = { ...request, requestedAt: scheduler.taken, response };
     const { length } = request.calls;
     if (length > 1) scheduler.count(`batches of ${sizeClass(length)} calls`);
     scheduler.submit({
@@ -182,7 +182,7 @@ export class Statements {
       run: () => this.#arrive(whole),
       outlives: () => kind === 'postgresql' && scheduler.chance.happens(executedAfterDeath),
     });
-    return answer.promise;
+    return response.promise;
   }
 
   async #arrive(request: StatementRequest): Promise<string> {
@@ -197,9 +197,9 @@ export class Statements {
     if (late) return this.#giveUp(request, { ...late, error });
     const result = isDone ? await this.#runOrRefuse(request) : { rows: [], summary: 'not done' };
     const { rows, summary } = result;
-    // A process that has died meanwhile does not receive the answer.
+    // A process that has died meanwhile does not receive the response.
     if (scheduler.isBuried(request.owner)) return `${summary}, its process has died`;
-    this.#reply(request, error ?? rows);
+    this.#sendBack(request, error ?? rows);
     return error ? `${summary}, ${error.message}` : summary;
   }
 
@@ -217,8 +217,8 @@ export class Statements {
         const sent = bindSingle(statement, parameters);
         const calls = callsOf(statement, parameters);
         const request = { owner, statement: toSend(statement), calls, sent, requestedAt };
-        const answer = Promise.withResolvers<Row[]>();
-        return (await this.#run({ ...request, answer }, unit)).rows;
+        const response = Promise.withResolvers<Row[]>();
+        return (await this.#run({ ...request, response }, unit)).rows;
       };
       const transaction: Database = {
         ...inStore,
@@ -278,7 +278,7 @@ export class Statements {
     }: NonNullable<StatementFate['late']> & Pick<StatementFate, 'error'>,
   ): string {
     const { scheduler } = this.#options;
-    scheduler.after(request.owner, givenUpAfterMs, () => request.answer.reject(error));
+    scheduler.after(request.owner, givenUpAfterMs, () => request.response.reject(error));
     const run = async (): Promise<string> =>
       request.requestedAt <= this.#failedOverAt
         ? 'not done'
@@ -289,15 +289,15 @@ export class Statements {
     return 'on its way';
   }
 
-  /** A frozen process reads the answer when it wakes up. */
-  #reply({ owner, answer }: StatementRequest, result: Row[] | Error): void {
+  /** A frozen process reads the response when it wakes up. */
+  #sendBack({ owner, response }: StatementRequest, result: Row[] | Error): void {
     const { scheduler } = this.#options;
     const run = (): void => {
-      if (result instanceof Error) answer.reject(result);
-      else answer.resolve(result);
+      if (result instanceof Error) response.reject(result);
+      else response.resolve(result);
     };
     if (!scheduler.isFrozen(owner)) return run();
-    scheduler.submit({ owner, label: `${owner.name} reads an answer of the database`, run });
+    scheduler.submit({ owner, label: `${owner.name} reads a response of the database`, run });
   }
 
   /**
@@ -311,7 +311,7 @@ export class Statements {
     const observe = (): Promise<void> => this.#observe(request, rows, written);
     if (unit) unit.observations.push(observe);
     else await observe();
-    const answered = this.#races.answer(request, rows);
+    const answered = this.#races.respond(request, rows);
     return { rows: answered, summary: this.#describe(written.length > 0 ? written : answered) };
   }
 

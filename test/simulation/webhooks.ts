@@ -37,7 +37,7 @@ export interface WebhooksOptions {
 }
 
 const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 
 /** The number of old events that are posted again. */
 const oldEvents = 4;
@@ -225,7 +225,7 @@ export class Webhooks {
         scheduler.note(`the provider gives up: ${summary}`);
         scheduler.count('notices given up');
       } else {
-        await scheduler.sleep(this.owner, Math.min(longestRetryMs, firstRetryMs * 2 ** tries));
+        await scheduler.sleep(this.owner, Math.min(maxRetryMs, firstRetryMs * 2 ** tries));
       }
     }
   }

@@ -21,7 +21,7 @@ export interface TestApp extends App {
   /** The log: each line is a JSON object. */
   readonly logLines: readonly string[];
   /** Calls an endpoint under /api/v1. */
-  call(path: string, request?: TestRequest): Promise<TestAnswer>;
+  call(path: string, request?: TestRequest): Promise<TestResponse>;
   /** Runs a statement with the service's role, for state that HTTP does not show. */
   rows<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement as the owner of the schema, for what the service's role may not do. */
@@ -38,7 +38,7 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Bodies have many shapes: the assertions of a test state the shape. */
@@ -140,10 +140,10 @@ function capturedLog(lines: string[]): Log {
   });
 }
 
-async function call(url: string, path: string, request: TestRequest): Promise<TestAnswer> {
+async function call(url: string, path: string, request: TestRequest): Promise<TestResponse> {
   const { token, key, body } = request;
   const asIs = typeof body === 'string' || Buffer.isBuffer(body);
-  const answer = await fetch(`${url}/api/v1${path}`, {
+  const response = await fetch(`${url}/api/v1${path}`, {
     method: request.method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -153,7 +153,11 @@ async function call(url: string, path: string, request: TestRequest): Promise<Te
     },
     ...(body !== undefined && { body: asIs ? (body as string) : JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
 }

@@ -18,7 +18,7 @@ interface Timer {
 }
 
 /** The event-loop turns that pending work gets: more than any chain of promises here needs. */
-const TURNS = 5;
+const turns = 5;
 
 /**
  * Creates a clock that moves only by `advance`.
@@ -59,7 +59,7 @@ function nextDue(timers: ReadonlySet<Timer>, untilMs: number): Timer | null {
 }
 
 async function comeToRest(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < turns; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -24,7 +24,7 @@ export interface Collector {
   /** The requests to other paths than /v1/traces. */
   readonly events: readonly Received[];
   readonly authorizations: readonly (string | undefined)[];
-  /** The status of its answers. */
+  /** The status of its responses. */
   status: number;
   spans(): CollectedSpan[];
   serviceNames(): (string | number | boolean | undefined)[];

@@ -49,7 +49,7 @@ function textOf(stream: PassThrough): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** Types each answer only after its question: a prompt discards earlier input. */
+/** Types each text only after its question: a prompt discards earlier input. */
 function type(typing: NonNullable<Typed['typing']>, input: PassThrough, errors: PassThrough): void {
   const left = [...typing];
   let seen = '';

@@ -14,7 +14,7 @@ export interface DatabaseProxy {
   /**
    * Cuts when a client sends this text.
    * @param side `before`: the server does not receive the text; `after`: the server commits the
-   *   statement, and its answer is lost.
+   *   statement, and its response is lost.
    * @returns a promise that resolves when the connections are broken.
    */
   cutAt(text: string, side: CutSide): Promise<void>;
@@ -45,8 +45,8 @@ interface Line {
   /** The client's first bytes, which contain the application name. */
   startup: string;
   isSilent: boolean;
-  /** Whether the next answer to the client must be lost. */
-  losesAnswer: boolean;
+  /** Whether the next response to the client must be lost. */
+  losesResponse: boolean;
 }
 
 /**
@@ -87,9 +87,9 @@ export async function startDatabaseProxy(
   // Half-open sockets: when one side ends, the proxy does not end the other side by itself.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (refusal !== null) {
-      const answer = fatalError(refusal);
+      const response = fatalError(refusal);
       keep(client);
-      client.once('data', () => client.end(answer));
+      client.once('data', () => client.end(response));
       return;
     }
     const upstream = connect({
@@ -97,7 +97,7 @@ export async function startDatabaseProxy(
       host: target.hostname,
       allowHalfOpen: true,
     });
-    const line: Line = { startup: '', isSilent: false, losesAnswer: false };
+    const line: Line = { startup: '', isSilent: false, losesResponse: false };
     lines.add(line);
     for (const end of ['end', 'close']) client.on(end, () => lines.delete(line));
     for (const [from, to] of [
@@ -159,9 +159,9 @@ class CutPoint {
     const { text, side } = this.#next;
     const isSent = isFromClient && bytes.includes(text);
     if (side === 'before') return isSent;
-    line.losesAnswer ||= isSent;
+    line.losesResponse ||= isSent;
     const end = bytes.subarray(-readyForQuery.length);
-    return !isFromClient && line.losesAnswer && end.equals(readyForQuery);
+    return !isFromClient && line.losesResponse && end.equals(readyForQuery);
   }
 
   async reach(cut: () => Promise<void>): Promise<void> {

@@ -38,9 +38,9 @@ export async function givenUser(
 
 /** Logs a user in over HTTP. @returns the access token. */
 export async function logIn(app: TestApp, email: string): Promise<string> {
-  const answer = await app.call('/auth/login', { body: { email, password } });
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return answer.body.access_token;
+  const response = await app.call('/auth/login', { body: { email, password } });
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  return response.body.access_token;
 }
 
 /** Creates a user and logs in; the simulated bank reports a complete account. */

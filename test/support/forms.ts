@@ -1,8 +1,8 @@
 /** Multipart forms as bytes, so that tests can also send forms that no client would. */
 
-export const BOUNDARY = '----ponte-test-boundary';
+export const formBoundary = '----ponte-test-boundary';
 
-export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+export const formType = `multipart/form-data; boundary=${formBoundary}`;
 
 export interface Part {
   readonly name: string;
@@ -23,7 +23,7 @@ export function fieldPart(content: string, name = 'tipo_documento'): Part {
 
 /** A complete form, with its closing boundary. */
 export function formOf(...parts: readonly Part[]): Buffer {
-  return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${BOUNDARY}--\r\n`)]);
+  return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${formBoundary}--\r\n`)]);
 }
 
 /** A part with the boundary before it and the line break after it. */
@@ -36,6 +36,6 @@ export function partHead({ name, filename = null, type }: Omit<Part, 'content'>)
   const file = filename === null ? '' : `; filename="${filename}"`;
   const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
   return Buffer.from(
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n${typeLine}\r\n`,
+    `--${formBoundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n${typeLine}\r\n`,
   );
 }

@@ -4,12 +4,12 @@
 const measuresCoverage = process.env['NODE_V8_COVERAGE'] !== undefined;
 
 /** The longest that any request may block the event loop, in milliseconds. */
-export const MAX_HELD_MS = measuresCoverage ? 200 : 20;
+export const maxHeldMs = measuresCoverage ? 200 : 20;
 
-const RUNS = 12;
+const runs = 12;
 
 /** If the best run exceeds the limit by this factor, noise is not the cause: no further run. */
-const HOPELESS = 15;
+const hopeless = 15;
 
 /**
  * Runs the work until one run is under the limit, at most `RUNS` times.
@@ -18,15 +18,15 @@ const HOPELESS = 15;
  */
 export function heldMs(work: () => void): number {
   let best = Infinity;
-  for (let run = 0; run < RUNS && best >= MAX_HELD_MS; run += 1) {
+  for (let run = 0; run < runs && best >= maxHeldMs; run += 1) {
     const cpu = process.threadCpuUsage();
     const start = performance.now();
     work();
     const wallMs = performance.now() - start;
     const { user, system } = process.threadCpuUsage(cpu);
-    const ms = wallMs < MAX_HELD_MS ? wallMs : Math.min(wallMs, (user + system) / 1_000);
+    const ms = wallMs < maxHeldMs ? wallMs : Math.min(wallMs, (user + system) / 1_000);
     best = Math.min(best, ms);
-    if (best > HOPELESS * MAX_HELD_MS) break;
+    if (best > hopeless * maxHeldMs) break;
   }
   return best;
 }

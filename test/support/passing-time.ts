@@ -14,11 +14,11 @@ const stepMs = 1_000;
 /** A time-out of one provider attempt that is too long for a real round trip to exceed. */
 export const unhurriedTimeoutMs = 60_000;
 
-/** Advances the clock in steps until the answer arrives. */
-export async function passUntil<T>(clock: ManualClock, answer: Promise<T>): Promise<T> {
+/** Advances the clock in steps until the response arrives. */
+export async function passUntil<T>(clock: ManualClock, response: Promise<T>): Promise<T> {
   let isThere = false;
   let passedAt = performance.now();
-  const noted = answer.finally(() => (isThere = true));
+  const noted = response.finally(() => (isThere = true));
   for (let turns = 1; !isThere; turns += 1) {
     if (turns >= turnsOfRest && performance.now() - passedAt >= restMs) {
       await clock.advance(stepMs);

@@ -343,7 +343,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.equal(await page.innerText('#send-scenario-effect'), '');
   });
 
-  it('shows nothing of the send before, and that one without an answer may be paid', async (t) => {
+  it('shows nothing of the send before, and that one without a response may be paid', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
     await open(page, 'send');

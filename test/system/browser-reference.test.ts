@@ -38,7 +38,7 @@ describe('the reference of the API', { skip: noBrowser }, () => {
         assert.equal(await overflowOf(page), 0, name);
       }
     }
-    await page.getByText('500, or no answer').first().waitFor();
+    await page.getByText('500, or no response').first().waitFor();
     await page.getByRole('link', { name: 'Development pages' }).click();
     await page.locator('#login').waitFor();
   });
@@ -71,8 +71,8 @@ describe('the reference of the API', { skip: noBrowser }, () => {
     await logIn(page);
     await page.reload();
     await loggedIn(page).waitFor();
-    const answer = await send(page, 'get /accounts/me');
-    assert.equal(answer.status(), 200);
+    const response = await send(page, 'get /accounts/me');
+    assert.equal(response.status(), 200);
     await page.reload();
     await page.click('#log-out');
     assert.equal((await send(page, 'get /accounts/me')).status(), 401);
@@ -94,10 +94,10 @@ describe('the reference of the API', { skip: noBrowser }, () => {
     await open(page, 'post /pix/send');
     const key = page.locator('.scalar-client tr#Idempotency-Key [contenteditable]').last();
     const pay = async () => {
-      const answer = await sendOpened(page, 'post');
-      assert.equal(answer.status(), 200);
-      assert.equal(answer.request().headers()['idempotency-key'], await key.textContent());
-      return ((await answer.json()) as { transaction_id: string }).transaction_id;
+      const response = await sendOpened(page, 'post');
+      assert.equal(response.status(), 200);
+      assert.equal(response.request().headers()['idempotency-key'], await key.textContent());
+      return ((await response.json()) as { transaction_id: string }).transaction_id;
     };
     const first = await pay();
     assert.equal(await pay(), first, 'the same key is the same payment');

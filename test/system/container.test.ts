@@ -13,13 +13,13 @@ import { Cluster, serverPrograms } from '../chaos/cluster.ts';
 import { deployFolder, readComposeFile } from '../support/compose-file.ts';
 import { freePort } from '../support/free-port.ts';
 import { Image, missingTool, Store, type ContainerOptions } from './container.ts';
-import { ServiceProcess, type Environment, type ServiceAnswer } from './service-process.ts';
+import { ServiceProcess, type Environment, type ServiceResponse } from './service-process.ts';
 
 const run = promisify(execFile);
 
-const PAYMENTS = 60;
-const AT_ONCE = 10;
-const ANSWERED_BEFORE_STOP = 25;
+const payments = 60;
+const atOnce = 10;
+const answeredBeforeStop = 25;
 
 const programs = serverPrograms();
 const missing =
@@ -82,11 +82,11 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
     const sent = new Map<string, string>();
     await inTurns(async (nth) => {
       const payment = { nth, token };
-      const answer =
+      const response =
         (nth % 2 === 0 ? await pay(second, payment) : null) ?? (await pay(first, payment));
-      assert.equal(answer?.status, 200, JSON.stringify(answer?.body));
-      sent.set(keyOf(nth), answer?.body.transaction_id ?? '');
-      if (sent.size !== ANSWERED_BEFORE_STOP) return;
+      assert.equal(response?.status, 200, JSON.stringify(response?.body));
+      sent.set(keyOf(nth), response?.body.transaction_id ?? '');
+      if (sent.size !== answeredBeforeStop) return;
       second.signal('SIGTERM');
       worker.signal('SIGTERM');
     });
@@ -97,10 +97,10 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
       assert.equal(await finalStatus(first, token, sent.get(keyOf(nth)) ?? ''), 'COMPLETED');
     });
     const { items } = (await first.call('/accounts/statement', { token })).body;
-    const keys = Array.from({ length: PAYMENTS }, (_, nth) => keyOf(nth)).toSorted();
+    const keys = Array.from({ length: payments }, (_, nth) => keyOf(nth)).toSorted();
     const paid = items.remote.map(({ clientRequestId }) => clientRequestId).toSorted();
     assert.deepEqual(paid, keys, 'the provider has executed each payment once');
-    assert.equal(items.local.length, PAYMENTS);
+    assert.equal(items.local.length, payments);
     await deployment.succeeds('server-1', { command: ['pix', 'audit'] });
   });
 });
@@ -109,21 +109,23 @@ const keyOf = (nth: number): string => `payment-${nth}`;
 
 /** Runs the work for each payment, some at a time. */
 async function inTurns(work: (nth: number) => Promise<void>): Promise<void> {
-  const waiting = Array.from({ length: PAYMENTS }, (_, nth) => nth).values();
+  const waiting = Array.from({ length: payments }, (_, nth) => nth).values();
   const worker = async (): Promise<void> => {
     for (const nth of waiting) await work(nth);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** @returns null when the server has stopped or does not take the request. */
 async function pay(
   server: ServiceProcess,
   { nth, token }: { readonly nth: number; readonly token: string },
-): Promise<ServiceAnswer | null> {
+): Promise<ServiceResponse | null> {
   const body = { pix_key: 'bruno@example.com', amount: (100 + nth) / 100 };
-  const answer = await server.call('/pix/send', { token, key: keyOf(nth), body }).catch(() => null);
-  return answer?.status === 503 ? null : answer;
+  const response = await server
+    .call('/pix/send', { token, key: keyOf(nth), body })
+    .catch(() => null);
+  return response?.status === 503 ? null : response;
 }
 
 async function finalStatus(server: ServiceProcess, token: string, id: string): Promise<string> {
@@ -177,9 +179,9 @@ class Deployment {
 
   /** Runs what the image of PostgreSQL runs at its first start. */
   async #createDatabase(serverFolder: string): Promise<void> {
-    const PATH = `${serverFolder}:${process.env['PATH'] ?? ''}`;
+    const path = `${serverFolder}:${process.env['PATH'] ?? ''}`;
     const env = {
-      PATH,
+      PATH: path,
       PGHOST: '127.0.0.1',
       PGPORT: `${this.#cluster.port}`,
       POSTGRES_DB: 'ponte',

@@ -1,6 +1,6 @@
 /**
  * A real process dies by SIGKILL at each named point of a send, with the sandbox as its provider.
- * Then the ledger, the state after a restart, and the answer to a repeat with the same key must
+ * Then the ledger, the state after a restart, and the response to a repeat with the same key must
  * agree.
  */
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ import {
   settingsFor,
   startService,
   type Environment,
-  type ServiceAnswer,
+  type ServiceResponse,
   type ServiceProcess,
 } from './service-process.ts';
 
@@ -105,23 +105,23 @@ interface LedgerPayment {
 }
 
 async function executed(sandbox: Sandbox): Promise<readonly LedgerPayment[]> {
-  const answer = await fetch(`${sandbox.url}/sandbox/ledger`);
-  const ledger = (await answer.json()) as { payments: readonly LedgerPayment[] };
+  const response = await fetch(`${sandbox.url}/sandbox/ledger`);
+  const ledger = (await response.json()) as { payments: readonly LedgerPayment[] };
   return ledger.payments;
 }
 
-function send(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
+function send(service: ServiceProcess, token: string): Promise<ServiceResponse> {
   return service.call('/pix/send', { token, key, body });
 }
 
 /** Repeats until the claim of the dead process has expired and another process has continued. */
-async function repeat(service: ServiceProcess, token: string): Promise<ServiceAnswer> {
+async function repeat(service: ServiceProcess, token: string): Promise<ServiceResponse> {
   const deadline = systemClock.now().getTime() + 60_000;
   for (;;) {
-    const answer = await send(service, token);
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    const isSure = answer.headers.get('pix-outcome') !== 'unknown';
-    if (isSure || systemClock.now().getTime() > deadline) return answer;
+    const response = await send(service, token);
+    assert.equal(response.status, 200, JSON.stringify(response.body));
+    const isSure = response.headers.get('pix-outcome') !== 'unknown';
+    if (isSure || systemClock.now().getTime() > deadline) return response;
     await wait(100);
   }
 }
@@ -144,8 +144,8 @@ describe('a process that is killed', options, () => {
 
       const service = await start();
       if (afterRepeat === 0) return assertNeverSent(service, sandbox, token);
-      const answer = await repeat(service, token);
-      const settled = await service.call(`/pix/${answer.body.transaction_id}`, {
+      const response = await repeat(service, token);
+      const settled = await service.call(`/pix/${response.body.transaction_id}`, {
         token,
         headers: { prefer: 'wait=20' },
       });
@@ -167,8 +167,8 @@ async function assertNeverSent(
   sandbox: Sandbox,
   token: string,
 ): Promise<void> {
-  const answer = await send(service, token);
-  assert.deepEqual([answer.status, answer.body.status], [200, 'PROCESSING']);
-  assert.equal(answer.headers.get('pix-outcome'), 'unknown');
+  const response = await send(service, token);
+  assert.deepEqual([response.status, response.body.status], [200, 'PROCESSING']);
+  assert.equal(response.headers.get('pix-outcome'), 'unknown');
   assert.deepEqual(await executed(sandbox), []);
 }

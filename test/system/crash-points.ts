@@ -9,9 +9,9 @@ export const crashPoints = [
   'after-look-up',
   /** PAYING is stored, and the payment is not sent yet. */
   'after-paying',
-  /** The provider has answered the payment, and its answer is not stored yet. */
+  /** The provider has answered the payment, and its response is not stored yet. */
   'after-payment',
-  /** The outcome is stored, and the app has no answer yet. */
+  /** The outcome is stored, and the app has no response yet. */
   'after-recorded',
 ] as const;
 

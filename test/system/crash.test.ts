@@ -9,17 +9,17 @@ import { eventually } from '../support/eventually.ts';
 import {
   settingsFor,
   startService,
-  type ServiceAnswer,
+  type ServiceResponse,
   type ServiceProcess,
 } from './service-process.ts';
 
-const PAYMENTS = 90;
+const paymentCount = 90;
 /** The number of concurrent payments: enough for the death to find payments in every phase. */
-const AT_ONCE = 20;
-const ANSWERED_BEFORE_DEATH = 40;
+const atOnce = 20;
+const answeredBeforeDeath = 40;
 
 /** The balance of a new account at the simulated bank, in centavos. */
-const OPENING_CENTS = 1_000_000;
+const openingCents = 1_000_000;
 
 interface Payment {
   readonly key: string;
@@ -27,7 +27,7 @@ interface Payment {
   readonly cents: number;
 }
 
-const payments: readonly Payment[] = Array.from({ length: PAYMENTS }, (_, index) => ({
+const payments: readonly Payment[] = Array.from({ length: paymentCount }, (_, index) => ({
   key: `payment-${index}`,
   cents: 101 + index,
 }));
@@ -46,8 +46,8 @@ describe('payments that are under way when the process is killed', { timeout: 11
     await first.ready();
     const token = await first.logIn();
     const answered = await sendUntilDeath(first, token);
-    assert.ok(answered.size >= ANSWERED_BEFORE_DEATH);
-    assert.ok(answered.size < PAYMENTS, 'the process died after its work, not in the middle');
+    assert.ok(answered.size >= answeredBeforeDeath);
+    assert.ok(answered.size < paymentCount, 'the process died after its work, not in the middle');
 
     await letClaimsRunOut();
     const second = startService(t, settingsFor(database));
@@ -55,9 +55,9 @@ describe('payments that are under way when the process is killed', { timeout: 11
     // The session is a row and the keys are files, so the old token is still valid.
     const repeated = new Map<string, string>();
     await inTurns(payments, async (payment) => {
-      const answer = await send(second, token, payment);
-      assert.equal(answer.status, 200, JSON.stringify(answer.body));
-      repeated.set(payment.key, answer.body.transaction_id);
+      const response = await send(second, token, payment);
+      assert.equal(response.status, 200, JSON.stringify(response.body));
+      repeated.set(payment.key, response.body.transaction_id);
     });
     for (const [key, id] of answered) assert.equal(repeated.get(key), id, key);
 
@@ -73,7 +73,7 @@ describe('payments that are under way when the process is killed', { timeout: 11
         await assertUndecided(second, token, { key, cents });
       }
     });
-    assert.ok(executed.size >= PAYMENTS - AT_ONCE, `only ${executed.size} were executed`);
+    assert.ok(executed.size >= paymentCount - atOnce, `only ${executed.size} were executed`);
     await assertOneRowEach(second, token);
     await assertBalance(second, token, executed);
   });
@@ -89,11 +89,11 @@ async function sendUntilDeath(
 ): Promise<Map<string, string>> {
   const answered = new Map<string, string>();
   await inTurns(payments, async (payment) => {
-    const answer = await send(service, token, payment).catch(() => null);
-    if (answer === null) return;
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    answered.set(payment.key, answer.body.transaction_id);
-    if (answered.size === ANSWERED_BEFORE_DEATH) service.signal('SIGKILL');
+    const response = await send(service, token, payment).catch(() => null);
+    if (response === null) return;
+    assert.equal(response.status, 200, JSON.stringify(response.body));
+    answered.set(payment.key, response.body.transaction_id);
+    if (answered.size === answeredBeforeDeath) service.signal('SIGKILL');
   });
   const { signal } = await service.ended;
   assert.equal(signal, 'SIGKILL');
@@ -109,14 +109,14 @@ async function inTurns<Item>(
   const worker = async (): Promise<void> => {
     for (const item of waiting) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 function send(
   service: ServiceProcess,
   token: string,
   { key, cents }: Payment,
-): Promise<ServiceAnswer> {
+): Promise<ServiceResponse> {
   const body = { pix_key: 'bruno@example.com', amount: cents / 100 };
   return service.call('/pix/send', { token, key, body });
 }
@@ -194,5 +194,5 @@ async function assertBalance(
 ): Promise<void> {
   const spent = [...executed.values()].flat().reduce((sum, cents) => sum + cents, 0);
   const { body } = await service.call('/accounts/balance', { token });
-  assert.equal(Math.round(body.balance * 100), OPENING_CENTS - spent);
+  assert.equal(Math.round(body.balance * 100), openingCents - spent);
 }

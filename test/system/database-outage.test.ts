@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { auditPix } from '../../src/operator/pix-audit.ts';
 import { eventually, startPixApp, type PixApp } from '../api/pix/pix-app.ts';
-import type { TestAnswer } from '../support/app.ts';
+import type { TestResponse } from '../support/app.ts';
 import { startDatabaseProxy, type CutSide, type DatabaseProxy } from '../support/database-proxy.ts';
 import { createTestDatabase } from '../support/db.ts';
 import { givenCustomer, type TestUser } from '../support/factories.ts';
@@ -49,8 +49,8 @@ interface Outage {
   readonly sends: number;
 }
 
-/** The bank's answer to each payment, by end-to-end id. */
-type Answered = ReadonlyMap<string, 'done' | 'refused'>;
+/** The bank's response to each payment, by end-to-end id. */
+type BankOutcomes = ReadonlyMap<string, 'done' | 'refused'>;
 
 test('outages of the database', onlyOnServer, async (t) => {
   const database = await createTestDatabase();
@@ -71,10 +71,10 @@ test('outages of the database', onlyOnServer, async (t) => {
   const answered = new Map<string, 'done' | 'refused'>();
   const { pay } = app.bank;
   t.mock.method(app.bank, 'pay', async (...call: Parameters<typeof pay>) => {
-    const answer = await pay.apply(app.bank, call);
-    assert.ok(answer.outcome !== 'faulty');
-    answered.set(call[1].endToEnd, answer.outcome);
-    return answer;
+    const response = await pay.apply(app.bank, call);
+    assert.ok(response.outcome !== 'faulty');
+    answered.set(call[1].endToEnd, response.outcome);
+    return response;
   });
   const customers = await Promise.all(Array.from({ length: users }, () => givenCustomer(app)));
 
@@ -101,16 +101,16 @@ interface Trial {
   readonly customers: readonly TestUser[];
 }
 
-async function goThrough(trial: Trial, outage: Outage, answered: Answered): Promise<void> {
+async function goThrough(trial: Trial, outage: Outage, answered: BankOutcomes): Promise<void> {
   const { app, proxy } = trial;
   const { marker, side, seconds, sends } = outage;
   const prefix = randomUUID();
   const isCut = proxy.cutAt(marker, side);
   let open = sends;
-  const answers = Array.from({ length: sends }, (_, nth) =>
+  const responses = Array.from({ length: sends }, (_, nth) =>
     send(trial, prefix, nth).finally(() => (open -= 1)),
   );
-  const ended = Promise.all(answers);
+  const ended = Promise.all(responses);
   ended.catch(() => undefined);
   await Promise.race([isCut, ended]);
   await pass(app, seconds * 1_000);
@@ -127,8 +127,8 @@ async function goThrough(trial: Trial, outage: Outage, answered: Answered): Prom
     [prefix],
   );
   const stored = new Map(rows.map((row) => [row.idempotency_key, row]));
-  for (const [nth, answer] of (await ended).entries()) {
-    checkSend(stored.get(keyOf(prefix, nth)), answer, answered);
+  for (const [nth, response] of (await ended).entries()) {
+    checkSend(stored.get(keyOf(prefix, nth)), response, answered);
   }
 }
 
@@ -136,7 +136,7 @@ function keyOf(prefix: string, nth: number): string {
   return `${prefix}-${nth}`;
 }
 
-function send({ app, customers }: Trial, prefix: string, nth: number): Promise<TestAnswer> {
+function send({ app, customers }: Trial, prefix: string, nth: number): Promise<TestResponse> {
   const user = customers[nth % customers.length];
   assert.ok(user);
   const key = nth % 3 === 0 ? 'reject@ponte.test' : 'ana@example.com';
@@ -151,17 +151,21 @@ async function pass(app: PixApp, ms: number): Promise<void> {
   }
 }
 
-/** Asserts that the stored send and the app's answer agree with the bank's answer. */
-function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered: Answered): void {
+/** Asserts that the stored send and the app's response agree with the bank's response. */
+function checkSend(
+  stored: StoredSend | undefined,
+  response: TestResponse,
+  answered: BankOutcomes,
+): void {
   const banked = answered.get(stored?.end_to_end ?? '');
-  const outcome = answer.headers.get('pix-outcome');
-  const shown = JSON.stringify({ ...stored, banked, status: answer.status, outcome });
+  const outcome = response.headers.get('pix-outcome');
+  const shown = JSON.stringify({ ...stored, banked, status: response.status, outcome });
   switch (banked) {
     case 'done':
       // After a long outage the sweep may find the payment in the statement first.
       assert.ok(stored?.phase === 'ACCEPTED' || stored?.status === 'COMPLETED', shown);
       assert.equal(stored.outcome, 'accepted', shown);
-      assert.deepEqual([answer.status, outcome], [200, 'accepted'], shown);
+      assert.deepEqual([response.status, outcome], [200, 'accepted'], shown);
       break;
     case 'refused':
       assert.deepEqual([stored?.phase, stored?.status], ['REJECTED', 'FAILED'], shown);
@@ -171,11 +175,11 @@ function checkSend(stored: StoredSend | undefined, answer: TestAnswer, answered:
       // Nothing was sent: a repeat continues the send, or the sweep fails it.
       if (stored && stored.status === 'PROCESSING') assert.equal(stored.phase, 'RESERVED', shown);
       if (stored?.status === 'FAILED') assert.equal(stored.outcome, 'not_sent', shown);
-      if (answer.status === 502) {
-        // Its deadline passed before the first attempt: it fails, and the answer reports that.
+      if (response.status === 502) {
+        // Its deadline passed before the first attempt: it fails, and the response reports that.
         assert.deepEqual([stored?.status, outcome], ['FAILED', 'not_sent'], shown);
       } else {
-        assert.ok(answer.status === 503 && (outcome === 'unknown' || outcome === null), shown);
+        assert.ok(response.status === 503 && (outcome === 'unknown' || outcome === null), shown);
       }
   }
 }

@@ -32,8 +32,8 @@ it('an uncaught exception ends the process after its payments, logged at fatal',
   await eventually(() => hasExecuted(sandbox.url), 'the payment');
   service.signal('SIGUSR2');
 
-  const answer = await sent;
-  assert.deepEqual([answer.status, answer.body.status], [200, 'PROCESSING']);
+  const response = await sent;
+  assert.deepEqual([response.status, response.body.status], [200, 'PROCESSING']);
   const { code, stdout } = await service.ended;
   assert.equal(code, 1);
   const fatal = stdout.split('\n').filter((line) => line.includes('"level":"fatal"'));
@@ -49,7 +49,7 @@ it('an uncaught exception ends the process after its payments, logged at fatal',
 });
 
 async function hasExecuted(sandboxUrl: string): Promise<boolean> {
-  const answer = await fetch(`${sandboxUrl}/sandbox/ledger`);
-  const { payments } = (await answer.json()) as { payments: readonly unknown[] };
+  const response = await fetch(`${sandboxUrl}/sandbox/ledger`);
+  const { payments } = (await response.json()) as { payments: readonly unknown[] };
   return payments.length === 1;
 }

@@ -1,4 +1,6 @@
-/** Compares the examples in the documents with the output and the answers of a running service. */
+/**
+ * Compares the examples in the documents with the output and the responses of a running service.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { codeIn } from '../documents/document.ts';
 import { code, table, under } from '../documents/project-documents.ts';
 import { shownScripts, walkthroughs } from '../documents/tables.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
-import { ServiceProcess, settingsFor, type ServiceAnswer } from './service-process.ts';
+import { ServiceProcess, settingsFor, type ServiceResponse } from './service-process.ts';
 
 describe('what the documents show of a running service', () => {
   let database: TestDatabase;
@@ -17,7 +19,7 @@ describe('what the documents show of a running service', () => {
 
   before(async () => {
     database = await createTestDatabase({ isOwn: true });
-    // 1 s each: longer than an answer or an event in time takes, even on a busy machine.
+    // 1 s each: longer than a response or an event in time takes, even on a busy machine.
     const patient = { PROVIDER_TIMEOUT_MS: '1000', STUB_SETTLE_MS: '1000' };
     service = new ServiceProcess({ ...settingsFor(database), ...patient });
     url = await service.ready();
@@ -122,22 +124,22 @@ function stepsOf(output: string): string[] {
     .filter((step) => step !== '');
 }
 
-/** Asserts that exactly one row of "What the app should do" covers this answer. */
-function assertInRule({ status, headers, body }: ServiceAnswer, about: string): void {
-  const answer = status === 200 ? `200 ${code(body.status)}` : String(status);
+/** Asserts that exactly one row of "What the app should do" covers this response. */
+function assertInRule({ status, headers, body }: ServiceResponse, about: string): void {
+  const response = status === 200 ? `200 ${code(body.status)}` : String(status);
   const outcome = headers.get('pix-outcome');
   const { code: errorCode, errors = {} } = body as { code?: string; errors?: object };
   const rows = table('README.md', 'What the app should do').filter(
-    ([answers = '', outcomes = '', codes = '']) =>
-      answers.split(', ').includes(answer) &&
+    ([responses = '', outcomes = '', codes = '']) =>
+      responses.split(', ').includes(response) &&
       namesErrorOf(outcomes, errors) &&
       (outcomes === 'any' || outcomes.includes(outcome === null ? 'absent' : code(outcome))) &&
       (errorCode === undefined ? codes === '–' : codes.includes(code(errorCode))),
   );
-  assert.equal(rows.length, 1, `${about}: ${answer}, ${outcome}, ${errorCode}`);
+  assert.equal(rows.length, 1, `${about}: ${response}, ${outcome}, ${errorCode}`);
 }
 
-/** Whether an answer has the error that a row is about, if the row is about one. */
+/** Whether a response has the error that a row is about, if the row is about one. */
 function namesErrorOf(outcomes: string, errors: object): boolean {
   const [, field] = /`errors\.([\w-]+)`/.exec(outcomes) ?? [];
   return field === undefined || Object.hasOwn(errors, field);

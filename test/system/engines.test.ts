@@ -1,6 +1,6 @@
 /**
  * Compares the model of PostgreSQL in memory with the embedded database: same histories on both,
- * every answer and every table. A server is not compared: its planner may execute the calls of a
+ * every response and every table. A server is not compared: its planner may execute the calls of a
  * batch with equal keys in any order.
  */
 import assert from 'node:assert/strict';

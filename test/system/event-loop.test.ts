@@ -12,12 +12,12 @@ import { ValidationErrors } from '../../src/contract/validation-errors.ts';
 import { readInput } from '../../src/http/input.ts';
 import { parseQuery, readParameters } from '../../src/http/parameters.ts';
 import { errorReply } from '../../src/http/reply.ts';
-import { heldMs, MAX_HELD_MS } from '../support/held.ts';
+import { heldMs, maxHeldMs } from '../support/held.ts';
 import {
   bodyWith,
   documentedBody,
   fieldsOf,
-  longestLegal,
+  findMaxLegalSize,
   resolver,
   shapes,
   unknownField,
@@ -30,13 +30,13 @@ const document = (await parseContract()) as Json;
 const contract = await readServedContract();
 const resolve = resolver(document);
 
-const MAX_ANSWER_BYTES = 16 * 1024;
+const maxResponseBytes = 16 * 1024;
 
-/** The most errors that validation may collect for a body: an answer names only 100 fields. */
-const MAX_ERRORS = 250;
+/** The most errors that validation may collect for a body: a response names only 100 fields. */
+const maxErrors = 250;
 
 /** The length of a tested parameter; the whole head of a request may have 16 KiB. */
-const HEAD_BYTES = 15_000;
+const headBytes = 15_000;
 
 const withJson = contract.operations.flatMap((operation) =>
   operation.body?.media === 'json' ? [{ operation, body: operation.body }] : [],
@@ -64,11 +64,11 @@ function assertShort(what: string, work: () => void): void {
     const { status, content } = errorReply(refusal, 'pt');
     assert.ok(status >= 400 && status < 500, `${what}: ${status}`);
     const size = Buffer.byteLength(content?.bytes ?? '');
-    assert.ok(size <= MAX_ANSWER_BYTES, `${what}: an answer of ${size} bytes`);
+    assert.ok(size <= maxResponseBytes, `${what}: a response of ${size} bytes`);
     const isNamed = status !== 422 || !String(content?.bytes).includes('"errors":{}');
     assert.ok(isNamed, `${what}: no field is named`);
   });
-  assert.ok(ms < MAX_HELD_MS, `${what}: ${ms.toFixed(1)} ms`);
+  assert.ok(ms < maxHeldMs, `${what}: ${ms.toFixed(1)} ms`);
 }
 
 for (const { operation, body } of withJson) {
@@ -85,7 +85,7 @@ for (const { operation, body } of withJson) {
           readInput(operation, { params, query: '', headers, body: jsonBody(body, raw) });
         });
         const errors = body.validate.errors?.length ?? 0;
-        assert.ok(errors <= MAX_ERRORS, `${what}: ${errors} errors`);
+        assert.ok(errors <= maxErrors, `${what}: ${errors} errors`);
       }
     };
     for (const field of [...known, ...unknown]) measure(field, body.maxBytes);
@@ -94,7 +94,7 @@ for (const { operation, body } of withJson) {
   test(`the longest legal body of ${operation.id} fits`, () => {
     if (body.isStoredAsBytes) return;
     const { schema } = documentedBody(document, operation.id);
-    assert.ok(longestLegal(schema, resolve) <= body.maxBytes);
+    assert.ok(findMaxLegalSize(schema, resolve) <= body.maxBytes);
   });
 }
 
@@ -138,7 +138,7 @@ for (const operation of contract.operations) {
   const sets: [ParameterSet, number][] = [
     ...[pathParameters, queryParameters, headerParameters].map((set): [ParameterSet, number] => [
       set,
-      HEAD_BYTES,
+      headBytes,
     ]),
     // The limit of a form field is 1 KiB.
     ...(body?.form ? [[body.form.fields, 1_024] as [ParameterSet, number]] : []),
@@ -156,7 +156,7 @@ for (const operation of contract.operations) {
 
 test('no query holds the event loop', () => {
   for (const unit of ['&', 'a&', 'a=1&', 'limit=1&', '%20', '+', '=', 'a%00&', '%']) {
-    const query = unit.repeat(HEAD_BYTES / unit.length);
+    const query = unit.repeat(headBytes / unit.length);
     assertShort(unit, () => void parseQuery(query));
   }
 });

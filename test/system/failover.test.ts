@@ -21,7 +21,7 @@ const skip = programs === null ? "needs PostgreSQL's server programs on this mac
 
 /** Short, so that the pause after a loss is short: every call has ended after seven seconds. */
 const provider = { PROVIDER_STUB: 'false', PROVIDER_TIMEOUT_MS: '1000' };
-const longestCallMs = 7_000;
+const maxCallMs = 7_000;
 
 test('a failover to an asynchronous standby', { skip }, async (t) => {
   const cluster = await Cluster.create(programs ?? '', { isSynchronous: false });
@@ -86,7 +86,7 @@ test('a failover to an asynchronous standby', { skip }, async (t) => {
     },
   );
 
-  await pause(longestCallMs);
+  await pause(maxCallMs);
   await ponte(environment, 'pix', 'resume', '--reason', 'promoted', '--yes');
 
   await t.test('the repeat of every payment finds the one that was made', async () => {

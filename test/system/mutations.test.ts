@@ -17,16 +17,16 @@ after(async () => {
 });
 
 /** Nearly twice the seeds needed: at most 216, for a defect that needs an action of an operator. */
-const mostSeeds = 400;
+const maxSeeds = 400;
 
 for (const { name, deviation, firstSeed = 1 } of mutations) {
   test(`it is noticed when ${name}`, async (t) => {
-    for (let seed = firstSeed; seed < firstSeed + mostSeeds; seed += 1) {
+    for (let seed = firstSeed; seed < firstSeed + maxSeeds; seed += 1) {
       const [violation] = (await simulate(store, seed, { deviation })).violations;
       if (violation === undefined) continue;
       t.diagnostic(`seed ${seed}: ${violation}`);
       return;
     }
-    assert.fail(`nothing was noticed in ${mostSeeds} seeds`);
+    assert.fail(`nothing was noticed in ${maxSeeds} seeds`);
   });
 }

@@ -90,7 +90,7 @@ interface Payments {
 
 /** Asserts that the payments of the bank are the stored ones, each made once and COMPLETED. */
 export async function assertEachOnce(of: Payments): Promise<void> {
-  const ledger = await fetch(`${of.bank}/sandbox/ledger`).then((answer) => answer.json());
+  const ledger = await fetch(`${of.bank}/sandbox/ledger`).then((response) => response.json());
   const { payments, refused } = ledger as Ledger;
   const executed = payments.map(({ endToEnd }) => endToEnd).toSorted();
   assert.equal(executed.length, of.count);

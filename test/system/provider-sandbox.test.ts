@@ -47,9 +47,9 @@ describe('ponte provider-sandbox', () => {
       const [, url = ''] = /PROVIDER_BASE_URL=(\S+)/.exec(banner.join('\n')) ?? [];
       assert.ok(banner.includes('  faults     payments:401@0.5 (seed 7)'));
       assert.ok(banner.some((line) => line.includes('timeout@ponte.test')));
-      const answer = await fetch(`${url}/sandbox/ledger`);
+      const response = await fetch(`${url}/sandbox/ledger`);
       const empty = { payments: [], refused: [], charges: [], received: [], persons: [] };
-      assert.deepEqual(await answer.json(), empty);
+      assert.deepEqual(await response.json(), empty);
       assert.equal((await fetch(`${url}/core/v2/onboarding/cep/01310100`)).status, 200);
       child.kill(signal);
       assert.deepEqual(await once(child, 'exit'), [0, null]);

@@ -31,7 +31,7 @@ const onlyWithDump = programs === '' ? { skip: 'needs pg_dump in /usr/lib/postgr
 
 /** Short, so that the pause after a loss is short: every call has ended after seven seconds. */
 const provider = { PROVIDER_STUB: 'false', PROVIDER_TIMEOUT_MS: '1000' };
-const longestCallMs = 7_000;
+const maxCallMs = 7_000;
 
 test('a restore', { ...onlyOnServer, ...onlyWithDump }, async (t) => {
   const database = await createTestDatabase({ isOwn: true });
@@ -71,7 +71,7 @@ test('a restore', { ...onlyOnServer, ...onlyWithDump }, async (t) => {
     assert.deepEqual([status, headers.get('pix-outcome')], [503, 'unknown']);
   });
 
-  await pause(longestCallMs);
+  await pause(maxCallMs);
   await ponte(environment, 'pix', 'resume', '--reason', 'restored', '--yes');
 
   await t.test('the repeat of every payment finds the one that was made', async () => {

@@ -14,10 +14,10 @@ import { eventually } from '../support/eventually.ts';
 import { checkOutPreviousRelease, noPreviousRelease } from './previous-release.ts';
 
 /** The number of payments, each sent at one instance and repeated at the other. */
-const PAYMENTS = 100;
+const payments = 100;
 
 /** The number of concurrent payments: enough to share batched statements and to wait for locks. */
-const AT_ONCE = 16;
+const atOnce = 16;
 
 const skip = serverUrl ? noPreviousRelease() : 'runs on PostgreSQL; set DATABASE_URL';
 
@@ -31,19 +31,19 @@ test('the previous release runs beside the current code', { skip }, async (t) =>
   const token = customers[0] ?? assert.fail('no customer has logged in');
   let begun = 0;
   const lane = async (): Promise<void> => {
-    while (begun < PAYMENTS) {
+    while (begun < payments) {
       begun += 1;
       await (begun % 2 === 0 ? pay(previous, current, token) : pay(current, previous, token));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: atOnce }, lane));
   await eventually(() => isSettled(database), 'the end of all payments and jobs');
   const audit = await auditOf(database);
   assert.deepEqual(
     audit.invariants.filter(({ broken }) => broken > 0),
     [],
   );
-  assert.equal(audit.checked.transactions, 2 * PAYMENTS);
+  assert.equal(audit.checked.transactions, 2 * payments);
 });
 
 type Both = readonly [previous: ServiceProcess, current: ServiceProcess];
@@ -88,9 +88,9 @@ async function ask(
   path: string,
   request: Parameters<ServiceProcess['call']>[1],
 ): ReturnType<ServiceProcess['call']> {
-  const answer = await service.call(path, request);
-  assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
-  return answer;
+  const response = await service.call(path, request);
+  assert.equal(response.status, 200, `${path}: ${JSON.stringify(response.body)}`);
+  return response;
 }
 
 async function isSettled({ databaseUrl }: TestDatabase): Promise<boolean> {

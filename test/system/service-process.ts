@@ -36,14 +36,14 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface ServiceAnswer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: AnswerBody;
+  readonly body: ResponseBody;
 }
 
-/** All fields that tests read; the assertions of a test state which of them an answer has. */
-export interface AnswerBody {
+/** All fields that tests read; the assertions of a test state which of them a response has. */
+export interface ResponseBody {
   readonly access_token: string;
   readonly transaction_id: string;
   readonly end_to_end?: string;
@@ -152,9 +152,9 @@ export class ServiceProcess {
   }
 
   /** Calls an endpoint under /api/v1 over real HTTP. */
-  async call(path: string, request: ServiceRequest = {}): Promise<ServiceAnswer> {
+  async call(path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     const { token, key, body } = request;
-    const answer = await fetch(`${this.#url}/api/v1${path}`, {
+    const response = await fetch(`${this.#url}/api/v1${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -164,8 +164,8 @@ export class ServiceProcess {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const { status, headers } = answer;
-    return { status, headers, body: (await answer.json()) as AnswerBody };
+    const { status, headers } = response;
+    return { status, headers, body: (await response.json()) as ResponseBody };
   }
 
   /** Logs in with the development user's credentials, which the start prints. */

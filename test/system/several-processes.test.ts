@@ -10,25 +10,25 @@ import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.
 import { eventually } from '../support/eventually.ts';
 import { settingsFor, startService, type ServiceProcess } from './service-process.ts';
 
-const EVENTS = 2_000;
+const eventCount = 2_000;
 /** The number of events that are posted twice. */
-const REPEATED = EVENTS / 10;
+const repeatedCount = eventCount / 10;
 /** The number of concurrent posts. */
-const AT_ONCE = 32;
+const atOnce = 32;
 /** The number of acknowledged events after which two processes die. */
-const BEFORE_DEATH = 400;
+const beforeDeath = 400;
 
 const leaseSeconds = 3;
 
 /** The polling interval of a job loop without notifications, and a margin for a busy machine. */
-const POLL_SECONDS = 5;
-const BUSY_SECONDS = 30;
+const pollSeconds = 5;
+const busySeconds = 30;
 
 /** The number of jobs that one loop runs concurrently. */
-const LOOP_PLACES = 64;
-const LOOPS = 4;
+const loopPlaces = 64;
+const loops = 4;
 /** The number of locked transactions: more than all loops can run jobs, so every loop is full. */
-const HELD = 2 * LOOPS * LOOP_PLACES;
+const heldJobs = 2 * loops * loopPlaces;
 
 interface Event {
   readonly transactionId: string;
@@ -36,13 +36,13 @@ interface Event {
   readonly payload: string;
 }
 
-const events: readonly Event[] = Array.from({ length: EVENTS }, (_, index) => {
+const events: readonly Event[] = Array.from({ length: eventCount }, (_, index) => {
   const endToEnd = `E11165756202611210000${String(index).padStart(11, '0')}`;
   const payload = { type: 'pix', status: 'CONFIRMED', endToEndId: endToEnd, amount: 10.01 };
   return { transactionId: randomUUID(), endToEnd, payload: JSON.stringify(payload) };
 });
 
-/** The service's answer to one delivery of an event. */
+/** The service's response to one delivery of an event. */
 interface Acknowledgement {
   readonly eventId: string;
   readonly duplicate: boolean;
@@ -72,11 +72,11 @@ describe(
 
     it('are applied once each, and the dead leave nothing undone', async (t) => {
       const { servers, workers } = await startAll(t);
-      const release = await holdTransactions(events.slice(0, HELD));
+      const release = await holdTransactions(events.slice(0, heldJobs));
       const desk = new Desk(await Promise.all(servers.map((server) => server.ready())));
       const [dyingServer, dyingWorker] = [servers[0], workers[0]];
-      const posting = desk.post([...events.slice(0, HELD), ...shuffled(deliveries())]);
-      await eventually(() => desk.acknowledged >= BEFORE_DEATH, 'the first acknowledgements');
+      const posting = desk.post([...events.slice(0, heldJobs), ...shuffled(deliveries())]);
+      await eventually(() => desk.acknowledged >= beforeDeath, 'the first acknowledgements');
       await eventually(loopsAreFull, 'every loop in the middle of jobs');
       const leases = await rows<{ seconds: number }>(
         `select extract(epoch from max(leased_until) - now())::float as seconds from jobs
@@ -136,7 +136,7 @@ async function startAll(
 
 /** @returns every event, some of them twice. */
 function deliveries(): Event[] {
-  return [...events.slice(HELD), ...events.slice(-REPEATED)];
+  return [...events.slice(heldJobs), ...events.slice(-repeatedCount)];
 }
 
 /** Shuffles the items in the same way in every run. */
@@ -161,7 +161,7 @@ class Desk {
     const poster = async (): Promise<void> => {
       for (const event of waiting) await this.#postUntilTaken(event);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, poster));
+    await Promise.all(Array.from({ length: atOnce }, poster));
   }
 
   async #postUntilTaken(event: Event): Promise<void> {
@@ -175,13 +175,13 @@ class Desk {
     this.#turn += 1;
     const url = this.#urls[this.#turn % this.#urls.length];
     try {
-      const answer = await fetch(`${url}/api/v1/webhooks/provider`, {
+      const response = await fetch(`${url}/api/v1/webhooks/provider`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: payload,
       });
-      const body = (await answer.json()) as { event_id: string; duplicate: boolean };
-      assert.equal(answer.status, 200, JSON.stringify(body));
+      const body = (await response.json()) as { event_id: string; duplicate: boolean };
+      assert.equal(response.status, 200, JSON.stringify(body));
       return { eventId: body.event_id, duplicate: body.duplicate };
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
@@ -232,7 +232,7 @@ async function loopsAreFull(): Promise<boolean> {
     `select count(*)::int as jobs from jobs
       where kind = 'settle-webhook' and status = 'running' and leased_until > now()`,
   );
-  return running?.jobs === LOOPS * LOOP_PLACES;
+  return running?.jobs === loops * loopPlaces;
 }
 
 async function nothingIsOpen(): Promise<boolean> {
@@ -245,7 +245,7 @@ async function nothingIsOpen(): Promise<boolean> {
 
 /** Asserts that at most one delivery of each event is called new, all others duplicates. */
 function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement[]>): void {
-  assert.equal(all.size, EVENTS);
+  assert.equal(all.size, eventCount);
   let lost = 0;
   for (const acknowledgements of all.values()) {
     assert.equal(new Set(acknowledgements.map(({ eventId }) => eventId)).size, 1);
@@ -254,9 +254,9 @@ function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement
     lost += 1 - first.length;
   }
   // The dead server had stored these events, but died before it could acknowledge them.
-  assert.ok(lost <= AT_ONCE, `${lost} events were never called new`);
+  assert.ok(lost <= atOnce, `${lost} events were never called new`);
   const repeated = [...all.values()].filter((acknowledgements) => acknowledgements.length === 2);
-  assert.equal(repeated.length, REPEATED);
+  assert.equal(repeated.length, repeatedCount);
 }
 
 /** Asserts that the jobs under way in the dead processes were run again after their leases. */
@@ -266,8 +266,8 @@ async function assertTakenOver(diedAt: Date): Promise<void> {
        from ended_jobs where attempts > 1`,
     [diedAt],
   );
-  assert.ok(taken && taken.jobs >= 2 * LOOP_PLACES, `${taken?.jobs} jobs were taken over`);
-  const withinSeconds = leaseSeconds + POLL_SECONDS + BUSY_SECONDS;
+  assert.ok(taken && taken.jobs >= 2 * loopPlaces, `${taken?.jobs} jobs were taken over`);
+  const withinSeconds = leaseSeconds + pollSeconds + busySeconds;
   assert.ok(taken.seconds <= withinSeconds, `the last one was done after ${taken.seconds} s`);
 }
 
@@ -281,11 +281,11 @@ async function assertAppliedOnce(): Promise<void> {
                  from pix_transactions t) t
         group by status, phase, settled`,
     ),
-    [{ status: 'COMPLETED', phase: 'SETTLED', settled: 1, transactions: EVENTS }],
+    [{ status: 'COMPLETED', phase: 'SETTLED', settled: 1, transactions: eventCount }],
   );
   assert.deepEqual(
     await rows('select status, count(*)::int as events from webhook_events group by status'),
-    [{ status: 'processed', events: EVENTS }],
+    [{ status: 'processed', events: eventCount }],
   );
   assert.deepEqual(
     await rows(

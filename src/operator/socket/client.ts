@@ -19,7 +19,7 @@ export class UnansweredError extends Error {
 }
 
 /** A bound, larger than any result. */
-const maxAnswerBytes = 256 * 1024 * 1024;
+const maxResponseBytes = 256 * 1024 * 1024;
 
 /**
  * Checks that a socket belongs to the service. Its folder may be in the system's folder for
@@ -64,7 +64,7 @@ export async function callService(
   let last: OpMessage | null = null;
   try {
     socket.write(encodeMessage(request));
-    await readLines(socket, maxAnswerBytes, (line) => {
+    await readLines(socket, maxResponseBytes, (line) => {
       const message = JSON.parse(line) as OpMessage;
       if ('progress' in message) progress(...message.progress);
       else last = message;

@@ -1,8 +1,8 @@
-/* Calls the service and dispatches an event for every request with its answer. */
+/* Calls the service and dispatches an event for every request with its response. */
 
 const base = '/api/v1';
 
-/** Receives an `exchange` event, with the request and the answer, after each call. */
+/** Receives an `exchange` event, with the request and the response, after each call. */
 export const exchanges = new EventTarget();
 
 const tokenKey = 'ponte-dev-token';
@@ -18,8 +18,8 @@ export function keepToken(accessToken) {
   exchanges.dispatchEvent(new Event('session'));
 }
 
-/** The result of a request without an answer. */
-const noAnswer = {
+/** The result of a request without a response. */
+const noResponse = {
   status: 0,
   headers: new Headers(),
   body: { message: 'The service did not answer.' },
@@ -29,8 +29,8 @@ const noAnswer = {
  * Makes one call.
  * @param {{method?: string, path: string, body?: unknown, headers?: Record<string, string>,
  *   signal?: AbortSignal}} request
- * @returns {Promise<{status: number, headers: Headers, body: any}>} with the status 0 without an
- *   answer.
+ * @returns {Promise<{status: number, headers: Headers, body: any}>} with the status 0 without a
+ *   response.
  */
 export async function call({ method = 'GET', path, body, headers = {}, signal }) {
   const sent = { ...headers };
@@ -39,8 +39,8 @@ export async function call({ method = 'GET', path, body, headers = {}, signal })
   const text = body === undefined ? undefined : JSON.stringify(body);
   const request = { method, url: `${base}${path}`, headers: sent, body: text };
   const startedAt = performance.now();
-  const answer = await sendRequest(request, signal);
-  return publish(request, answer, startedAt);
+  const response = await sendRequest(request, signal);
+  return publish(request, response, startedAt);
 }
 
 async function sendRequest({ method, url, headers, body }, signal) {
@@ -51,7 +51,7 @@ async function sendRequest({ method, url, headers, body }, signal) {
     return { status: response.status, headers: response.headers, body: parsed(text) };
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    return noAnswer;
+    return noResponse;
   }
 }
 
@@ -78,10 +78,10 @@ export function uploadDocument({ path, kind, file, onProgress }) {
     transfer.addEventListener('load', () => {
       const lines = transfer.getAllResponseHeaders().trim().split(/\r?\n/);
       const headers = new Headers(lines.map(parseHeader));
-      const answer = { status: transfer.status, headers, body: parsed(transfer.responseText) };
-      resolve(publish(request, answer, startedAt));
+      const response = { status: transfer.status, headers, body: parsed(transfer.responseText) };
+      resolve(publish(request, response, startedAt));
     });
-    transfer.addEventListener('error', () => resolve(publish(request, noAnswer, startedAt)));
+    transfer.addEventListener('error', () => resolve(publish(request, noResponse, startedAt)));
     transfer.open('POST', request.url);
     transfer.send(form);
   });
@@ -100,8 +100,10 @@ function parsed(text) {
   }
 }
 
-function publish(request, answer, startedAt) {
+function publish(request, response, startedAt) {
   const durationMs = Math.round(performance.now() - startedAt);
-  exchanges.dispatchEvent(new CustomEvent('exchange', { detail: { request, answer, durationMs } }));
-  return answer;
+  exchanges.dispatchEvent(
+    new CustomEvent('exchange', { detail: { request, response, durationMs } }),
+  );
+  return response;
 }

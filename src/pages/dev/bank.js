@@ -6,14 +6,14 @@ import { customerEmail } from './session.js';
 /**
  * Makes the bank do something. The requests are none of the app's: the list leaves them out.
  * @returns {Promise<{status: number, body: {message: string, errors?: object}}>} with the status 0
- *   without an answer.
+ *   without a response.
  */
 export async function actAtBank(act, values) {
   try {
     const query = new URLSearchParams(values);
     const request = { method: 'POST', headers: { 'X-Ponte-Bank': 'page' } };
-    const answer = await fetch(`/dev/bank/${act}?${query}`, request);
-    return { status: answer.status, body: await answer.json() };
+    const response = await fetch(`/dev/bank/${act}?${query}`, request);
+    return { status: response.status, body: await response.json() };
   } catch {
     return { status: 0, body: { message: 'The service did not answer.' } };
   }
@@ -33,12 +33,12 @@ function offer(id, act, valuesFrom) {
   const said = form.querySelector('.said');
   onSubmit(form, async (typed) => {
     said.textContent = 'Working…';
-    const answer = await actAtBank(act, valuesFrom(typed));
+    const response = await actAtBank(act, valuesFrom(typed));
     // What is wrong with a field is said there.
-    const isOfField = answer.body.errors !== undefined;
-    const refusal = isOfField ? '' : answer.body.message;
-    said.textContent = answer.status === 200 ? done[act] : refusal;
-    return isOfField ? withAmountError(answer, 'amount', typed.amount) : null;
+    const isOfField = response.body.errors !== undefined;
+    const refusal = isOfField ? '' : response.body.message;
+    said.textContent = response.status === 200 ? done[act] : refusal;
+    return isOfField ? withAmountError(response, 'amount', typed.amount) : null;
   });
 }
 

@@ -25,12 +25,12 @@ async function watch() {
 async function readMark() {
   try {
     const query = mark === null ? '' : `?since=${encodeURIComponent(mark)}`;
-    const answer = await fetch(`/dev/changes${query}`, { cache: 'no-store' });
-    const next = answer.ok ? (await answer.json()).mark : mark;
+    const response = await fetch(`/dev/changes${query}`, { cache: 'no-store' });
+    const next = response.ok ? (await response.json()).mark : mark;
     const isNews = mark !== null && next !== mark;
     mark = next;
     if (isNews && token() !== null) ended.dispatchEvent(new Event('change'));
-    if (answer.ok) return;
+    if (response.ok) return;
   } catch {
     // The service is away, as during a restart.
   }

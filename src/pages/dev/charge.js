@@ -4,7 +4,7 @@ import { actAtBank } from './bank.js';
 import { parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { chargeOutcome, noAnswerToCharge, slowCharge } from './outcomes.js';
+import { chargeOutcome, noResponseToCharge, slowCharge } from './outcomes.js';
 import { byId, copy, element, onSubmit, withAmountError } from './page.js';
 import { about } from './shell.js';
 import { showWaiting } from './waiting.js';
@@ -33,16 +33,16 @@ offerKeys({ field: 'charge-key', button: 'charge-new-key', onRenew: forget });
 onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
   forget();
   const end = showWaiting(byId('charge-outcome'), { doing: 'Charging', slow: slowCharge });
-  const answer = await call({
+  const response = await call({
     method: 'POST',
     path: '/pix/charge',
     headers: { 'Idempotency-Key': key },
     body: buildBody(values),
   });
   end();
-  byId('charge-outcome').textContent = outcomeText(answer);
-  if (answer.status === 200) void showCharge(answer.body);
-  return withAmountError(withKeyField(answer), 'amount', values.amount);
+  byId('charge-outcome').textContent = outcomeText(response);
+  if (response.status === 200) void showCharge(response.body);
+  return withAmountError(withKeyField(response), 'amount', values.amount);
 });
 
 function forget() {
@@ -50,10 +50,10 @@ function forget() {
   byId('charge-result').replaceChildren();
 }
 
-function outcomeText(answer) {
-  if (answer.status === 0) return noAnswerToCharge;
-  if (answer.status === 200 && answer.body.status !== 'FAILED') return '';
-  return chargeOutcome(answer, newKeyWords).text;
+function outcomeText(response) {
+  if (response.status === 0) return noResponseToCharge;
+  if (response.status === 200 && response.body.status !== 'FAILED') return '';
+  return chargeOutcome(response, newKeyWords).text;
 }
 
 function buildBody(values) {

@@ -33,8 +33,8 @@ export function offerKeys({ field, button, isInDoubt = () => false, onRenew = ()
 }
 
 /** Moves the error of the header to the field that it is typed in. */
-export function withKeyField(answer) {
-  const { 'Idempotency-Key': texts, ...errors } = answer.body?.errors ?? {};
-  if (texts === undefined) return answer;
-  return { ...answer, body: { ...answer.body, errors: { ...errors, idempotency_key: texts } } };
+export function withKeyField(response) {
+  const { 'Idempotency-Key': texts, ...errors } = response.body?.errors ?? {};
+  if (texts === undefined) return response;
+  return { ...response, body: { ...response.body, errors: { ...errors, idempotency_key: texts } } };
 }

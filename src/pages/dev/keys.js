@@ -10,12 +10,12 @@ onShow('keys', list);
 
 async function list() {
   if (place.childElementCount === 0) place.replaceChildren(element('p', {}, 'Loading…'));
-  const answer = await call({ path: '/pix/keys' });
-  if (answer.status !== 200) {
-    refuse(answer);
+  const response = await call({ path: '/pix/keys' });
+  if (response.status !== 200) {
+    refuse(response);
     return;
   }
-  const keys = findKeys(answer.body.data);
+  const keys = findKeys(response.body.data);
   place.replaceChildren(
     keys.length === 0
       ? element(
@@ -57,10 +57,10 @@ function keyItem({ key, keyType }) {
       ask(true);
       return;
     }
-    const answer = await call({ method: 'DELETE', path: '/pix/keys', body: { key } });
+    const response = await call({ method: 'DELETE', path: '/pix/keys', body: { key } });
     byId('list-keys').focus();
-    if (answer.status === 200) await list();
-    else refuse(answer);
+    if (response.status === 200) await list();
+    else refuse(response);
   });
   button.addEventListener('blur', () => ask(false));
   const type = typeNames[keyType] ?? keyType ?? 'key';
@@ -78,7 +78,7 @@ byId('key_type').addEventListener('change', showFields);
 showFields();
 
 onSubmit(byId('new-key'), async (values) => {
-  const answer = await call({ method: 'POST', path: '/pix/keys', body: values });
-  if (answer.status === 201) await list();
-  return answer;
+  const response = await call({ method: 'POST', path: '/pix/keys', body: values });
+  if (response.status === 201) await list();
+  return response;
 });

@@ -50,12 +50,12 @@ onSubmit(byId('set-limits'), async ({ day, night, night_from: hour }) => {
     ...(night !== undefined && { night: typedLimit(night) }),
     ...(hour !== undefined && { night_from: Number(hour) }),
   };
-  const answer = await call({ method: 'PUT', path: '/pix/limits', body });
-  if (answer.status === 200) {
-    show(answer.body);
+  const response = await call({ method: 'PUT', path: '/pix/limits', body });
+  if (response.status === 200) {
+    show(response.body);
     byId('set-limits').reset();
   }
-  return answer;
+  return response;
 });
 
 /** What no amount is goes to the service, which refuses it beside the field. */

@@ -4,7 +4,7 @@ import { element, statusBadge } from './page.js';
 
 const waitSeconds = 20;
 
-/** The pause after a poll without an answer, as during a restart of the service. */
+/** The pause after a poll without a response, as during a restart of the service. */
 const pauseMs = 2_000;
 
 /**
@@ -24,14 +24,14 @@ export async function follow(place, transaction) {
   const note = element('span', { className: 'hint' }, detailNote(transaction));
   place.replaceChildren(badge, element('code', {}, transaction.transaction_id), note);
   while (status === 'PROCESSING') {
-    const answer = await poll(transaction.transaction_id, signal);
+    const response = await poll(transaction.transaction_id, signal);
     if (signal.aborted) return null;
     note.textContent = '';
-    if (answer?.status === 200) {
-      ({ status } = answer.body);
-      note.textContent = detailNote(answer.body);
+    if (response?.status === 200) {
+      ({ status } = response.body);
+      note.textContent = detailNote(response.body);
       badge.replaceChildren(statusBadge(status));
-    } else if (answer?.status === 401 || answer?.status === 404) {
+    } else if (response?.status === 401 || response?.status === 404) {
       return null;
     } else {
       note.textContent = 'The service does not answer: the status may be old.';

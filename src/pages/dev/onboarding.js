@@ -1,5 +1,6 @@
 /*
- * The onboarding, one step at a time. The application's id is a secret and is stored in this tab only.
+ * The onboarding, one step at a time. The application's id is a secret and is stored in this tab
+ * only.
  */
 import { call, keepToken } from './api.js';
 import { parseAmount } from './format.js';
@@ -21,9 +22,9 @@ const idKey = 'ponte-dev-application';
 /** The e-mail of the registration. */
 const registeredKey = 'ponte-dev-registered';
 
-const shortestPollMs = 500;
+const minPollMs = 500;
 
-const longestPollMs = 10_000;
+const maxPollMs = 10_000;
 
 function applicationId() {
   return sessionStorage.getItem(idKey);
@@ -35,13 +36,13 @@ export function stepPath(step) {
 }
 
 onSubmit(byId('registration'), async (values) => {
-  const answer = await call({ method: 'POST', path: '/onboarding/pf', body: values });
-  if (answer.status === 201) {
+  const response = await call({ method: 'POST', path: '/onboarding/pf', body: values });
+  if (response.status === 201) {
     // The application shows it masked.
     sessionStorage.setItem(registeredKey, values.email ?? '');
-    keep(answer.body);
+    keep(response.body);
   }
-  return answer;
+  return response;
 });
 
 byId('sample-person').addEventListener('click', () => {
@@ -50,9 +51,9 @@ byId('sample-person').addEventListener('click', () => {
 });
 
 onSubmit(byId('resume'), async ({ application_id: id = '' }) => {
-  const answer = await call({ path: `/onboarding/${encodeURIComponent(id.trim())}` });
-  if (answer.status === 200) keep(answer.body);
-  return answer;
+  const response = await call({ path: `/onboarding/${encodeURIComponent(id.trim())}` });
+  if (response.status === 200) keep(response.body);
+  return response;
 });
 
 byId('forget').addEventListener('click', () => {
@@ -68,9 +69,9 @@ function keep(application) {
 }
 
 onSubmit(byId('address'), async (values) => {
-  const answer = await call({ method: 'POST', path: stepPath('/address'), body: values });
-  if (answer.status === 201) goOn(answer.body, 'address');
-  return answer;
+  const response = await call({ method: 'POST', path: stepPath('/address'), body: values });
+  if (response.status === 201) goOn(response.body, 'address');
+  return response;
 });
 
 byId('sample-address').addEventListener('click', async () => {
@@ -90,12 +91,12 @@ byId('cep').addEventListener('change', lookUpCep);
 async function lookUpCep() {
   const digits = byId('cep').value.replaceAll(/\D/g, '');
   if (digits.length !== 8) return;
-  const answer = await call({ path: `/onboarding/cep/${digits}` });
-  if (answer.status !== 200) {
-    byId('cep-hint').textContent = answer.body.message;
+  const response = await call({ path: `/onboarding/cep/${digits}` });
+  if (response.status !== 200) {
+    byId('cep-hint').textContent = response.body.message;
     return;
   }
-  const { cep } = answer.body;
+  const { cep } = response.body;
   byId('cep-hint').textContent = cep.logradouro
     ? 'The address of the CEP was filled in.'
     : 'The street of this CEP is not known: type the address. A town with one CEP may have no districts: leave District empty there, and type S/N for a house without a number.';
@@ -120,10 +121,10 @@ for (const [form, step] of [
       // The bank sends capital letters.
       ...(codigo !== undefined && { codigo: codigo.trim().toUpperCase() }),
     };
-    const answer = await call({ method: 'POST', path: stepPath(step), body });
+    const response = await call({ method: 'POST', path: stepPath(step), body });
     const { step: name } = byId(form).closest('[data-step]').dataset;
-    shown(answer, (application) => goOn(application, name));
-    return withAmountError(answer, 'valor_solicitado', amount);
+    shown(response, (application) => goOn(application, name));
+    return withAmountError(response, 'valor_solicitado', amount);
   });
 }
 
@@ -134,10 +135,10 @@ onSubmit(byId('liveness'), async () =>
 onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: stepPath('/sync') })));
 
 onSubmit(byId('kyc'), async () => {
-  const answer = shown(await call({ path: stepPath('/kyc') }));
-  const { application } = answer.body;
+  const response = shown(await call({ path: stepPath('/kyc') }));
+  const { application } = response.body;
   if (application !== undefined) byId('kyc-said').textContent = decisionText(application);
-  return answer;
+  return response;
 });
 
 function decisionText({ status, steps }) {
@@ -148,20 +149,20 @@ function decisionText({ status, steps }) {
     : 'The bank has not decided yet. Get the decision again later.';
 }
 
-function shown(answer, then = show) {
-  if (answer.body?.application) then(answer.body.application);
-  return answer;
+function shown(response, then = show) {
+  if (response.body?.application) then(response.body.application);
+  return response;
 }
 
 /** @returns whether the application was shown. */
 async function refresh() {
-  const answer = await call({ path: stepPath('') });
-  if (answer.status === 200) show(answer.body);
-  else if (answer.status === 404) byId('forget').click();
-  return answer.status === 200;
+  const response = await call({ path: stepPath('') });
+  if (response.status === 200) show(response.body);
+  else if (response.status === 404) byId('forget').click();
+  return response.status === 200;
 }
 
-const poll = { timer: null, queued: '', afterMs: shortestPollMs };
+const poll = { timer: null, queued: '', afterMs: minPollMs };
 
 /**
  * Polls while steps before the decision are queued, with growing intervals. The decision may take
@@ -173,13 +174,13 @@ function schedulePoll(application) {
     status === 'queued' && name !== 'kyc' && name !== 'account';
   const names = application.steps.filter(isInProgress).map(({ name }) => name);
   const queued = names.join(' ');
-  if (queued !== poll.queued) poll.afterMs = shortestPollMs;
+  if (queued !== poll.queued) poll.afterMs = minPollMs;
   poll.queued = queued;
   if (queued !== '') poll.timer = setTimeout(() => void pollAgain(application), poll.afterMs);
 }
 
 async function pollAgain(application) {
-  poll.afterMs = Math.min(poll.afterMs * 2, longestPollMs);
+  poll.afterMs = Math.min(poll.afterMs * 2, maxPollMs);
   const isShown = !document.hidden && (await refresh());
   if (!isShown) schedulePoll(application);
 }

@@ -3,7 +3,7 @@ import { call, token } from './api.js';
 import { onChange } from './changes.js';
 import { byId, canBeRenewed, element } from './page.js';
 import { onShow } from './shell.js';
-import { listOf } from './transactions.js';
+import { renderList } from './transactions.js';
 
 const place = byId('latest');
 
@@ -23,7 +23,7 @@ async function showLatest() {
     return;
   }
   place.replaceChildren(
-    body.items.length === 0 ? nothingYet() : listOf('Latest transactions', body.items),
+    body.items.length === 0 ? nothingYet() : renderList('Latest transactions', body.items),
   );
 }
 

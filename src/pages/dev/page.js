@@ -24,14 +24,14 @@ function typed(form, submitter) {
 }
 
 /**
- * Shows the errors of an answer in a form: each at its field, the rest above the button. Removes
+ * Shows the errors of a response in a form: each at its field, the rest above the button. Removes
  * previous errors first.
  */
-export function showErrors(form, answer) {
+export function showErrors(form, response) {
   for (const field of form.querySelectorAll('[aria-invalid]')) unmark(field);
   for (const old of form.querySelectorAll('.error')) old.remove();
-  if (answer === null || (answer.status >= 200 && answer.status < 300)) return;
-  const { message = `The service answered ${answer.status}.`, errors = {}, code } = answer.body;
+  if (response === null || (response.status >= 200 && response.status < 300)) return;
+  const { message = `The service answered ${response.status}.`, errors = {}, code } = response.body;
   const all = Object.entries(errors);
   const rest = all.filter(([name, texts]) => !markField(form, name, texts));
   form.querySelector('[aria-invalid]')?.focus();
@@ -94,13 +94,13 @@ export function onSubmit(form, work) {
     form.setAttribute('aria-busy', 'true');
     setDisabled(form, true);
     showErrors(form, null);
-    let answer = null;
+    let response = null;
     try {
-      answer = await work(values);
+      response = await work(values);
     } finally {
       form.removeAttribute('aria-busy');
       setDisabled(form, false);
-      showErrors(form, answer);
+      showErrors(form, response);
       const isElsewhere = ![document.body, null].includes(document.activeElement);
       if (!form.querySelector('[aria-invalid]') && !isElsewhere) button?.focus();
     }
@@ -113,13 +113,13 @@ function setDisabled(form, isDisabled) {
 }
 
 /** Replaces what the service says about an amount that the page cannot read as a number. */
-export function withAmountError(answer, name, text) {
-  const errors = answer.body?.errors;
+export function withAmountError(response, name, text) {
+  const errors = response.body?.errors;
   if (errors?.[name] === undefined || text === undefined || parseAmount(text) !== null) {
-    return answer;
+    return response;
   }
   const words = ['Must be an amount in reais, such as 1.234,56.'];
-  return { ...answer, body: { ...answer.body, errors: { ...errors, [name]: words } } };
+  return { ...response, body: { ...response.body, errors: { ...errors, [name]: words } } };
 }
 
 /** A CPF or CNPJ with its punctuation; another text as it is. */

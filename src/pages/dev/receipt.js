@@ -27,13 +27,13 @@ exchanges.addEventListener('session', () => {
 });
 
 /** Only what has moved money has a receipt: it is a proof of a payment. */
-function nameOf(status) {
+function chooseTitle(status) {
   return status === 'COMPLETED' ? 'Receipt' : 'Details';
 }
 
 /** A button that shows the receipt of a transaction, or the details of one that is not paid. */
 export function receiptButton({ transaction_id: id, status }) {
-  const button = element('button', { type: 'button', className: 'quiet' }, nameOf(status));
+  const button = element('button', { type: 'button', className: 'quiet' }, chooseTitle(status));
   button.addEventListener('click', async () => show(await read(id)));
   return button;
 }
@@ -43,17 +43,17 @@ function read(id) {
 }
 
 /** Shows a receipt in front of the page, which gets the focus back when it is closed. */
-function show(answer) {
+function show(response) {
   // The session may have ended.
   if (token() === null) return;
   const print = element('button', { type: 'button' }, 'Print');
   print.addEventListener('click', () => window.print());
   const close = element('button', { type: 'button', className: 'quiet' }, 'Close');
   close.addEventListener('click', () => dialog.close());
-  const { status, body } = answer;
+  const { status, body } = response;
   dialog.replaceChildren(
-    element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, nameOf(body.status)),
-    ...(status === 200 ? receipt(body) : [failure(answer)]),
+    element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, chooseTitle(body.status)),
+    ...(status === 200 ? receipt(body) : [failure(response)]),
     ...(status === 200 && canBeReturned(body) ? [returnForm(body)] : []),
     element('div', { className: 'actions' }, print, close),
   );
@@ -87,9 +87,9 @@ function returnForm({ transaction_id: id, type, refunded_amount: before }) {
   );
   onSubmit(form, async ({ amount = '' }) => {
     const reais = String(parseAmount(amount) ?? amount);
-    const answer = await actAtBank('return', { transaction: id, amount: reais });
-    if (answer.status === 200) await showReturned(id, before);
-    return withAmountError(answer, 'amount', amount || undefined);
+    const response = await actAtBank('return', { transaction: id, amount: reais });
+    if (response.status === 200) await showReturned(id, before);
+    return withAmountError(response, 'amount', amount || undefined);
   });
   return form;
 }
@@ -100,12 +100,12 @@ const pauseMs = 250;
 
 /** The bank has posted its webhook; Ponte works on it a moment later. */
 async function showReturned(id, before) {
-  let answer = await read(id);
-  for (let nth = 1; nth < attempts && answer.body.refunded_amount === before; nth += 1) {
+  let response = await read(id);
+  for (let nth = 1; nth < attempts && response.body.refunded_amount === before; nth += 1) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    answer = await read(id);
+    response = await read(id);
   }
-  if (dialog.open) show(answer);
+  if (dialog.open) show(response);
   showView();
 }
 
@@ -128,7 +128,7 @@ function receipt(body) {
     ['Reason', reason && `${reason.message} (${reason.code})`],
     ['End-to-end id', code(body.end_to_end)],
     ['Return id', code(body.return_id)],
-    ['Original', originalOf(body)],
+    ['Original', renderOriginal(body)],
     ['Transaction', code(body.transaction_id)],
     ['Issued', time(body.issued_at)],
   ];
@@ -141,7 +141,7 @@ function receipt(body) {
   ];
 }
 
-function originalOf({ original_transaction_id: id }) {
+function renderOriginal({ original_transaction_id: id }) {
   return id === undefined ? undefined : element('span', {}, code(id), ' ', originalButton(id));
 }
 

@@ -39,7 +39,7 @@ function written(value) {
 let loading;
 
 async function loadScenarios(input) {
-  loading ??= fetch('/dev/scenarios.json').then((answer) => answer.json());
+  loading ??= fetch('/dev/scenarios.json').then((response) => response.json());
   const all = await loading;
   return all.filter((scenario) => scenario.input === input);
 }

@@ -3,7 +3,13 @@ import { call } from './api.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import { askBeforeAnother, isInDoubt, noAnswerToSend, sendOutcome, slowSend } from './outcomes.js';
+import {
+  askBeforeAnother,
+  isInDoubt,
+  noResponseToSend,
+  sendOutcome,
+  slowSend,
+} from './outcomes.js';
 import {
   byId,
   element,
@@ -53,15 +59,15 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
   }
   forgetOutcome();
   const isDoubtful = doubtfulKey === key;
-  // Until there is an answer.
+  // Until there is a response.
   doubtfulKey = key;
-  const answer = await send(key, { ...rest, amount: amountOf(amount) });
-  if (answer.body.errors?.lookup_id) forgetPayee();
-  if (answer.status !== 0 && !isInDoubt(answer, isDoubtful)) doubtfulKey = null;
-  void showOutcome(answer, isDoubtful);
-  // The result has the sentence of the answer; the fields have what is wrong with them.
-  const hasErrors = answer.body.errors !== undefined;
-  return hasErrors ? withAmountError(withKeyField(answer), 'amount', amount) : null;
+  const response = await send(key, { ...rest, amount: readAmount(amount) });
+  if (response.body.errors?.lookup_id) forgetPayee();
+  if (response.status !== 0 && !isInDoubt(response, isDoubtful)) doubtfulKey = null;
+  void showOutcome(response, isDoubtful);
+  // The result has the sentence of the response; the fields have what is wrong with them.
+  const hasErrors = response.body.errors !== undefined;
+  return hasErrors ? withAmountError(withKeyField(response), 'amount', amount) : null;
 });
 
 async function send(key, body) {
@@ -69,13 +75,13 @@ async function send(key, body) {
   const end = showWaiting(place, { doing: 'Sending', slow: slowSend });
   bringIntoView();
   const headers = { 'Idempotency-Key': key };
-  const answer = await call({ method: 'POST', path: '/pix/send', headers, body });
+  const response = await call({ method: 'POST', path: '/pix/send', headers, body });
   end();
-  return answer;
+  return response;
 }
 
 /** An amount that cannot be read goes as it is: the service says what is wrong with it. */
-function amountOf(text) {
+function readAmount(text) {
   return text === undefined ? undefined : (parseAmount(text) ?? text);
 }
 
@@ -98,27 +104,27 @@ function bringIntoView() {
   byId('send-outcome').scrollIntoView({ block: 'nearest' });
 }
 
-async function showOutcome(answer, isDoubtful) {
-  if (answer.status === 0) {
-    say(noAnswerToSend, 'bad');
+async function showOutcome(response, isDoubtful) {
+  if (response.status === 0) {
+    say(noResponseToSend, 'bad');
     return;
   }
-  const isReplay = answer.headers.get('idempotency-replayed') === 'true';
-  const { message, code, errors } = answer.body;
+  const isReplay = response.headers.get('idempotency-replayed') === 'true';
+  const { message, code, errors } = response.body;
   const refusal = errors === undefined && message ? [code ? `${message} (${code})` : message] : [];
   const replay = isReplay ? ['This key was used before: nothing was paid again.'] : [];
   const notes = [...refusal, ...replay];
   const show = ({ live, reason }) => {
     const known = { live, reason, isDoubtful, newKey: newKeyWords };
-    const { colour, text } = sendOutcome(answer, known);
+    const { colour, text } = sendOutcome(response, known);
     // An ended session is announced by the login.
-    if (answer.status !== 401) say(text, colour, ...notes);
+    if (response.status !== 401) say(text, colour, ...notes);
   };
-  show({ live: answer.body.status ?? null });
-  if (answer.status !== 200) return;
-  const { transaction_id: id } = answer.body;
-  byId('send-receipt').replaceChildren(receiptButton(answer.body));
-  const status = await follow(byId('send-status'), answer.body);
+  show({ live: response.body.status ?? null });
+  if (response.status !== 200) return;
+  const { transaction_id: id } = response.body;
+  byId('send-receipt').replaceChildren(receiptButton(response.body));
+  const status = await follow(byId('send-status'), response.body);
   // Another payment may have taken the place meanwhile.
   if (status === null) return;
   doubtfulKey = null;
@@ -142,12 +148,12 @@ byId('look-up').addEventListener('click', () => void checkPayee());
 async function checkPayee() {
   forgetPayee();
   const key = byId('pix_key').value;
-  const answer = await call({ method: 'POST', path: '/pix/lookup', body: { pix_key: key } });
-  if (byId('pix_key').value !== key) return answer;
-  showErrors(byId('send'), answer);
-  if (answer.status === 200 && answer.body.ambiguous) askWhich(answer.body);
-  else if (answer.status === 200) showOwner(answer.body);
-  return answer;
+  const response = await call({ method: 'POST', path: '/pix/lookup', body: { pix_key: key } });
+  if (byId('pix_key').value !== key) return response;
+  showErrors(byId('send'), response);
+  if (response.status === 200 && response.body.ambiguous) askWhich(response.body);
+  else if (response.status === 200) showOwner(response.body);
+  return response;
 }
 
 /** Once chosen, the key is written so that it cannot be the other one. */
@@ -205,10 +211,10 @@ async function readCode() {
   forgetPayee();
   showErrors(byId('send'), null);
   if (code === '') return;
-  const answer = await call({ method: 'POST', path: '/pix/decode', body: { copy_paste: code } });
+  const response = await call({ method: 'POST', path: '/pix/decode', body: { copy_paste: code } });
   if (field.value.trim() !== code) return;
-  showErrors(byId('send'), answer);
-  if (answer.status === 200) showCode(answer.body);
+  showErrors(byId('send'), response);
+  if (response.status === 200) showCode(response.body);
 }
 
 /** Shows what a code asks for. It takes the place of the key, and its amount that of the amount. */

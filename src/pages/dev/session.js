@@ -11,31 +11,31 @@ import { newKeyWords } from './idempotency.js';
 const emailKey = 'ponte-dev-email';
 
 onSubmit(byId('login'), async (values) => {
-  const answer = await call({ method: 'POST', path: '/auth/login', body: values });
-  if (answer.status === 200) {
+  const response = await call({ method: 'POST', path: '/auth/login', body: values });
+  if (response.status === 200) {
     byId('login-reason').replaceChildren();
-    keepToken(answer.body.access_token);
+    keepToken(response.body.access_token);
     await showAccount();
     // The pressed button is now hidden.
     byId('main').focus({ preventScroll: true });
   }
-  return answer;
+  return response;
 });
 
 byId('logout').addEventListener('click', async () => {
-  const answer = await call({ method: 'POST', path: '/auth/logout' });
+  const response = await call({ method: 'POST', path: '/auth/logout' });
   endSession(
-    answer.status === 200
+    response.status === 200
       ? 'You are logged out.'
       : 'You are logged out here; the service did not confirm it.',
   );
 });
 
 exchanges.addEventListener('session', showSession);
-exchanges.addEventListener('exchange', ({ detail: { answer } }) => {
+exchanges.addEventListener('exchange', ({ detail: { response } }) => {
   // A refused token is now invalid; a refused login has none.
-  if (answer.status !== 401 || token() === null) return;
-  endSession(sessionEndedText(answer.headers.get('pix-outcome'), newKeyWords));
+  if (response.status !== 401 || token() === null) return;
+  endSession(sessionEndedText(response.headers.get('pix-outcome'), newKeyWords));
 });
 
 function endSession(reason) {
@@ -80,9 +80,9 @@ export function customerEmail() {
 
 async function showAccount() {
   byId('account-facts').replaceChildren(element('p', { className: 'hint' }, 'Loading…'));
-  const answer = await call({ path: '/accounts/me' });
-  if (answer.status !== 200) return;
-  customer = answer.body;
+  const response = await call({ path: '/accounts/me' });
+  if (response.status !== 200) return;
+  customer = response.body;
   const { user, account } = customer;
   const number = account ? `${account.agency ?? '–'} / ${account.account_number ?? '–'}` : 'none';
   byId('who').replaceChildren(

@@ -47,7 +47,9 @@ function markPage() {
   }
 }
 
-/** On a phone the navigation is a strip that scrolls, with pages on both sides; so are the steps. */
+/**
+ * On a phone the navigation is a strip that scrolls, with pages on both sides; so are the steps.
+ */
 export function centre(item) {
   const { parentElement: strip, offsetLeft, offsetWidth } = item;
   strip.scrollLeft = offsetLeft - strip.offsetLeft - (strip.clientWidth - offsetWidth) / 2;

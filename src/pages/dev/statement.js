@@ -3,7 +3,7 @@ import { call } from './api.js';
 import { onChange } from './changes.js';
 import { byId, canBeRenewed, element, onSubmit, showErrors } from './page.js';
 import { onShow } from './shell.js';
-import { listOf } from './transactions.js';
+import { renderList } from './transactions.js';
 
 onSubmit(byId('statement'), async ({ view, ...filters }) =>
   view === 'bank' ? showBankList(filters) : showPage({ filters, before: [] }),
@@ -33,12 +33,12 @@ async function showPage({ filters, before, cursor }) {
   shownFilters = cursor === undefined ? filters : null;
   sayLoading();
   const query = new URLSearchParams({ ...filters, ...(cursor && { cursor }) });
-  const answer = await call({ path: query.size === 0 ? '/pix' : `/pix?${query}` });
-  if (answer.status !== 200) {
+  const response = await call({ path: query.size === 0 ? '/pix' : `/pix?${query}` });
+  if (response.status !== 200) {
     place.replaceChildren();
-    return answer;
+    return response;
   }
-  const { items: page, next_cursor: next } = answer.body;
+  const { items: page, next_cursor: next } = response.body;
   const items = [...before, ...page];
   const more = element('button', { type: 'button', className: 'quiet' }, 'More');
   more.addEventListener('click', async () => {
@@ -47,12 +47,12 @@ async function showPage({ filters, before, cursor }) {
   });
   const end = next ? `${items.length} so far.` : `${items.length} in all.`;
   place.replaceChildren(
-    listOf('Transactions of Ponte', items),
+    renderList('Transactions of Ponte', items),
     element('p', { className: 'hint', role: 'status' }, `${end} Times are those of São Paulo.`),
     ...(next ? [element('div', { className: 'actions' }, more)] : []),
   );
   if (cursor !== undefined && next) more.focus();
-  return answer;
+  return response;
 }
 
 /** The bank's list of the same days. It is passed on as the provider wrote it. */
@@ -62,16 +62,16 @@ async function showBankList({ start_date: from, end_date: to }) {
   const days = { ...(from && { start_date: from }), ...(to && { end_date: to }) };
   const query = new URLSearchParams(days);
   const path = query.size === 0 ? '/accounts/statement' : `/accounts/statement?${query}`;
-  const answer = await call({ path });
-  if (answer.status !== 200) {
+  const response = await call({ path });
+  if (response.status !== 200) {
     place.replaceChildren();
-    return answer;
+    return response;
   }
-  const isMissing = answer.headers.get('x-statement-remote') === 'unavailable';
+  const isMissing = response.headers.get('x-statement-remote') === 'unavailable';
   place.replaceChildren(
     isMissing
       ? element('p', { className: 'error', role: 'alert' }, 'The bank did not return its own list.')
-      : listOf("The bank's own list", answer.body.items.remote),
+      : renderList("The bank's own list", response.body.items.remote),
   );
-  return answer;
+  return response;
 }

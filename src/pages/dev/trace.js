@@ -1,4 +1,4 @@
-/* Lists every request with its answer, newest first, and copies requests as curl commands. */
+/* Lists every request with its response, newest first, and copies requests as curl commands. */
 import { exchanges } from './api.js';
 import { byId, copy, element } from './page.js';
 
@@ -22,11 +22,11 @@ function showCount() {
   byId('trace-empty').hidden = list.children.length > 0;
 }
 
-function createEntry({ request, answer, durationMs }) {
+function createEntry({ request, response, durationMs }) {
   const { method, url } = request;
   const button = element('button', { type: 'button', className: 'quiet' }, 'Copy as curl');
   button.addEventListener('click', () => copy(curlCommand(request), button));
-  const status = answer.status === 0 ? 'no answer' : String(answer.status);
+  const status = response.status === 0 ? 'no response' : String(response.status);
   return element(
     'li',
     {},
@@ -41,9 +41,9 @@ function createEntry({ request, answer, durationMs }) {
         element('span', { className: 'hint' }, `${durationMs} ms`),
       ),
       ...requestParts(request),
-      element('h3', {}, 'Answer'),
-      scrolling('The answer', ...highlighted(pretty(answer.body))),
-      headerParts(request, answer),
+      element('h3', {}, 'Response'),
+      scrolling('The response', ...highlighted(pretty(response.body))),
+      headerParts(request, response),
       button,
     ),
   );
@@ -63,7 +63,7 @@ function headerParts(request, { headers }) {
     {},
     element('summary', {}, 'Headers'),
     scrolling('Headers of the request', lines(Object.entries(request.headers)) || 'none'),
-    scrolling('Headers of the answer', lines([...headers]) || 'none'),
+    scrolling('Headers of the response', lines([...headers]) || 'none'),
   );
 }
 

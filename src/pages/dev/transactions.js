@@ -4,7 +4,7 @@ import { element, statusBadge, table } from './page.js';
 import { receiptButton } from './receipt.js';
 
 /** Both lists have one shape; the bank's names differ, and its items have no receipt. */
-export function listOf(caption, items) {
+export function renderList(caption, items) {
   if (items.length === 0) {
     return element('p', { className: 'empty' }, 'No transaction matches these filters.');
   }
@@ -31,9 +31,9 @@ function cells(item) {
   const { transaction_id: id, type, status } = item;
   const when = item.created_at ?? item.createdAt ?? item.date;
   return [
-    when === undefined ? '–' : timeOf(when),
-    typeOf(type),
-    amountOf(item),
+    when === undefined ? '–' : renderTime(when),
+    renderType(type),
+    renderAmount(item),
     status === undefined ? '–' : statusBadge(status),
     ...(id === undefined ? [bankDetails(item)] : [about(item), receiptButton(item)]),
   ];
@@ -58,7 +58,7 @@ function about({ payee, payer, description, ...ids }) {
 }
 
 /** Refunds are seldom: they stand out. */
-function typeOf(type) {
+function renderType(type) {
   const words = types[type] ?? type ?? '–';
   return /REFUND|REVERSAL/.test(type)
     ? element('span', { className: 'badge refund' }, words)
@@ -68,7 +68,7 @@ function typeOf(type) {
 const settled = new Set(['COMPLETED', 'CONFIRMED']);
 
 /** What left has a minus, and what came a plus; a charge that is not paid is neither. */
-function amountOf({ type, amount, status, direction }) {
+function renderAmount({ type, amount, status, direction }) {
   const isDebit = debits.has(type) || direction === 'DEBIT';
   const sign = !isDebit && settled.has(status) ? '+' : '';
   const isOff = status === 'FAILED' || status === 'ERROR';
@@ -80,6 +80,6 @@ function amountOf({ type, amount, status, direction }) {
 }
 
 /** Short, so that a phone shows the row; the whole time is its title. */
-function timeOf(when) {
+function renderTime(when) {
   return element('time', { dateTime: when, title: localTime(when) }, shortLocalTime(when));
 }

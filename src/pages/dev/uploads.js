@@ -41,18 +41,18 @@ async function upload(file, kind) {
   });
   const words = element('span', { role: 'status' }, 'uploading');
   byId('uploads').prepend(element('li', {}, `${file.name} `, progress, ' ', words));
-  const answer = await uploadDocument({
+  const response = await uploadDocument({
     path: stepPath('/documents'),
     kind,
     file,
     onProgress: (share) => (progress.value = share),
   });
-  const isStored = answer.status === 201;
+  const isStored = response.status === 201;
   words.textContent = isStored ? 'stored' : 'refused';
   // A full bar would look like a success.
   progress.hidden = !isStored;
-  if (isStored) showStored(answer.body);
-  else showErrors(documents, answer);
+  if (isStored) showStored(response.body);
+  else showErrors(documents, response);
   return isStored;
 }
 

@@ -29,7 +29,7 @@ function prefill(contract, parameter) {
 export const known = { transactionId: null, applicationId: null };
 
 /** Takes the id of what an operation has made. */
-export function noteAnswer(operationId, { id, transaction_id: transactionId }) {
+export function noteResponse(operationId, { id, transaction_id: transactionId }) {
   if (operationId === 'startOnboarding') known.applicationId = id;
   if (operationId === 'sendPix' || operationId === 'createCharge') {
     known.transactionId = transactionId;
@@ -40,9 +40,9 @@ export function noteAnswer(operationId, { id, transaction_id: transactionId }) {
 export async function findTransaction() {
   known.transactionId = null;
   if (token() === null) return;
-  const answer = await fetch('/api/v1/pix?limit=1', {
+  const response = await fetch('/api/v1/pix?limit=1', {
     headers: { Authorization: `Bearer ${token()}` },
   });
-  const { items = [] } = answer.status === 200 ? await answer.json() : {};
+  const { items = [] } = response.status === 200 ? await response.json() : {};
   known.transactionId = items[0]?.transaction_id ?? null;
 }

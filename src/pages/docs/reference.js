@@ -3,7 +3,7 @@
  * last login, and with the key that the request shows.
  */
 import { fillIn, showKeyButton } from './fields.js';
-import { findTransaction, known, noteAnswer, prepare } from './prefill.js';
+import { findTransaction, known, noteResponse, prepare } from './prefill.js';
 import { repair } from './repair.js';
 import { keepToken, session, token } from './session.js';
 
@@ -50,7 +50,7 @@ function requests() {
         const body = await response.json().catch(() => ({}));
         if (operation.operationId === 'login') keepToken(body.access_token);
         else if (operation.operationId === 'logout') keepToken(null);
-        else noteAnswer(operation.operationId, body);
+        else noteResponse(operation.operationId, body);
       },
     },
   };

@@ -31,13 +31,13 @@ function showSession(refusal = null) {
 byId('log-out').addEventListener('click', () => keepToken(null));
 
 byId('log-in').addEventListener('click', async () => {
-  const answer = await fetch('/api/v1/auth/login', {
+  const response = await fetch('/api/v1/auth/login', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(development),
   });
-  const body = await answer.json();
-  if (answer.status === 200) keepToken(body.access_token);
+  const body = await response.json();
+  if (response.status === 200) keepToken(body.access_token);
   else showSession(body.message);
 });
 

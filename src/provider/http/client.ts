@@ -71,12 +71,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const begunAtMs = clock.now().getTime();
       const isInTime = (): boolean => clock.now().getTime() - begunAtMs < timeoutMs;
       const exchange = new DispatchHandler(request.signal, isInTime);
-      const answer = exchange.answer.finally(() => inFlight.delete(answer));
-      inFlight.add(answer);
+      const response = exchange.response.finally(() => inFlight.delete(response));
+      inFlight.add(response);
       exchange.begin(() =>
         dispatcher.dispatch(dispatchOptions(basePath, withApiKey(request, options)), exchange),
       );
-      return answer;
+      return response;
     },
     async close() {
       isClosed = true;

@@ -51,7 +51,7 @@ export class DispatchHandler {
   }
 
   /** Rejects with a ProviderError when there is no complete response. */
-  get answer(): Promise<HttpResponse> {
+  get response(): Promise<HttpResponse> {
     return this.#settled.promise;
   }
 

@@ -16,7 +16,7 @@ import {
   paymentRefusal,
   readCodeAt,
   readRefusalCode,
-  type PaymentAnswer,
+  type PaymentResponse,
   type RefusalCodes,
 } from '../refusals.ts';
 import type { HttpResponse } from './client.ts';
@@ -42,7 +42,7 @@ export function readPaymentResponse(
     throw paymentRefusal({ status, code: readRefusalCode(json), retryAfterMs }, codes);
   }
   const places = payloadPlaces(json);
-  const answer = { status, code: readCodeAt(places) };
+  const response = { status, code: readCodeAt(places) };
   const endToEnd = findValues(endToEndNames, places).filter((value) => value !== '');
   const clientRequestId = findValues(clientRequestIdNames, places).filter((value) => value !== '');
   const providerTxid = firstId(findValues(paymentIdNames, places));
@@ -50,14 +50,14 @@ export function readPaymentResponse(
   if (payment === 'FAILED' && endToEnd.length > 0) {
     const isOurs =
       areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
-    throw isOurs ? failedReceipt(answer, codes) : paymentRefusal(answer, codes);
+    throw isOurs ? failedReceipt(response, codes) : paymentRefusal(response, codes);
   }
   const ids = [...endToEnd, ...clientRequestId];
   if (payment === 'FAILED' || (ids.length === 0 && providerTxid !== null)) {
-    throw paymentRefusal(answer, codes);
+    throw paymentRefusal(response, codes);
   }
   if (ids.length === 0 || reportsFailure(places) || ids.some((id) => readId(id) === null)) {
-    throw unreadable(answer);
+    throw unreadable(response);
   }
   return {
     endToEnd: findForeignId(order.endToEnd, endToEnd),
@@ -70,7 +70,7 @@ export function readPaymentResponse(
 }
 
 /** It proves nothing, and the circuit breaker counts it. */
-function unreadable({ status, code }: PaymentAnswer): ProviderError {
+function unreadable({ status, code }: PaymentResponse): ProviderError {
   return new ProviderError({
     outcome: 'unknown',
     code: 'PROVIDER_INVALID_RESPONSE',
@@ -107,7 +107,7 @@ function isHeld(places: readonly Fields[]): boolean {
 }
 
 /**
- * The status words of an answer. An unlisted word decides nothing. Numbers are unlisted because
+ * The status words of a response. An unlisted word decides nothing. Numbers are unlisted because
  * providers give them different meanings.
  */
 const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([

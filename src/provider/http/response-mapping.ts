@@ -36,19 +36,19 @@ const mayBeEmpty: ReadonlySet<ResponseKind> = new Set(['onboarding', 'code']);
  * @returns the JSON of a successful response; an empty object for 204, or where it may be empty.
  * @throws ProviderError for every other response.
  */
-export function readResponse(answer: HttpResponse, kind: ResponseKind): unknown {
-  const { status } = answer;
+export function readResponse(response: HttpResponse, kind: ResponseKind): unknown {
+  const { status } = response;
   if (status === 204) return {};
   if (status >= 200 && status < 300) {
-    if (answer.isEmpty && mayBeEmpty.has(kind)) return {};
-    if (answer.json === undefined) throw notUnderstood(new Error('a response that is not JSON'));
-    return answer.json;
+    if (response.isEmpty && mayBeEmpty.has(kind)) return {};
+    if (response.json === undefined) throw notUnderstood(new Error('a response that is not JSON'));
+    return response.json;
   }
-  throw failure(answer, kind);
+  throw failure(response, kind);
 }
 
-function failure(answer: HttpResponse, kind: ResponseKind): ProviderError {
-  const { status, retryAfterMs, json } = answer;
+function failure(response: HttpResponse, kind: ResponseKind): ProviderError {
+  const { status, retryAfterMs, json } = response;
   const error = (options: ProviderErrorOptions): ProviderError =>
     new ProviderError({ reason: readRefusalReason(json), ...options });
   if (status === 401 && !withoutToken.has(kind)) {
@@ -78,7 +78,7 @@ function failure(answer: HttpResponse, kind: ResponseKind): ProviderError {
     const code = kind === 'key' ? 'PIX_KEY_NOT_FOUND' : 'PROVIDER_REJECTED';
     return error({ outcome, code, statusClass: '404' });
   }
-  const isWrong = kind === 'code' && isWrongCode(answer);
+  const isWrong = kind === 'code' && isWrongCode(response);
   return error({ ...refusal, outcome, ...(isWrong && { reason: wrongValidationCode }) });
 }
 

@@ -1,5 +1,5 @@
 /**
- * One attempt of a provider call. It always ends in time, with an answer or a {@link
+ * One attempt of a provider call. It always ends in time, with a response or a {@link
  * ProviderError}. It has its own time-out because cockatiel's uses the system clock, which tests
  * cannot control.
  */
@@ -39,16 +39,16 @@ export class Abandoned extends Error {
 /**
  * Runs one attempt under its time-out.
  *
- * @returns the provider's answer, or the error as a value, because the breaker counts results.
+ * @returns the provider's response, or the error as a value, because the breaker counts results.
  * @throws Abandoned when it ended on the service's side.
  */
-export async function makeAttempt<Answer>(
-  invoke: (signal: AbortSignal) => Promise<Answer>,
+export async function makeAttempt<Response>(
+  invoke: (signal: AbortSignal) => Promise<Response>,
   options: AttemptOptions,
-): Promise<Answer | ProviderError> {
+): Promise<Response | ProviderError> {
   const { clock, caller } = options;
   const controller = new AbortController();
-  const ended = Promise.withResolvers<Settled<Answer>>();
+  const ended = Promise.withResolvers<Settled<Response>>();
   const timers: (() => void)[] = [];
   const abort = (reason: unknown): void => {
     if (controller.signal.aborted) return;
@@ -60,11 +60,11 @@ export async function makeAttempt<Answer>(
   caller?.addEventListener('abort', onCallerAbort, { once: true });
   try {
     Promise.try(invoke, controller.signal).then(
-      (answer) => ended.resolve({ answer }),
+      (response) => ended.resolve({ response }),
       (thrown: unknown) => ended.resolve({ thrown }),
     );
     const settled = await ended.promise;
-    if ('answer' in settled) return settled.answer;
+    if ('response' in settled) return settled.response;
     const error = readError(settled.thrown, controller.signal, options.onDefect);
     const isAbandoned = isCallersAbort(controller.signal, caller);
     if (isAbandoned || error.statusClass === 'unreadable') throw new Abandoned(error);
@@ -79,7 +79,7 @@ function timeoutReason(): DOMException {
   return new DOMException('The provider did not answer in time.', 'TimeoutError');
 }
 
-type Settled<Answer> = { readonly answer: Answer } | { readonly thrown: unknown };
+type Settled<Response> = { readonly response: Response } | { readonly thrown: unknown };
 
 function readError(
   thrown: unknown,
@@ -119,10 +119,10 @@ export function checkReceipt(order: PaymentOrder, receipt: PaymentReceipt): Paym
  * @param send receives the document, which is read with back-pressure.
  * @throws ProviderError `not_sent` when the content cannot be read or has another size.
  */
-export async function streamDocument<Answer>(
+export async function streamDocument<Response>(
   document: PersonDocument,
-  send: (document: PersonDocument) => Promise<Answer>,
-): Promise<Answer> {
+  send: (document: PersonDocument) => Promise<Response>,
+): Promise<Response> {
   const readErrors: unknown[] = [];
   async function* content(): AsyncGenerator<Uint8Array> {
     try {

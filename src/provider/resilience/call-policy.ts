@@ -46,7 +46,9 @@ export interface CallPolicy {
 }
 
 const read = { abortable: true, changes: false, repeatable: true };
-/** Reads that continue without their caller, because the answer is needed or counts in a budget. */
+/**
+ * Reads that continue without their caller, because the response is needed or counts in a budget.
+ */
 const lookUp = { abortable: false, changes: false, repeatable: true };
 const change = { abortable: false, changes: true, repeatable: true };
 /** The provider does not recognise a repeat and would create a second random key. */
@@ -91,15 +93,15 @@ export function callPolicy(method: ProviderMethod, isBackground = false): CallPo
 }
 
 /** One method of the port. */
-export type ProviderCall<Request extends ProviderRequest, Answer> = (
+export type ProviderCall<Request extends ProviderRequest, Response> = (
   request: Request,
-) => Promise<Answer>;
+) => Promise<Response>;
 
 /** Makes the call that replaces a method of the port. */
-export type CallWrapper = <Request extends ProviderRequest, Answer>(
+export type CallWrapper = <Request extends ProviderRequest, Response>(
   method: ProviderMethod,
-  call: ProviderCall<Request, Answer>,
-) => ProviderCall<Request, Answer>;
+  call: ProviderCall<Request, Response>,
+) => ProviderCall<Request, Response>;
 
 /** @returns a provider whose every method is wrapped. */
 export function wrapProvider(provider: Provider, wrap: CallWrapper): Provider {

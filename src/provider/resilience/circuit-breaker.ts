@@ -31,7 +31,7 @@ export type BreakerState = 'closed' | 'half_open' | 'open';
 
 /** The bulkhead and the breakers of one lane. */
 export interface LaneGuard {
-  /** The policy of a method's attempts, which resolve to an answer or to a ProviderError. */
+  /** The policy of a method's attempts, which resolve to a response or to a ProviderError. */
   policyFor(method: ProviderMethod): IPolicy;
   /** The state of the lane's breaker. */
   breakerState(): BreakerState;

@@ -27,7 +27,7 @@ import {
   retry,
 } from 'cockatiel';
 import { type Clock, pause } from '../../clock.ts';
-import { maxBackoffMs, longestCallMs, withJitter } from '../../domain/call-duration.ts';
+import { maxBackoffMs, maxCallMs, withJitter } from '../../domain/call-duration.ts';
 import { type FailedOutcome, notSent, ProviderError, type ProviderStatusClass } from '../errors.ts';
 import type { DocumentRequest, Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
 import { Abandoned, checkReceipt, makeAttempt, streamDocument } from './attempt.ts';
@@ -84,7 +84,7 @@ export interface ResilienceOptions {
   /** How many attempts may follow the first. */
   readonly retries: number;
   /**
-   * The longest duration of a call with all its attempts; by default `longestCallMs`.
+   * The longest duration of a call with all its attempts; by default `maxCallMs`.
    */
   readonly totalMs?: number;
   readonly backoff?: BackoffOptions;
@@ -130,11 +130,11 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
   >;
   const shared: Shared = { options, guards, budget: new RetryBudget(options.clock) };
   const resilient =
-    <Request extends ProviderRequest, Answer>(
+    <Request extends ProviderRequest, Response>(
       method: ProviderMethod,
-      call: ProviderCall<Request, Answer>,
+      call: ProviderCall<Request, Response>,
       extraMs: (request: Request) => number = () => 0,
-    ): ProviderCall<Request, Answer> =>
+    ): ProviderCall<Request, Response> =>
     (request) =>
       new ResilientCall({ method, call, request, extraMs: extraMs(request) }, shared).run();
   return {
@@ -163,9 +163,9 @@ interface Shared {
   readonly budget: RetryBudget;
 }
 
-interface CallParts<Request extends ProviderRequest, Answer> {
+interface CallParts<Request extends ProviderRequest, Response> {
   readonly method: ProviderMethod;
-  readonly call: ProviderCall<Request, Answer>;
+  readonly call: ProviderCall<Request, Response>;
   readonly request: Request;
   /** The extension of the time-out, in milliseconds. */
   readonly extraMs: number;
@@ -184,8 +184,8 @@ const repeatedClasses: ReadonlySet<ProviderStatusClass> = new Set([
 ]);
 
 /** One call with all its attempts. */
-class ResilientCall<Request extends ProviderRequest, Answer> {
-  readonly #parts: CallParts<Request, Answer>;
+class ResilientCall<Request extends ProviderRequest, Response> {
+  readonly #parts: CallParts<Request, Response>;
   readonly #options: ResilienceOptions;
   readonly #shared: Shared;
   readonly #policy: CallPolicy;
@@ -204,7 +204,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   #doubt: ProviderError | null = null;
   #defect: unknown = null;
 
-  constructor(parts: CallParts<Request, Answer>, shared: Shared) {
+  constructor(parts: CallParts<Request, Response>, shared: Shared) {
     const { method, request, extraMs } = parts;
     this.#parts = parts;
     this.#shared = shared;
@@ -215,7 +215,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     this.#startedAt = this.#now();
   }
 
-  async run(): Promise<Answer> {
+  async run(): Promise<Response> {
     this.#shared.budget.called();
     const first = await this.#attempt();
     // Most calls need no retry, so the retry policy is created only for those that do.
@@ -232,7 +232,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 
   /** Repeats the call, until an attempt succeeds or none may follow. */
-  #retry(): Promise<Answer | ProviderError> {
+  #retry(): Promise<Response | ProviderError> {
     return retry(
       handleWhenResult((failed) => failed instanceof ProviderError && this.#mayRepeat(failed)),
       // The wait is part of the attempt because cockatiel's back-off ignores an abort.
@@ -241,18 +241,18 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 
   /** Applies the money rule. */
-  #concluded(result: Answer | ProviderError): Answer | ProviderError {
+  #concluded(result: Response | ProviderError): Response | ProviderError {
     if (this.#doubt === null) return result;
     return result instanceof ProviderError ? this.#doubt : result;
   }
 
-  async #repeat(): Promise<Answer | ProviderError> {
+  async #repeat(): Promise<Response | ProviderError> {
     await pause(this.#options.clock, this.#waitMs, AbortSignal.any(this.#stops()));
     if (this.#isStopped() && this.#last) return this.#last;
     return this.#attempt();
   }
 
-  async #attempt(): Promise<Answer | ProviderError> {
+  async #attempt(): Promise<Response | ProviderError> {
     this.#attempts += 1;
     this.#defect = null;
     let leftAt: number | null = null;
@@ -279,7 +279,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     return result;
   }
 
-  #send(): Promise<Answer | ProviderError> {
+  #send(): Promise<Response | ProviderError> {
     const { tracing = null } = this.#options;
     const { trace } = this.#parts.request;
     return tracing === null || trace === undefined
@@ -288,7 +288,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
   }
 
   /** The provider receives the span of the attempt as the parent of its own spans. */
-  async #traceAttempt(tracing: Tracing, parent: TraceContext): Promise<Answer | ProviderError> {
+  async #traceAttempt(tracing: Tracing, parent: TraceContext): Promise<Response | ProviderError> {
     const trace = childSpan(parent);
     const startMs = this.#now();
     const result = await this.#makeAttempt(trace);
@@ -307,7 +307,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     return result;
   }
 
-  #makeAttempt(trace: TraceContext | undefined): Promise<Answer | ProviderError> {
+  #makeAttempt(trace: TraceContext | undefined): Promise<Response | ProviderError> {
     const { call, request } = this.#parts;
     const traced = trace === request.trace ? request : { ...request, trace };
     return makeAttempt((signal) => call({ ...traced, signal }), {
@@ -329,11 +329,11 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
     if (!this.#mayStartAt(this.#now())) throw new Abandoned(notSent('bulkhead_full'));
   }
 
-  /** An attempt starts only if its whole time-out fits; a shorter one could lose its answer. */
+  /** An attempt starts only if its whole time-out fits; a shorter one could lose its response. */
   #mayStartAt(startMs: number): boolean {
     const { retries, backoff = defaultBackoff } = this.#options;
     const timeoutMs = this.#timeoutMs;
-    const neededMs = longestCallMs({ timeoutMs, retries }, backoff.maxMs);
+    const neededMs = maxCallMs({ timeoutMs, retries }, backoff.maxMs);
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
     return startMs + timeoutMs <= this.#startedAt + totalMs;
   }
@@ -364,7 +364,7 @@ class ResilientCall<Request extends ProviderRequest, Answer> {
 
   #observe(
     observer: ResilienceOptions['onCall'],
-    result: Answer | ProviderError,
+    result: Response | ProviderError,
     since: number,
   ): void {
     const error = result instanceof ProviderError ? result : null;

@@ -49,9 +49,9 @@ export function withTokenRefresh(provider: Provider, options: TokenRefreshOption
   });
 }
 
-interface RefusedCall<Request extends ProviderRequest, Answer> {
+interface RefusedCall<Request extends ProviderRequest, Response> {
   readonly method: ProviderMethod;
-  readonly call: ProviderCall<Request, Answer>;
+  readonly call: ProviderCall<Request, Response>;
   readonly request: Request;
   readonly session: ProviderSession;
 }
@@ -65,10 +65,10 @@ class TokenRefresh {
     this.#options = options;
   }
 
-  async repeat<Request extends ProviderRequest, Answer>(
-    refused: RefusedCall<Request, Answer>,
+  async repeat<Request extends ProviderRequest, Response>(
+    refused: RefusedCall<Request, Response>,
     refusal: ProviderError,
-  ): Promise<Answer> {
+  ): Promise<Response> {
     const { session } = refused;
     const token = await this.#currentToken(session, refusal);
     if (token === null) throw refusal;

@@ -1,5 +1,5 @@
 /** The provider's API (contract/provider.yaml) over the simulated bank, without a transport. */
-import { toSandboxAnswer, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import { toSandboxResponse, problem, type SandboxResponse, type Silence } from './responses.ts';
 import type { Bank } from './bank/bank.ts';
 import { createRouter, type ProviderOperation } from './contract.ts';
 import { operations, type Operation } from './operations.ts';
@@ -39,7 +39,7 @@ export class Api {
    *
    * @throws the error of the request's body when it cannot be read to its end.
    */
-  async answer(request: ApiRequest): Promise<SandboxAnswer | Silence> {
+  async respond(request: ApiRequest): Promise<SandboxResponse | Silence> {
     const call = this.find(request);
     if ('status' in call) return call;
     try {
@@ -49,8 +49,8 @@ export class Api {
     }
   }
 
-  /** @returns the call, or the answer to a path or a method that the API does not have. */
-  find(request: ApiRequest): Call | SandboxAnswer {
+  /** @returns the call, or the response to a path or a method that the API does not have. */
+  find(request: ApiRequest): Call | SandboxResponse {
     const found = this.#router.find(request.url);
     if (typeof found === 'string') return problem(404, { code: 'NotFound' });
     const { entry, params: path, query } = found;
@@ -62,7 +62,7 @@ export class Api {
   async execute(
     { operation, request, path, query: search }: Call,
     body: unknown,
-  ): Promise<SandboxAnswer | Silence> {
+  ): Promise<SandboxResponse | Silence> {
     const { authorization } = request.headers;
     const token = /^Bearer (.+)$/i.exec(String(authorization))?.[1] ?? '';
     const query = search === '' ? {} : Object.fromEntries(new URLSearchParams(search));
@@ -70,7 +70,9 @@ export class Api {
     checkRequest(operation.contract, unchecked);
     const run = operations[operation.id] as Operation<OperationId>;
     try {
-      return toSandboxAnswer(await run(this.#options.bank, unchecked as Parameters<typeof run>[1]));
+      return toSandboxResponse(
+        await run(this.#options.bank, unchecked as Parameters<typeof run>[1]),
+      );
     } catch (fault) {
       this.#options.onFault?.(fault);
       return problem(500);
@@ -78,14 +80,14 @@ export class Api {
   }
 }
 
-/** The answer to a request that is not executed. @throws every other error. */
-export function toRefusal(error: unknown): SandboxAnswer {
+/** The response to a request that is not executed. @throws every other error. */
+export function toRefusal(error: unknown): SandboxResponse {
   if (!(error instanceof BadRequest)) throw error;
   return problem(error.status, { code: 'InvalidRequest', detail: error.message });
 }
 
-function notAllowed(others: readonly ProviderOperation[]): SandboxAnswer {
-  const answer = problem(405, { code: 'MethodNotAllowed' });
+function notAllowed(others: readonly ProviderOperation[]): SandboxResponse {
+  const response = problem(405, { code: 'MethodNotAllowed' });
   const allow = others.map(({ contract }) => contract.method).join(', ');
-  return { ...answer, headers: { ...answer.headers, allow } };
+  return { ...response, headers: { ...response.headers, allow } };
 }

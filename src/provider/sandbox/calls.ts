@@ -15,7 +15,7 @@ export interface RecordedCall {
   readonly ids: Readonly<Record<string, string>>;
   /** The faults of the call, such as `latency=200`. */
   readonly faults: readonly string[];
-  /** The status of the answer; null while there is none. */
+  /** The status of the response; null while there is none. */
   readonly status: number | null;
 }
 

@@ -2,9 +2,9 @@
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import { centsFromDecimal } from '../../domain/money.ts';
-import type { BankAnswer } from './bank/answer.ts';
+import type { BankResponse } from './bank/response.ts';
 import type { Bank } from './bank/bank.ts';
-import { toSandboxAnswer, problem, type SandboxAnswer } from './answers.ts';
+import { toSandboxResponse, problem, type SandboxResponse } from './responses.ts';
 import type { Calls } from './calls.ts';
 import { type Effect, faultHints, FaultSyntaxError, parseFaults } from './fault-language.ts';
 import type { FaultPlan } from './fault-plan.ts';
@@ -41,7 +41,7 @@ interface Control {
   run(
     controlled: Controlled,
     input: Readonly<Record<string, string | undefined>>,
-  ): SandboxAnswer | Promise<SandboxAnswer>;
+  ): SandboxResponse | Promise<SandboxResponse>;
 }
 
 const { compile } = createSchemaCompiler({});
@@ -158,7 +158,7 @@ function listControls(): unknown {
 export async function control(
   controlled: Controlled,
   { method, url, body = {} }: ControlRequest,
-): Promise<SandboxAnswer> {
+): Promise<SandboxResponse> {
   const found = tree.find(url);
   const chosen =
     typeof found === 'string' ? undefined : found.entry.find((one) => one.method === method);
@@ -187,9 +187,9 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
 }
 
 /** A request of these never hangs. */
-async function written(answering: Promise<BankAnswer<unknown>>): Promise<SandboxAnswer> {
-  const answer = toSandboxAnswer(await answering);
-  return answer === 'hang' ? problem(500) : answer;
+async function written(pending: Promise<BankResponse<unknown>>): Promise<SandboxResponse> {
+  const response = toSandboxResponse(await pending);
+  return response === 'hang' ? problem(500) : response;
 }
 
 type Outcome = 'COMPLETED' | 'FAILED' | undefined;
@@ -198,7 +198,7 @@ type Outcome = 'COMPLETED' | 'FAILED' | undefined;
 async function settle(
   { bank }: Controlled,
   { endToEnd: named, outcome }: Readonly<Record<string, string | undefined>>,
-): Promise<SandboxAnswer> {
+): Promise<SandboxResponse> {
   const { payments } = ledgerView(bank.state);
   const chosen = payments.filter(({ endToEnd, status }) =>
     named === undefined ? status === 'PROCESSING' : endToEnd === named,
@@ -231,6 +231,6 @@ export function formatEffect({ name, value }: Effect): string {
   return value === 0 ? name : `${name}=${value}`;
 }
 
-function ok(body: unknown): SandboxAnswer {
+function ok(body: unknown): SandboxResponse {
   return { status: 200, body };
 }

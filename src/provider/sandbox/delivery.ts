@@ -1,25 +1,33 @@
-/** Applies the effects of a call, and writes its answer, complete or broken. */
+/** Applies the effects of a call, and writes its response, complete or broken. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, pause } from '../../clock.ts';
-import { encodeAnswer, htmlPage, problem, type SandboxAnswer, type Silence } from './answers.ts';
+import {
+  encodeResponse,
+  htmlPage,
+  problem,
+  type SandboxResponse,
+  type Silence,
+} from './responses.ts';
 import type { Effect, effectKinds, EffectName } from './fault-language.ts';
 
 /** What is written, and how. */
 export type Delivery =
-  | { readonly kind: 'whole'; readonly answer: SandboxAnswer }
-  /** Half of the answer; Content-Length is that of the half, so that the answer seems complete. */
-  | { readonly kind: 'truncated'; readonly answer: SandboxAnswer }
-  | { readonly kind: 'reset-amid'; readonly answer: SandboxAnswer }
-  | { readonly kind: 'drip'; readonly answer: SandboxAnswer; readonly everyMs: number }
+  | { readonly kind: 'whole'; readonly message: SandboxResponse }
+  /**
+   * Half of the response; Content-Length is that of the half, so that the response seems complete.
+   */
+  | { readonly kind: 'truncated'; readonly message: SandboxResponse }
+  | { readonly kind: 'reset-amid'; readonly message: SandboxResponse }
+  | { readonly kind: 'drip'; readonly message: SandboxResponse; readonly everyMs: number }
   | { readonly kind: 'huge'; readonly bytes: number }
   | { readonly kind: 'reset' }
   | { readonly kind: 'none' };
 
 /** The status of a delivery; null without one. */
 export function deliveryStatus(delivery: Delivery): number | null {
-  if ('answer' in delivery) return delivery.answer.status;
+  if ('message' in delivery) return delivery.message.status;
   return delivery.kind === 'huge' ? 200 : null;
 }
 
@@ -40,12 +48,12 @@ export async function deliver(
     case 'whole':
     case 'truncated': {
       const cut = delivery.kind === 'truncated' ? firstHalf : undefined;
-      const { status, headers, bytes } = encodeAnswer(delivery.answer, cut);
+      const { status, headers, bytes } = encodeResponse(delivery.message, cut);
       response.writeHead(status, headers).end(bytes);
       return;
     }
     case 'reset-amid': {
-      const { status, headers, bytes } = encodeAnswer(delivery.answer);
+      const { status, headers, bytes } = encodeResponse(delivery.message);
       response.writeHead(status, headers);
       response.write(firstHalf(bytes), () => response.socket?.resetAndDestroy());
       return;
@@ -61,12 +69,12 @@ function firstHalf(bytes: Buffer): Buffer {
 
 async function drip(
   response: ServerResponse,
-  { answer, everyMs }: Extract<Delivery, { kind: 'drip' }>,
+  { message, everyMs }: Extract<Delivery, { kind: 'drip' }>,
   clock: Clock,
 ): Promise<void> {
   const closed = new AbortController();
   response.once('close', () => closed.abort());
-  const { status, headers, bytes } = encodeAnswer(answer);
+  const { status, headers, bytes } = encodeResponse(message);
   response.writeHead(status, headers);
   for (let at = 0; at < bytes.length && !closed.signal.aborted; at += 1) {
     response.write(bytes.subarray(at, at + 1));
@@ -109,17 +117,17 @@ const faultsBefore: Readonly<Record<NameWhen<'before'>, (value: number) => Deliv
   'hang-before': () => noReply,
 };
 
-type FaultAfter = (answer: SandboxAnswer, value: number) => Delivery;
+type FaultAfter = (message: SandboxResponse, value: number) => Delivery;
 
 const faultsAfter: Readonly<Record<NameWhen<'after'>, FaultAfter>> = {
   '5xx-after': (_, status) => whole(problem(status)),
   'reset-after': () => ({ kind: 'reset' }),
-  'reset-amid': (answer) => ({ kind: 'reset-amid', answer }),
+  'reset-amid': (message) => ({ kind: 'reset-amid', message }),
   hang: () => noReply,
   html: () => whole(htmlPage),
-  truncated: (answer) => ({ kind: 'truncated', answer }),
-  'foreign-ids': (answer) => whole({ ...answer, body: withForeignIds(answer.body) }),
-  drip: (answer, everyMs) => ({ kind: 'drip', answer, everyMs }),
+  truncated: (message) => ({ kind: 'truncated', message }),
+  'foreign-ids': (message) => whole({ ...message, body: withForeignIds(message.body) }),
+  drip: (message, everyMs) => ({ kind: 'drip', message, everyMs }),
   huge: (_, bytes) => ({ kind: 'huge', bytes }),
 };
 
@@ -130,22 +138,22 @@ export function sumLatencyMs(effects: readonly Effect[]): number {
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-/** The answer in place of executing the call; null when the call is executed. */
+/** The response in place of executing the call; null when the call is executed. */
 export function applyFaultBefore(effects: readonly Effect[]): Delivery | null {
   const { name, value } = findFault(effects) ?? {};
   if (name === undefined || !hasOwn(faultsBefore, name)) return null;
   return faultsBefore[name](value ?? 0);
 }
 
-/** The answer to an executed call, changed by the effects. */
+/** The response to an executed call, changed by the effects. */
 export function applyFaultAfter(
   effects: readonly Effect[],
-  answer: SandboxAnswer | Silence,
+  message: SandboxResponse | Silence,
 ): Delivery {
-  if (answer === 'hang') return noReply;
+  if (message === 'hang') return noReply;
   const { name, value } = findFault(effects) ?? {};
-  if (name === undefined || !hasOwn(faultsAfter, name)) return whole(answer);
-  return faultsAfter[name](answer, value ?? 0);
+  if (name === undefined || !hasOwn(faultsAfter, name)) return whole(message);
+  return faultsAfter[name](message, value ?? 0);
 }
 
 /** The first effect that is not a delay. */
@@ -160,8 +168,8 @@ function hasOwn<Name extends string>(
   return Object.hasOwn(table, name);
 }
 
-function whole(answer: SandboxAnswer): Delivery {
-  return { kind: 'whole', answer };
+function whole(message: SandboxResponse): Delivery {
+  return { kind: 'whole', message };
 }
 
 const foreignIds = {

@@ -4,7 +4,7 @@
  * its request does.
  */
 import type { HttpDispatcher } from '../http/client.ts';
-import { encodeAnswer } from './answers.ts';
+import { encodeResponse } from './responses.ts';
 import type { Api } from './api.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -31,9 +31,9 @@ async function exchange(api: Api, request: Request, handler: Handler): Promise<v
     // Throws when the caller has stopped waiting: then nothing is sent.
     handler.onRequestStart?.(controller, {});
     const { path: url, ...sent } = request;
-    const answer = await api.answer({ ...sent, url } as ApiRequest);
-    if (isAborted || answer === 'hang') return;
-    const { status, headers, bytes } = encodeAnswer(answer);
+    const response = await api.respond({ ...sent, url } as ApiRequest);
+    if (isAborted || response === 'hang') return;
+    const { status, headers, bytes } = encodeResponse(response);
     handler.onResponseStart?.(controller, status, headers);
     handler.onResponseData?.(controller, bytes);
     handler.onResponseEnd?.(controller, {});

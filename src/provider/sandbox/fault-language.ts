@@ -17,7 +17,7 @@ import { operationNames } from './contract.ts';
 type Unit = 'none' | 'time' | 'status' | 'bytes';
 
 interface Kind {
-  /** `before`: the call is not executed; `after`: it is, and the answer is faulty. */
+  /** `before`: the call is not executed; `after`: it is, and the response is faulty. */
   readonly when: 'delay' | 'before' | 'after';
   readonly unit: Unit;
   /** The default value: milliseconds, a status, bytes. */
@@ -27,7 +27,7 @@ interface Kind {
 
 /** Every effect. Of the effects of a call, the delays and the first other one apply. */
 export const effectKinds = {
-  latency: { when: 'delay', unit: 'time', fallback: 100, effect: 'the answer comes later' },
+  latency: { when: 'delay', unit: 'time', fallback: 100, effect: 'the response comes later' },
   '401': { when: 'before', unit: 'none', fallback: 0, effect: 'the token is refused' },
   '429': { when: 'before', unit: 'time', fallback: 30_000, effect: 'too many calls (Retry-After)' },
   redirect: { when: 'before', unit: 'none', fallback: 0, effect: 'a redirect to elsewhere' },
@@ -35,13 +35,13 @@ export const effectKinds = {
   '5xx-after': { when: 'after', unit: 'status', fallback: 500, effect: 'an error, executed' },
   'reset-before': { when: 'before', unit: 'none', fallback: 0, effect: 'a reset, not executed' },
   'reset-after': { when: 'after', unit: 'none', fallback: 0, effect: 'a reset, executed' },
-  'reset-amid': { when: 'after', unit: 'none', fallback: 0, effect: 'half an answer, a reset' },
-  'hang-before': { when: 'before', unit: 'none', fallback: 0, effect: 'no answer, not executed' },
-  hang: { when: 'after', unit: 'none', fallback: 0, effect: 'no answer, executed' },
+  'reset-amid': { when: 'after', unit: 'none', fallback: 0, effect: 'half a response, a reset' },
+  'hang-before': { when: 'before', unit: 'none', fallback: 0, effect: 'no response, not executed' },
+  hang: { when: 'after', unit: 'none', fallback: 0, effect: 'no response, executed' },
   html: { when: 'after', unit: 'none', fallback: 0, effect: 'HTML with status 200' },
   truncated: { when: 'after', unit: 'none', fallback: 0, effect: 'half of the JSON, status 200' },
   'foreign-ids': { when: 'after', unit: 'none', fallback: 0, effect: 'ids of another payment' },
-  drip: { when: 'after', unit: 'time', fallback: 50, effect: 'a byte of the answer at a time' },
+  drip: { when: 'after', unit: 'time', fallback: 50, effect: 'a byte of the response at a time' },
   huge: { when: 'after', unit: 'bytes', fallback: 50_000_000, effect: 'a body of many megabytes' },
 } as const satisfies Record<string, Kind>;
 

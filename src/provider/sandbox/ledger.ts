@@ -1,4 +1,4 @@
-/** What the bank executed and refused: read from its state, so lost answers do not matter. */
+/** What the bank executed and refused: read from its state, so lost responses do not matter. */
 import { numberFromCents } from '../../domain/money.ts';
 import type { PixStatus } from '../../domain/pix.ts';
 import { kycDecision, submittedDocuments } from './bank/onboarding.ts';

@@ -62,7 +62,7 @@ interface WebhookTarget {
 }
 
 interface WebhookPost {
-  /** Rejects unless the answer is 200: the bank then posts the webhook again. */
+  /** Rejects unless the response is 200: the bank then posts the webhook again. */
   readonly notify: Notify;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ function createWebhookPost({ url, secret }: WebhookTarget, clock: Clock): Webhoo
   return {
     async notify(payload) {
       const late = new AbortController();
-      const cancel = clock.after(openTimeoutMs, () => late.abort(new Error('no answer in time')));
+      const cancel = clock.after(openTimeoutMs, () => late.abort(new Error('no response in time')));
       try {
         const { status } = await client.send({
           method: 'POST',

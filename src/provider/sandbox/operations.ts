@@ -1,4 +1,4 @@
-/** The operations of contract/provider.yaml: the request of each to the bank, and its answer. */
+/** The operations of contract/provider.yaml: the request of each to the bank, and its response. */
 import type { OperationId, Operations } from '../../../contract/provider-types.ts';
 import { centsFromNumber, numberFromCents } from '../../domain/money.ts';
 import type {
@@ -10,51 +10,51 @@ import type {
   PaymentReceipt,
 } from '../provider.ts';
 import type { BankLogin } from './bank/accounts.ts';
-import { type BankAnswer, done } from './bank/answer.ts';
+import { type BankResponse, done } from './bank/response.ts';
 import type { Bank } from './bank/bank.ts';
 import type { ProviderRequest } from './request.ts';
 
-/** The body of a successful answer. */
-type Reply<Id extends OperationId> = Operations[Id]['replies'][200];
+/** The body of a successful response. */
+type ResponseBody<Id extends OperationId> = Operations[Id]['replies'][200];
 
 export type Operation<Id extends OperationId> = (
   bank: Bank,
   request: ProviderRequest<Id>,
-) => BankAnswer<Reply<Id>> | Promise<BankAnswer<Reply<Id>>>;
+) => BankResponse<ResponseBody<Id>> | Promise<BankResponse<ResponseBody<Id>>>;
 
-/** What the bank does for each operation; the value of a successful answer is the body. */
+/** What the bank does for each operation; the value of a successful response is the body. */
 export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
-  login: (bank, { body }) => mapAnswer(bank.login(body), writeLogin),
+  login: (bank, { body }) => mapResponse(bank.login(body), writeLogin),
   balance: (bank, { token }) =>
-    mapAnswer(bank.balance(token), ({ cents, blockedCents }) => ({
+    mapResponse(bank.balance(token), ({ cents, blockedCents }) => ({
       balance: numberFromCents(cents),
       ...(blockedCents !== null && { blocked: numberFromCents(blockedCents) }),
     })),
   statement: (bank, { token, query }) =>
-    mapAnswer(
+    mapResponse(
       bank.statement(token, { start: query.startDate, end: query.endDate }),
       ({ items }) => ({
         items: [...items],
       }),
     ),
   lookUpKey: (bank, { token, body }) =>
-    mapAnswer(bank.lookUpKey(token, body), ({ endToEnd, name, document, ispb }) => ({
+    mapResponse(bank.lookUpKey(token, body), ({ endToEnd, name, document, ispb }) => ({
       endToEnd,
       key: body.key,
       account: { participant: ispb ?? undefined },
       owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
-  pay: (bank, { token, body }) => mapAnswer(bank.pay(token, readPayment(body)), writeReceipt),
+  pay: (bank, { token, body }) => mapResponse(bank.pay(token, readPayment(body)), writeReceipt),
   createDynamicCharge: (bank, { token, body }) => {
     const order = readDynamicCharge(body);
-    return mapAnswer(bank.createCharge(token, 'dynamic', order), (code) => ({
+    return mapResponse(bank.createCharge(token, 'dynamic', order), (code) => ({
       ...writeCharge(order, code),
       pixCopiaECola: code.copyPaste ?? undefined,
     }));
   },
   createStaticCharge: (bank, { token, body }) => {
     const order = readStaticCharge(body);
-    return mapAnswer(bank.createCharge(token, 'static', order), (code) => ({
+    return mapResponse(bank.createCharge(token, 'static', order), (code) => ({
       ...writeCharge(order, code),
       emv: code.copyPaste ?? undefined,
     }));
@@ -65,40 +65,40 @@ export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
   deleteKey: (bank, { token, body }) =>
     bank.deleteKey(token, { key: body.key, account: readAccount(body) }),
   registerPerson: ({ onboarding }, { body }) =>
-    mapAnswer(onboarding.register(body), (person) => ({
+    mapResponse(onboarding.register(body), (person) => ({
       pessoa_fisica_id: person.pessoaFisicaId,
       ...writeAccount(person),
     })),
   submitAddress: ({ onboarding }, { path }) =>
-    mapAnswer(onboarding.submitAddress(path.id), emptyBody),
+    mapResponse(onboarding.submitAddress(path.id), emptyBody),
   submitDocument: ({ onboarding }, { path, body }) =>
-    mapAnswer(onboarding.submitDocument(path.id, readDocument(body)), emptyBody),
+    mapResponse(onboarding.submitDocument(path.id, readDocument(body)), emptyBody),
   submitProposal: ({ onboarding }, { path }) =>
-    mapAnswer(onboarding.submitProposal(path.id), emptyBody),
+    mapResponse(onboarding.submitProposal(path.id), emptyBody),
   requestValidation: ({ onboarding }, { path }) =>
-    mapAnswer(onboarding.requestValidation(path.id), emptyBody),
+    mapResponse(onboarding.requestValidation(path.id), emptyBody),
   confirmValidation: ({ onboarding }, { path, body }) =>
-    mapAnswer(onboarding.confirmValidation(path.id, body.codigo), emptyBody),
+    mapResponse(onboarding.confirmValidation(path.id, body.codigo), emptyBody),
   startLivenessCheck: ({ onboarding }, { path }) =>
-    mapAnswer(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
+    mapResponse(onboarding.startLivenessCheck(path.id), ({ sessionId, urlIframe }) => ({
       session_id: sessionId,
       url_iframe: urlIframe,
     })),
   kyc: ({ onboarding }, { path }) =>
-    mapAnswer(onboarding.kyc(path.id), (decision) => ({
+    mapResponse(onboarding.kyc(path.id), (decision) => ({
       status: decision.status,
       ...writeAccount(decision),
     })),
   lookUpCep: ({ onboarding }, { path }) => onboarding.lookUpCep(path.cep),
 };
 
-/** Converts the value of a successful answer to its body. */
-async function mapAnswer<T, Written>(
-  answering: BankAnswer<T> | Promise<BankAnswer<T>>,
+/** Converts the value of a successful response to its body. */
+async function mapResponse<T, Written>(
+  pending: BankResponse<T> | Promise<BankResponse<T>>,
   write: (value: T) => Written,
-): Promise<BankAnswer<Written>> {
-  const answer = await answering;
-  return answer.outcome === 'done' ? done(write(answer.value)) : answer;
+): Promise<BankResponse<Written>> {
+  const response = await pending;
+  return response.outcome === 'done' ? done(write(response.value)) : response;
 }
 
 /** A successful step has an empty body. */
@@ -108,7 +108,7 @@ function emptyBody(): Record<string, never> {
 
 type RequestBody<Id extends OperationId> = ProviderRequest<Id>['body'];
 
-function writeLogin({ token, account }: BankLogin): Reply<'login'> {
+function writeLogin({ token, account }: BankLogin): ResponseBody<'login'> {
   const { name, agency, accountNumber, document, companyId, clientToken } = account;
   return {
     access_token: token,
@@ -136,7 +136,7 @@ function readPayment(body: RequestBody<'pay'>): PaymentOrder {
   };
 }
 
-function writeReceipt(receipt: PaymentReceipt): Reply<'pay'> {
+function writeReceipt(receipt: PaymentReceipt): ResponseBody<'pay'> {
   const { providerTxid, endToEnd, clientRequestId, isUnderAnalysis } = receipt;
   const status = isUnderAnalysis ? 'UNDER_ANALYSIS' : receipt.status;
   return { id: providerTxid ?? undefined, status, endToEnd, clientRequestId };

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, pause } from '../../clock.ts';
-import type { SandboxAnswer } from './answers.ts';
+import type { SandboxResponse } from './responses.ts';
 import { Api, type ApiOptions, type Call, toRefusal } from './api.ts';
 import { Calls, readIds, type OpenCall } from './calls.ts';
 import { control, type Controlled, formatEffect, readFaults } from './control.ts';
@@ -100,11 +100,11 @@ class RequestHandler {
     this.#options = options;
   }
 
-  /** Answers a request, unless its fault is the lack of an answer. It never rejects. */
+  /** Answers a request, unless its fault is the lack of a response. It never rejects. */
   async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/', headers } = incoming;
     try {
-      const delivery = await this.#answer({ method, url, headers, body: incoming });
+      const delivery = await this.#respond({ method, url, headers, body: incoming });
       // The body of a request that has no operation is dropped.
       incoming.resume();
       await deliver(response, delivery, this.#options.clock);
@@ -116,13 +116,13 @@ class RequestHandler {
     }
   }
 
-  async #answer(request: ApiRequest): Promise<Delivery> {
+  async #respond(request: ApiRequest): Promise<Delivery> {
     const { api, calls, clock, plan } = this.#options;
     if (/^\/sandbox(?:[/?]|$)/.test(request.url)) {
-      return { kind: 'whole', answer: await this.#control(request) };
+      return { kind: 'whole', message: await this.#control(request) };
     }
     const found = api.find(request);
-    if ('status' in found) return { kind: 'whole', answer: found };
+    if ('status' in found) return { kind: 'whole', message: found };
     const { contract, name } = found.operation;
     const effects = plan.next(name);
     const call = calls.begin({
@@ -139,7 +139,7 @@ class RequestHandler {
     return delivery;
   }
 
-  async #control(request: ApiRequest): Promise<SandboxAnswer> {
+  async #control(request: ApiRequest): Promise<SandboxResponse> {
     try {
       const { method, url } = request;
       return await control(this.#options, { method, url, body: await readJson(request) });
@@ -154,7 +154,7 @@ class RequestHandler {
     try {
       const body = await readBody(call.request, call.operation.contract.body);
       recorded.ids = readIds(body);
-      // A delayed call is executed even if the client no longer waits for its answer.
+      // A delayed call is executed even if the client no longer waits for its response.
       if (latencyMs > 0) await pause(clock, latencyMs, closing);
       if (closing.aborted) return { kind: 'none' };
       const fault = applyFaultBefore(effects);

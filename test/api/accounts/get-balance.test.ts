@@ -5,17 +5,17 @@ import {
   done,
   faulty,
   refused,
-  type BankAnswer,
-} from '../../../src/provider/sandbox/bank/answer.ts';
+  type BankResponse,
+} from '../../../src/provider/sandbox/bank/response.ts';
 import type { AccountBalance } from '../../../src/provider/provider.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenApplication, givenCustomer, givenUser, logIn } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
 
-function balance(token: string, headers: Record<string, string> = {}): Promise<TestAnswer> {
+function balance(token: string, headers: Record<string, string> = {}): Promise<TestResponse> {
   return app.call('/accounts/balance', { token, headers });
 }
 
@@ -30,9 +30,9 @@ async function readingOf(userId: number): Promise<Record<string, unknown> | unde
 test("the provider's balance is answered, and the reading is stored", async () => {
   const { id, token } = await givenCustomer(app);
   assert.deepEqual(await readingOf(id), { balance: null, balance_read_at: null });
-  const answer = await balance(token);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, { balance: 10_000, source: 'provider' });
+  const response = await balance(token);
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, { balance: 10_000, source: 'provider' });
   assert.deepEqual(await readingOf(id), {
     balance: '10000.00',
     balance_read_at: app.clock.now(),
@@ -75,13 +75,13 @@ test('a blocked part is answered where the provider offers it, and absent elsewh
   });
   const other = await givenCustomer(none);
   t.mock.method(none.bank, 'balance', () => done({ cents: 152_340, blockedCents: 20_000 }));
-  const answer = await none.call('/accounts/balance', { token: other.token });
-  assert.deepEqual(answer.body, whole);
+  const response = await none.call('/accounts/balance', { token: other.token });
+  assert.deepEqual(response.body, whole);
 });
 
 // The provider fails.
 
-const failures: [what: string, answer: BankAnswer<AccountBalance>][] = [
+const failures: [what: string, response: BankResponse<AccountBalance>][] = [
   ['answers 503', faulty('unavailable')],
   ['answers 500', faulty('internal_error')],
   ['answers with HTML', faulty('garbled')],
@@ -96,9 +96,9 @@ for (const [what, failure] of failures) {
     const reading = await readingOf(id);
     t.mock.method(app.bank, 'balance', () => failure);
     await app.clock.advance(1_000);
-    const answer = await balance(token);
-    assert.equal(answer.status, 200);
-    assert.deepEqual(answer.body, { balance: 10_000, source: 'local' });
+    const response = await balance(token);
+    assert.equal(response.status, 200);
+    assert.deepEqual(response.body, { balance: 10_000, source: 'local' });
     assert.deepEqual(await readingOf(id), reading);
   });
 }
@@ -107,10 +107,10 @@ test('the stored balance is answered when the provider does not answer in time',
   const { token } = await givenCustomer(app);
   await balance(token);
   const { mock } = t.mock.method(app.bank, 'balance', () => faulty('hang'));
-  const answer = balance(token);
+  const response = balance(token);
   await eventually(() => mock.callCount() === 1, 'the question to the bank');
   await app.clock.advance(100);
-  assert.deepEqual((await answer).body, { balance: 10_000, source: 'local' });
+  assert.deepEqual((await response).body, { balance: 10_000, source: 'local' });
 });
 
 test("the provider's balance is answered again when it is back", async (t) => {
@@ -146,9 +146,9 @@ test('404 without an account, and the provider is not called', async (t) => {
   await givenApplication(app, id, 'IN_PROGRESS');
   const token = await logIn(app, email);
   const { mock } = t.mock.method(app.bank, 'balance');
-  const answer = await balance(token);
-  assert.equal(answer.status, 404);
-  assert.deepEqual(answer.body, { message: 'Not found.' });
+  const response = await balance(token);
+  assert.equal(response.status, 404);
+  assert.deepEqual(response.body, { message: 'Not found.' });
   assert.equal(mock.callCount(), 0);
 });
 
@@ -157,11 +157,11 @@ test('404 without an account, and the provider is not called', async (t) => {
 test('503 when the provider does not answer and no balance was ever read', async (t) => {
   const { token } = await givenCustomer(app);
   t.mock.method(app.bank, 'balance', () => faulty('unavailable'));
-  const answer = await balance(token, { 'accept-language': 'pt-BR' });
-  assert.equal(answer.status, 503);
-  assert.equal(answer.headers.get('retry-after'), '10');
+  const response = await balance(token, { 'accept-language': 'pt-BR' });
+  assert.equal(response.status, 503);
+  assert.equal(response.headers.get('retry-after'), '10');
   const message = 'O saldo não está disponível no momento. Tente novamente em instantes.';
-  assert.deepEqual(answer.body, { message });
+  assert.deepEqual(response.body, { message });
 });
 
 // 401
@@ -180,7 +180,7 @@ test('401 when the provider refuses its token, although a balance is stored', as
   const { email, token } = await givenCustomer(app);
   assert.equal((await balance(token)).status, 200);
   app.bank.expireCustomerTokens(email);
-  const answer = await passUntil(app.clock, balance(token));
-  assert.equal(answer.status, 401);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await passUntil(app.clock, balance(token));
+  assert.equal(response.status, 401);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });

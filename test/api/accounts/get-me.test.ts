@@ -10,9 +10,9 @@ test('me answers the user and the account that the login has stored', async () =
   const { id, email, token } = await givenCustomer(app, { document: '52998224725' });
   const [stored] = await app.rows('select * from accounts where user_id = $1', [id]);
   assert.ok(stored);
-  const answer = await app.call('/accounts/me', { token });
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, {
+  const response = await app.call('/accounts/me', { token });
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, {
     user: { id, name: 'Maria da Silva', email, document: '52998224725', person_type: 'PF' },
     account: {
       id: stored['id'],
@@ -79,9 +79,9 @@ test('a provider that is offline does not keep anybody from seeing themselves', 
 });
 
 test('401 without a token', async () => {
-  const answer = await app.call('/accounts/me');
-  assert.equal(answer.status, 401);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await app.call('/accounts/me');
+  assert.equal(response.status, 401);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });
 
 test('401 after a logout', async () => {

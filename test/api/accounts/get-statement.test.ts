@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { BankStatement } from '../../../src/provider/sandbox/bank/statement.ts';
-import { faulty, refused, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { faulty, refused, type BankResponse } from '../../../src/provider/sandbox/bank/response.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
@@ -12,7 +12,7 @@ import { passUntil } from '../../support/passing-time.ts';
 // Its clock shows 24 May 2026, 09:00 in São Paulo.
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
 
-function statement(token: string, query = '', headers = {}): Promise<TestAnswer> {
+function statement(token: string, query = '', headers = {}): Promise<TestResponse> {
   return app.call(`/accounts/statement${query}`, { token, headers });
 }
 
@@ -48,10 +48,10 @@ async function instants(token: string, query = ''): Promise<string[]> {
 
 test('an empty statement has two empty lists', async () => {
   const { token } = await givenCustomer(app);
-  const answer = await statement(token);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, { items: { local: [], remote: [] } });
-  assert.equal(answer.headers.get('x-statement-remote'), null);
+  const response = await statement(token);
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, { items: { local: [], remote: [] } });
+  assert.equal(response.headers.get('x-statement-remote'), null);
 });
 
 test('a local item has the fields of the contract', async () => {
@@ -254,9 +254,9 @@ const faults: [what: string, query: string, errors: Record<string, string[]>][] 
 for (const [what, query, errors] of faults) {
   test(`422 names ${what}`, async () => {
     const { token } = await givenCustomer(app);
-    const answer = await statement(token, query);
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body, { message: 'Some fields are missing or invalid.', errors });
+    const response = await statement(token, query);
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body, { message: 'Some fields are missing or invalid.', errors });
   });
 }
 
@@ -320,7 +320,7 @@ test('the provider gets the same days', async (t) => {
   ]);
 });
 
-const failures: [what: string, answer: BankAnswer<BankStatement>][] = [
+const failures: [what: string, response: BankResponse<BankStatement>][] = [
   ['answers 503', faulty('unavailable')],
   ['answers with HTML', faulty('garbled')],
   ['limits the requests', refused({ kind: 'rate_limited', reason: 'TooMany' })],
@@ -331,30 +331,30 @@ for (const [what, failure] of failures) {
     const { id, token } = await givenCustomer(app);
     await givenReceived(id, '2026-05-20T12:00:00.000Z');
     t.mock.method(app.bank, 'statement', () => failure);
-    const answer = await statement(token);
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers.get('x-statement-remote'), 'unavailable');
-    assert.equal(answer.body.items.local.length, 1);
-    assert.deepEqual(answer.body.items.remote, []);
+    const response = await statement(token);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-statement-remote'), 'unavailable');
+    assert.equal(response.body.items.local.length, 1);
+    assert.deepEqual(response.body.items.remote, []);
   });
 }
 
 test('the local list is returned when the provider does not answer in time', async (t) => {
   const { token } = await givenCustomer(app);
   const { mock } = t.mock.method(app.bank, 'statement', () => faulty('hang'));
-  const answer = statement(token);
+  const response = statement(token);
   await eventually(() => mock.callCount() === 1, 'the question to the bank');
   await app.clock.advance(100);
-  assert.equal((await answer).headers.get('x-statement-remote'), 'unavailable');
+  assert.equal((await response).headers.get('x-statement-remote'), 'unavailable');
 });
 
 test('the local list is returned for offline@ponte.test', async () => {
   const { id, token } = await givenCustomer(app, { email: 'offline@ponte.test' });
   await givenReceived(id, '2026-05-20T12:00:00.000Z');
-  const answer = await statement(token);
-  assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get('x-statement-remote'), 'unavailable');
-  assert.equal(answer.body.items.local.length, 1);
+  const response = await statement(token);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('x-statement-remote'), 'unavailable');
+  assert.equal(response.body.items.local.length, 1);
 });
 
 // 401
@@ -373,9 +373,9 @@ test('401 when the provider refuses its token', async () => {
   const { id, email, token } = await givenCustomer(app);
   await givenReceived(id, '2026-05-20T12:00:00.000Z');
   app.bank.expireCustomerTokens(email);
-  const answer = await passUntil(app.clock, statement(token));
-  assert.equal(answer.status, 401);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await passUntil(app.clock, statement(token));
+  assert.equal(response.status, 401);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });
 
 // This one moves the clock to another day, so it comes last.

@@ -1,7 +1,7 @@
-/** Registration of a company: the body is checked, and then the answer is 501. */
+/** Registration of a company: the body is checked, and then the response is 501. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 
 const app = await startTestApp({
   environment: {
@@ -31,7 +31,7 @@ interface Registration {
   readonly language?: string;
 }
 
-function register(body: unknown, registration: Registration = {}): Promise<TestAnswer> {
+function register(body: unknown, registration: Registration = {}): Promise<TestResponse> {
   addresses += 1;
   const { address = `203.0.113.${addresses}`, language = 'en' } = registration;
   return app.call('/accounts/pj', {
@@ -49,9 +49,9 @@ function without(field: Field): object {
 // 501
 
 test('501 for a valid body, and nothing is stored', async () => {
-  const answer = await register(company);
-  assert.equal(answer.status, 501);
-  assert.deepEqual(answer.body, {
+  const response = await register(company);
+  assert.equal(response.status, 501);
+  assert.deepEqual(response.body, {
     code: 'NOT_IMPLEMENTED',
     message: 'This service is not available yet.',
   });
@@ -59,9 +59,9 @@ test('501 for a valid body, and nothing is stored', async () => {
 });
 
 test('501 is worded in Portuguese for those who prefer it', async () => {
-  const answer = await register(company, { language: 'pt-BR' });
-  assert.equal(answer.status, 501);
-  assert.deepEqual(answer.body, {
+  const response = await register(company, { language: 'pt-BR' });
+  assert.equal(response.status, 501);
+  assert.deepEqual(response.body, {
     code: 'NOT_IMPLEMENTED',
     message: 'Este serviço ainda não está disponível.',
   });
@@ -84,15 +84,15 @@ const differs = ['The passwords do not match.'];
 
 for (const field of fields) {
   test(`422 names a missing ${field}`, async () => {
-    const answer = await register(without(field));
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { [field]: required });
+    const response = await register(without(field));
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { [field]: required });
   });
 
   test(`422 names a ${field} that is no text`, async () => {
-    const answer = await register({ ...company, [field]: 12_345_678 });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { [field]: notText });
+    const response = await register({ ...company, [field]: 12_345_678 });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { [field]: notText });
   });
 }
 
@@ -126,9 +126,9 @@ const faults: [field: Field, what: string, value: string, messages: string[]][] 
 
 for (const [field, what, value, messages] of faults) {
   test(`422 names ${what} ${field}`, async () => {
-    const answer = await register({ ...company, [field]: value });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { [field]: messages });
+    const response = await register({ ...company, [field]: value });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { [field]: messages });
   });
 }
 
@@ -137,17 +137,17 @@ for (const [what, password, messages] of [
   ['an over-long', 'x'.repeat(129), longest(128)],
 ] as const) {
   test(`422 names ${what} password and its repetition`, async () => {
-    const answer = await register({ ...company, password, password_confirmation: password });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { password: messages, password_confirmation: messages });
+    const response = await register({ ...company, password, password_confirmation: password });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { password: messages, password_confirmation: messages });
   });
 }
 
 test('422 names a wrong CNPJ, e-mail and repetition of the password at once', async () => {
   const wrong = { document: '12ABC34501DE36', email: 'contato', password_confirmation: 'another' };
-  const answer = await register({ ...company, ...wrong });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.body.errors, {
+  const response = await register({ ...company, ...wrong });
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.body.errors, {
     email: noEmail,
     password_confirmation: differs,
     document: noCnpj,
@@ -157,9 +157,9 @@ test('422 names a wrong CNPJ, e-mail and repetition of the password at once', as
 test('422 names all fields at once', async () => {
   const everything = Object.fromEntries(fields.map((field) => [field, required]));
   for (const body of [{}, undefined]) {
-    const answer = await register(body);
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body, {
+    const response = await register(body);
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body, {
       message: 'Some fields are missing or invalid.',
       errors: everything,
     });
@@ -195,10 +195,10 @@ test('415 for a form', async () => {
 test('429 at the thirty-first request from one address within a minute', async () => {
   const address = '198.51.100.7';
   for (let n = 0; n < 30; n += 1) assert.equal((await register(company, { address })).status, 501);
-  const answer = await register(company, { address });
-  assert.equal(answer.status, 429);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
-  assert.equal(answer.headers.get('retry-after'), '60');
+  const response = await register(company, { address });
+  assert.equal(response.status, 429);
+  assert.deepEqual(Object.keys(response.body), ['message']);
+  assert.equal(response.headers.get('retry-after'), '60');
   assert.equal((await register(company)).status, 501, 'from another address');
   await app.clock.advance(60_000);
   assert.equal((await register(company, { address })).status, 501, 'a minute later');

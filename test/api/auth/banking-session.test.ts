@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { test } from 'node:test';
 import { readServedContract } from '../../../src/app/contract-file.ts';
-import { refused as refusedAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
-import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
+import { refused as refusedResponse } from '../../../src/provider/sandbox/bank/response.ts';
+import { startTestApp, type TestResponse, type TestApp } from '../../support/app.ts';
 import {
   givenCustomer,
   givenUser,
@@ -66,7 +66,11 @@ test('every operation that needs a login, except the logout, is called here', as
 
 const balance: Endpoint = { method: 'GET', path: '/accounts/balance' };
 
-function call(endpoint: Endpoint, authorization?: string, at: TestApp = app): Promise<TestAnswer> {
+function call(
+  endpoint: Endpoint,
+  authorization?: string,
+  at: TestApp = app,
+): Promise<TestResponse> {
   const { method, path, body } = endpoint;
   return at.call(path, {
     method,
@@ -76,21 +80,21 @@ function call(endpoint: Endpoint, authorization?: string, at: TestApp = app): Pr
   });
 }
 
-function callWith(endpoint: Endpoint, token: string, at: TestApp = app): Promise<TestAnswer> {
+function callWith(endpoint: Endpoint, token: string, at: TestApp = app): Promise<TestResponse> {
   return call(endpoint, `Bearer ${token}`, at);
 }
 
 /** A call whose token the provider refuses: time passes until it is made a second time. */
-function callRefused(endpoint: Endpoint, token: string): Promise<TestAnswer> {
+function callRefused(endpoint: Endpoint, token: string): Promise<TestResponse> {
   return passUntil(app.clock, callWith(endpoint, token));
 }
 
-function assertUnauthenticated(answer: TestAnswer, what: string): void {
-  assert.equal(answer.status, 401, what);
-  assert.deepEqual(answer.body, {
+function assertUnauthenticated(response: TestResponse, what: string): void {
+  assert.equal(response.status, 401, what);
+  assert.deepEqual(response.body, {
     message: 'Your session is invalid or has expired. Log in again.',
   });
-  assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+  assert.equal(response.headers.get('www-authenticate'), 'Bearer');
 }
 
 // The token: what is refused, everywhere alike.
@@ -203,21 +207,21 @@ for (const [what, forge] of refused) {
   test(`every authenticated operation answers 401 ${what}`, async () => {
     const authorization = await forge(await givenCustomer(app));
     for (const endpoint of endpoints) {
-      const answer = await call(endpoint, authorization);
-      assertUnauthenticated(answer, `${endpoint.method} ${endpoint.path}`);
+      const response = await call(endpoint, authorization);
+      assertUnauthenticated(response, `${endpoint.method} ${endpoint.path}`);
     }
   });
 }
 
 test('401 comes before 422: what a stranger sends is not looked at', async () => {
-  const answer = await app.call('/pix/send', { body: {} });
-  assertUnauthenticated(answer, 'an empty send without a token');
+  const response = await app.call('/pix/send', { body: {} });
+  assertUnauthenticated(response, 'an empty send without a token');
 });
 
 test('401 is worded in Portuguese for those who prefer it', async () => {
-  const answer = await app.call('/accounts/me', { headers: { 'accept-language': 'pt-BR' } });
-  assert.equal(answer.status, 401);
-  assert.deepEqual(answer.body, {
+  const response = await app.call('/accounts/me', { headers: { 'accept-language': 'pt-BR' } });
+  assert.equal(response.status, 401);
+  assert.deepEqual(response.body, {
     message: 'Sua sessão é inválida ou expirou. Entre novamente.',
   });
 });
@@ -322,8 +326,8 @@ test("the simulated bank's expired@ponte.test is good for one call and 401 from 
 test('calls refused at once are all answered 401, and the session is expired once', async () => {
   const { id, email, token } = await givenCustomer(app);
   app.bank.expireCustomerTokens(email);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => callRefused(balance, token)));
-  for (const answer of answers) assertUnauthenticated(answer, 'one of many');
+  const responses = await Promise.all(Array.from({ length: 8 }, () => callRefused(balance, token)));
+  for (const response of responses) assertUnauthenticated(response, 'one of many');
   const sessions = await sessionsOf(app, id);
   assert.deepEqual(
     sessions.map(({ status }) => status),
@@ -354,9 +358,9 @@ test('the token that another login stored meanwhile is tried, and the session go
       await logIn(app, email);
     }),
   );
-  const answer = await callWith(balance, token);
-  assert.equal(answer.status, 200);
-  assert.equal(answer.body.source, 'provider');
+  const response = await callWith(balance, token);
+  assert.equal(response.status, 200);
+  assert.equal(response.body.source, 'provider');
   const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.notEqual(first, second);
   assert.deepEqual(others, []);
@@ -405,13 +409,13 @@ function refusesOnly(times: number) {
   };
 }
 
-const refused401 = refusedAnswer({ kind: 'token', reason: 'InvalidToken' });
+const refused401 = refusedResponse({ kind: 'token', reason: 'InvalidToken' });
 
 test('one 401 of the provider logs no one out: the same token is tried again', async (t) => {
   const { id, token } = await givenCustomer(app);
   const { mock } = t.mock.method(app.bank, 'balance', refusesOnly(1));
-  const answer = await passUntil(app.clock, callWith(balance, token));
-  assert.deepEqual([answer.status, answer.body.source], [200, 'provider']);
+  const response = await passUntil(app.clock, callWith(balance, token));
+  assert.deepEqual([response.status, response.body.source], [200, 'provider']);
   const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.equal(first, second);
   assert.deepEqual(others, []);

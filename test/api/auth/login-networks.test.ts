@@ -1,7 +1,7 @@
 /** Who is stopped by failed logins: the network that they come from, and not the customer. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenUser, password } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
 
@@ -30,7 +30,7 @@ function newAddress(): string {
 }
 
 /** A login that fails, unless the password is right. */
-function attempt(email: string, address: string, typed = 'a wrong one'): Promise<TestAnswer> {
+function attempt(email: string, address: string, typed = 'a wrong one'): Promise<TestResponse> {
   const headers = { 'x-forwarded-for': address };
   return app.call('/auth/login', { body: { email, password: typed }, headers });
 }
@@ -87,9 +87,9 @@ test('a known address over its limit has one hash in thirty seconds, and is neve
     ...Array.from({ length: 4 }, () => attempt(email, home)),
     attempt(email, home, password),
   ];
-  const answers = await passUntil(app.clock, Promise.all(storm));
+  const responses = await passUntil(app.clock, Promise.all(storm));
   assert.deepEqual(
-    answers.map(({ status }) => status).sort((one, other) => one - other),
+    responses.map(({ status }) => status).sort((one, other) => one - other),
     [200, 422, 422, 422, 422],
   );
   assert.equal(mock.callCount(), 5);
@@ -194,10 +194,10 @@ test('a burst does not go round the waits: one hash at a time, and new networks 
   const burst = Array.from({ length: 20 }, (_, nth) => attempt(email, guesser, `guess ${nth}`));
   const customer = attempt(email, newAddress(), password);
   assert.equal((await passUntil(app.clock, customer)).status, 200);
-  const answers = await passUntil(app.clock, Promise.all(burst));
-  const wrong = answers.filter(({ status }) => status === 422).length;
+  const responses = await passUntil(app.clock, Promise.all(burst));
+  const wrong = responses.filter(({ status }) => status === 422).length;
   assert.ok(wrong <= 5 && wrong >= 1, `${wrong} guesses were hashed`);
-  assert.ok(answers.every(({ status }) => status === 422 || status === 429));
+  assert.ok(responses.every(({ status }) => status === 422 || status === 429));
   assert.equal(most, 1, 'one hash at a time');
   assert.equal(hashed.length, wrong + 1);
 });

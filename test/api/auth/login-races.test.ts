@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { revokeSession } from '../../../src/operator/sessions.ts';
 import { disableUser, resetPassword } from '../../../src/operator/users.ts';
 import { unwatched } from '../operator/asking.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
@@ -13,7 +13,7 @@ const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 const newPassword = 'a new pass phrase';
 
-function login(email: string, typed = password): Promise<TestAnswer> {
+function login(email: string, typed = password): Promise<TestResponse> {
   return app.call('/auth/login', { body: { email, password: typed } });
 }
 
@@ -52,7 +52,7 @@ async function activeSessions(userId: number): Promise<number> {
   return sessions.filter(({ status }) => status === 'ACTIVE').length;
 }
 
-function assertRefused({ status, body }: TestAnswer): void {
+function assertRefused({ status, body }: TestResponse): void {
   assert.equal(status, 422);
   assert.deepEqual(body, {
     message: 'Some fields are missing or invalid.',

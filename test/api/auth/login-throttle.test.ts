@@ -1,7 +1,7 @@
 /** How often a login may be attempted, by e-mail and by address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
+import { startTestApp, type TestResponse, type TestApp } from '../../support/app.ts';
 import { givenUser, password, providerAttempts } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 
@@ -30,7 +30,7 @@ interface Attempt {
   readonly language?: string;
 }
 
-function attempt(attempted: Attempt, at: TestApp = app): Promise<TestAnswer> {
+function attempt(attempted: Attempt, at: TestApp = app): Promise<TestResponse> {
   const { email, address = newAddress(), language = 'en' } = attempted;
   return at.call('/auth/login', {
     body: { email, password: attempted.password ?? 'a wrong password' },
@@ -38,7 +38,7 @@ function attempt(attempted: Attempt, at: TestApp = app): Promise<TestAnswer> {
   });
 }
 
-async function statuses(attempts: readonly (() => Promise<TestAnswer>)[]): Promise<number[]> {
+async function statuses(attempts: readonly (() => Promise<TestResponse>)[]): Promise<number[]> {
   const seen: number[] = [];
   for (const one of attempts) seen.push((await one()).status);
   return seen;
@@ -61,19 +61,19 @@ async function givenUsedUp(): Promise<string> {
 
 test('429 with Retry-After at the sixth wrong password within a minute', async () => {
   const email = await givenUsedUp();
-  const answer = await attempt({ email });
-  assert.equal(answer.status, 429);
-  assert.deepEqual(answer.body, {
+  const response = await attempt({ email });
+  assert.equal(response.status, 429);
+  assert.deepEqual(response.body, {
     message: 'Too many attempts. Wait a moment and try again.',
   });
-  assert.equal(answer.headers.get('retry-after'), '60');
+  assert.equal(response.headers.get('retry-after'), '60');
 });
 
 test('429 is worded in Portuguese for those who prefer it', async () => {
   const email = await givenUsedUp();
-  const answer = await attempt({ email, language: 'pt-BR' });
-  assert.equal(answer.status, 429);
-  assert.deepEqual(answer.body, {
+  const response = await attempt({ email, language: 'pt-BR' });
+  assert.equal(response.status, 429);
+  assert.deepEqual(response.body, {
     message: 'Muitas tentativas. Aguarde um momento e tente novamente.',
   });
 });
@@ -184,9 +184,9 @@ test('429 at the thirty-first login of strangers from one address, faulty ones i
     ...times(28, () => attempt({ email: 'no e-mail at all', address })),
   ];
   assert.deepEqual(await statuses(attempts), [200, ...times(29, 422)]);
-  const answer = await attempt({ email: stranger.email, password, address });
-  assert.equal(answer.status, 429);
-  assert.equal(answer.headers.get('retry-after'), '60');
+  const response = await attempt({ email: stranger.email, password, address });
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get('retry-after'), '60');
   assert.equal((await attempt({ email: 'no e-mail at all', address })).status, 429);
   assert.equal((await attempt({ email, password, address })).status, 200, 'is known there');
   assert.equal((await attempt({ email: stranger.email, password })).status, 200, 'elsewhere');

@@ -1,4 +1,4 @@
-/** Logging in: the order of the checks, the answers, and what is stored. */
+/** Logging in: the order of the checks, the responses, and what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../../src/provider/errors.ts';
@@ -6,10 +6,10 @@ import {
   done,
   faulty,
   refused,
-  type BankAnswer,
-} from '../../../src/provider/sandbox/bank/answer.ts';
+  type BankResponse,
+} from '../../../src/provider/sandbox/bank/response.ts';
 import type { BankLogin } from '../../../src/provider/sandbox/bank/accounts.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -26,11 +26,11 @@ const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 const portuguese = { 'accept-language': 'pt-BR' };
 
-function login(email: string, typed = password, headers = {}): Promise<TestAnswer> {
+function login(email: string, typed = password, headers = {}): Promise<TestResponse> {
   return app.call('/auth/login', { body: { email, password: typed }, headers });
 }
 
-/** Awaits an answer that waits for time: time-outs and back-offs end as they come up. */
+/** Awaits a response that waits for time: time-outs and back-offs end as they come up. */
 async function throughTime<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   const ended = work.finally(() => {
@@ -39,7 +39,7 @@ async function throughTime<T>(work: Promise<T>): Promise<T> {
   await eventually(async () => {
     await app.clock.advance(50);
     return isDone;
-  }, 'the answer');
+  }, 'the response');
   return ended;
 }
 
@@ -57,13 +57,13 @@ async function accountOf(userId: number): Promise<Record<string, unknown> | unde
 
 test('a login answers an access token of the service, and nothing else', async () => {
   const { id, email } = await givenUser(app);
-  const answer = await login(email);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'token_type']);
-  assert.equal(answer.body.token_type, 'Bearer');
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const response = await login(email);
+  assert.equal(response.status, 200);
+  assert.deepEqual(Object.keys(response.body).sort(), ['access_token', 'token_type']);
+  assert.equal(response.body.token_type, 'Bearer');
+  assert.equal(response.headers.get('cache-control'), 'no-store');
   const [session] = await sessionsOf(app, id);
-  const token = await app.context.accessTokens.verify(answer.body.access_token);
+  const token = await app.context.accessTokens.verify(response.body.access_token);
   assert.deepEqual([token.userId, token.sessionId], [id, session?.id]);
 });
 
@@ -77,9 +77,9 @@ test('the access token is good at once', async () => {
 test('an e-mail is known in any case', async () => {
   const { id } = await givenUser(app, { email: 'Mixed.Case@Example.com' });
   for (const typed of ['mixed.case@example.com', 'MIXED.CASE@EXAMPLE.COM']) {
-    const answer = await login(typed);
-    assert.equal(answer.status, 200, typed);
-    assert.equal((await app.context.accessTokens.verify(answer.body.access_token)).userId, id);
+    const response = await login(typed);
+    assert.equal(response.status, 200, typed);
+    assert.equal((await app.context.accessTokens.verify(response.body.access_token)).userId, id);
   }
 });
 
@@ -116,22 +116,22 @@ const faults: [what: string, body: unknown, errors: Record<string, string[]>][] 
 
 for (const [what, body, errors] of faults) {
   test(`422 names ${what}`, async () => {
-    const answer = await app.call('/auth/login', { body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body, { message: 'Some fields are missing or invalid.', errors });
+    const response = await app.call('/auth/login', { body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body, { message: 'Some fields are missing or invalid.', errors });
   });
 }
 
 test('422 names both fields when there is no body', async () => {
-  const answer = await app.call('/auth/login', { method: 'POST' });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.body.errors, { email: required, password: required });
+  const response = await app.call('/auth/login', { method: 'POST' });
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.body.errors, { email: required, password: required });
 });
 
 test('422 is worded in Portuguese for those who prefer it', async () => {
-  const answer = await app.call('/auth/login', { body: { email: 'ana' }, headers: portuguese });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.body, {
+  const response = await app.call('/auth/login', { body: { email: 'ana' }, headers: portuguese });
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.body, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
       email: ['Informe um e-mail válido, como nome@exemplo.com.'],
@@ -141,24 +141,24 @@ test('422 is worded in Portuguese for those who prefer it', async () => {
 });
 
 test('400 for a body that is not JSON', async () => {
-  const answer = await app.call('/auth/login', { body: '{"email":' });
-  assert.equal(answer.status, 400);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await app.call('/auth/login', { body: '{"email":' });
+  assert.equal(response.status, 400);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });
 
 test('415 for a form', async () => {
-  const answer = await app.call('/auth/login', {
+  const response = await app.call('/auth/login', {
     body: 'email=ana%40example.com',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
-  assert.equal(answer.status, 415);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  assert.equal(response.status, 415);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });
 
 test('413 for a body over 16 KiB', async () => {
-  const answer = await app.call('/auth/login', { body: { ...valid, more: 'x'.repeat(16_384) } });
-  assert.equal(answer.status, 413);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await app.call('/auth/login', { body: { ...valid, more: 'x'.repeat(16_384) } });
+  assert.equal(response.status, 413);
+  assert.deepEqual(Object.keys(response.body), ['message']);
 });
 
 // 422: wrong credentials.
@@ -174,27 +174,27 @@ test('422 alike for a wrong password, an unknown e-mail, a disabled user and a r
   const refusedEmail = 'refused@ponte.test';
   await givenUser(app, { email: refusedEmail });
   const disabled = await disabledUser();
-  const answers = [
+  const responses = [
     await login('nobody@example.com'),
     await login(email, 'a wrong password'),
     await login(disabled),
     await login(refusedEmail),
   ];
-  for (const { status, body, headers } of answers) {
+  for (const { status, body, headers } of responses) {
     assert.equal(status, 422);
     assert.deepEqual(body, {
       message: 'Some fields are missing or invalid.',
       errors: { email: ['The e-mail or the password is wrong.'] },
     });
-    assert.deepEqual([...headers.keys()], [...(answers[0]?.headers.keys() ?? [])]);
+    assert.deepEqual([...headers.keys()], [...(responses[0]?.headers.keys() ?? [])]);
   }
 });
 
 test('422 for wrong credentials is worded in Portuguese for those who prefer it', async () => {
-  const answer = await login('nobody@example.com', password, portuguese);
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.body.errors, { email: ['E-mail ou senha incorretos.'] });
-  assert.equal(answer.headers.get('content-language'), 'pt-BR');
+  const response = await login('nobody@example.com', password, portuguese);
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.body.errors, { email: ['E-mail ou senha incorretos.'] });
+  assert.equal(response.headers.get('content-language'), 'pt-BR');
 });
 
 test('only right local credentials reach the provider', async () => {
@@ -250,9 +250,9 @@ test('502 when a 4xx of the provider does not say that it looked at the credenti
 test('502 when the provider is down, after its retries, and no session is opened', async () => {
   const { id } = await givenUser(app, { email: 'down@ponte.test' });
   const before = await providerAttempts(app, 'login');
-  const answer = await throughTime(login('down@ponte.test'));
-  assert.equal(answer.status, 502);
-  assert.deepEqual(answer.body, {
+  const response = await throughTime(login('down@ponte.test'));
+  assert.equal(response.status, 502);
+  assert.deepEqual(response.body, {
     code: 'PROVIDER_UNAVAILABLE',
     message: 'The bank could not be reached and nothing was done. You may try again.',
   });
@@ -261,9 +261,9 @@ test('502 when the provider is down, after its retries, and no session is opened
 });
 
 test('502 is worded in Portuguese for those who prefer it', async () => {
-  const answer = await throughTime(login('down@ponte.test', password, portuguese));
-  assert.equal(answer.status, 502);
-  assert.deepEqual(answer.body, {
+  const response = await throughTime(login('down@ponte.test', password, portuguese));
+  assert.equal(response.status, 502);
+  assert.deepEqual(response.body, {
     code: 'PROVIDER_UNAVAILABLE',
     message: 'Não foi possível acessar o banco e nada foi feito. Você pode tentar novamente.',
   });
@@ -271,17 +271,17 @@ test('502 is worded in Portuguese for those who prefer it', async () => {
   await givenCustomer(app);
 });
 
-const failures: [code: string, what: string, answer: BankAnswer<BankLogin>][] = [
+const failures: [code: string, what: string, response: BankResponse<BankLogin>][] = [
   ['PROVIDER_UNAVAILABLE', 'answers 500', faulty('internal_error')],
   ['PROVIDER_TIMEOUT', 'does not answer in time', faulty('hang')],
   ['PROVIDER_INVALID_RESPONSE', 'answers with HTML', faulty('garbled')],
   ['PROVIDER_RATE_LIMITED', 'limits the requests', refused({ kind: 'rate_limited', reason: 'x' })],
 ];
 
-for (const [code, what, answer] of failures) {
+for (const [code, what, response] of failures) {
   test(`502 ${code} when the provider ${what}`, async (t) => {
     const { id, email } = await givenUser(app);
-    const { mock } = t.mock.method(app.bank, 'login', () => answer);
+    const { mock } = t.mock.method(app.bank, 'login', () => response);
     const failed = await throughTime(login(email));
     assert.equal(failed.status, 502);
     assert.deepEqual(Object.keys(failed.body).sort(), ['code', 'message']);
@@ -297,9 +297,9 @@ test("502 has the provider's Retry-After", async (t) => {
   t.mock.method(app.bank, 'login', () =>
     refused({ kind: 'rate_limited', reason: 'x', retryAfterMs: 6_500 }),
   );
-  const answer = await login(email);
-  assert.equal(answer.status, 502);
-  assert.equal(answer.headers.get('retry-after'), '7');
+  const response = await login(email);
+  assert.equal(response.status, 502);
+  assert.equal(response.headers.get('retry-after'), '7');
 });
 
 test('502 without asking the provider while the breaker is open', async (t) => {
@@ -308,7 +308,7 @@ test('502 without asking the provider while the breaker is open', async (t) => {
   const { email } = await givenUser(app);
   const { mock } = t.mock.method(app.bank, 'login', () => faulty('unavailable'));
   const storm = Array.from({ length: 12 }, () => login(email));
-  for (const answer of await throughTime(Promise.all(storm))) assert.equal(answer.status, 502);
+  for (const response of await throughTime(Promise.all(storm))) assert.equal(response.status, 502);
   const callsBefore = mock.callCount();
   const spared = await throughTime(login(email));
   assert.equal(spared.status, 502);
@@ -323,9 +323,9 @@ test('502 without asking the provider while the breaker is open', async (t) => {
 
 test('the account that the provider names is stored', async () => {
   const { id, email } = await givenCustomer(app);
-  const answer = app.bank.login({ email, password });
-  assert.ok(answer.outcome === 'done');
-  const { agency, accountNumber, document, companyId, clientToken } = answer.value.account;
+  const response = app.bank.login({ email, password });
+  assert.ok(response.outcome === 'done');
+  const { agency, accountNumber, document, companyId, clientToken } = response.value.account;
   const { provider_client_token: sealed, ...stored } = (await accountOf(id)) ?? {};
   assert.deepEqual(stored, {
     agency,
@@ -341,13 +341,13 @@ test('the account that the provider names is stored', async () => {
 });
 
 /** Has the simulated bank answer a login with these parts of the account changed. */
-function answersAccount(changes: Record<string, string | null>) {
+function respondWithAccount(changes: Record<string, string | null>) {
   const original = app.bank.login.bind(app.bank);
-  return (credentials: { email: string; password: string }): BankAnswer<BankLogin> => {
-    const answer = original(credentials);
-    assert.ok(answer.outcome === 'done');
-    const account = { ...answer.value.account, ...changes } as BankLogin['account'];
-    return done({ ...answer.value, account });
+  return (credentials: { email: string; password: string }): BankResponse<BankLogin> => {
+    const response = original(credentials);
+    assert.ok(response.outcome === 'done');
+    const account = { ...response.value.account, ...changes } as BankLogin['account'];
+    return done({ ...response.value, account });
   };
 }
 
@@ -355,7 +355,7 @@ test('a later login stores what is new of the account and keeps the rest', async
   const { id, email } = await givenCustomer(app);
   const before = await accountOf(id);
   const news = { agency: '0002', accountNumber: '', document: null, clientToken: null };
-  t.mock.method(app.bank, 'login', answersAccount(news));
+  t.mock.method(app.bank, 'login', respondWithAccount(news));
   await logIn(app, email);
   assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });
 });
@@ -367,7 +367,7 @@ test('a login without account details stores none', async (t) => {
     ...Object.fromEntries(nothing.map((part) => [part, null])),
     accountNumber: '',
   };
-  t.mock.method(app.bank, 'login', answersAccount(changes));
+  t.mock.method(app.bank, 'login', respondWithAccount(changes));
   await logIn(app, email);
   assert.equal(await accountOf(id), undefined);
 });
@@ -405,20 +405,20 @@ test("the provider's token is stored sealed, for this user only", async (t) => {
   assert.throws(() => app.context.sealer.open(sealed, `user:${id + 1}`));
 });
 
-test("neither the provider's token nor what was typed is in an answer or in the log", async (t) => {
+test("neither the provider's token nor what was typed is in a response or in the log", async (t) => {
   const { mock } = t.mock.method(app.bank, 'login');
   const logged = app.logLines.length;
   const { email } = await givenUser(app, { email: 'secretive@example.com' });
   const typed = 'a wrong password';
-  const answers = [await login(email), await login(email, typed), await login('x@example.com')];
-  const token = answers[0]?.body.access_token;
+  const responses = [await login(email), await login(email, typed), await login('x@example.com')];
+  const token = responses[0]?.body.access_token;
   const read = await Promise.all(
     ['/accounts/me', '/accounts/balance'].map((path) => app.call(path, { token })),
   );
   const [call] = mock.calls;
   assert.ok(call?.result?.outcome === 'done');
   const providerToken = call.result.value.token;
-  for (const { body, headers } of [...answers, ...read]) {
+  for (const { body, headers } of [...responses, ...read]) {
     const text = JSON.stringify([body, [...headers]]);
     assert.equal(text.includes(providerToken), false);
     assert.equal(text.includes(typed), false);
@@ -457,10 +457,10 @@ test('logins of one user at once share one active session', async () => {
     sessions.map(({ status }) => status),
     ['ACTIVE'],
   );
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     tokens.map((token) => app.call('/accounts/balance', { token })),
   );
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
 });
 
 test('users have sessions of their own', async () => {
@@ -481,9 +481,9 @@ test('503 with Retry-After when more logins come than may wait', async () => {
   const storm = Array.from({ length: 2 + 256 }, async () => {
     while (isStorm) await passwords.verify(password, hash);
   });
-  const answers = await Promise.all(['one', 'other'].map((name) => login(`${name}@example.com`)));
+  const responses = await Promise.all(['one', 'other'].map((name) => login(`${name}@example.com`)));
   isStorm = false;
-  for (const { status, body, headers } of answers) {
+  for (const { status, body, headers } of responses) {
     assert.equal(status, 503);
     assert.deepEqual(body, { message: 'The service is busy. Try again in a moment.' });
     assert.equal(headers.get('retry-after'), '1');

@@ -65,7 +65,7 @@ test('a logout refuses every token of the session at once', async () => {
   assert.deepEqual(await Promise.all(tokens.map((one) => meStatus(one))), [401, 401, 401]);
 });
 
-test('a logout is repeated with the same answer, by any token of the session', async () => {
+test('a logout is repeated with the same response, by any token of the session', async () => {
   const { id, email, token } = await givenCustomer(app);
   const tokens = [token, token, await logIn(app, email)];
   const [{ status, body }, ...again] = [
@@ -73,7 +73,7 @@ test('a logout is repeated with the same answer, by any token of the session', a
     ...(await Promise.all(tokens.map((one) => logOut(one)))),
   ];
   assert.equal(status, 200);
-  for (const answer of again) assert.deepEqual([answer.status, answer.body], [200, body]);
+  for (const response of again) assert.deepEqual([response.status, response.body], [200, body]);
   assert.equal((await sessionsOf(app, id)).length, 1);
 });
 
@@ -151,12 +151,12 @@ for (const [what, authorization] of strangers) {
   test(`401 ${what}`, async () => {
     const { token } = await givenCustomer(app);
     const header = authorization(token);
-    const answer = await app.call('/auth/logout', {
+    const response = await app.call('/auth/logout', {
       method: 'POST',
       headers: header === undefined ? {} : { authorization: header },
     });
-    assert.equal(answer.status, 401);
-    assert.deepEqual(Object.keys(answer.body), ['message']);
+    assert.equal(response.status, 401);
+    assert.deepEqual(Object.keys(response.body), ['message']);
     assert.equal(await meStatus(token), 200);
   });
 }
@@ -164,9 +164,9 @@ for (const [what, authorization] of strangers) {
 test('401 for a token that has run out', async () => {
   const { id, token } = await givenCustomer(app);
   await app.clock.advance(3_630_000);
-  const answer = await logOut(token, { 'accept-language': 'pt-BR' });
-  assert.equal(answer.status, 401);
-  assert.deepEqual(answer.body, {
+  const response = await logOut(token, { 'accept-language': 'pt-BR' });
+  assert.equal(response.status, 401);
+  assert.deepEqual(response.body, {
     message: 'Sua sessão é inválida ou expirou. Entre novamente.',
   });
   assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');

@@ -37,10 +37,10 @@ for (const error of slowDatabase) {
       const { id, email, token } = await givenCustomer(app);
       app.bank.expireCustomerTokens(email);
       failTokenReads(t, error);
-      const answer = await app.call(path, { ...request, token, key: randomUUID() });
-      assert.equal(answer.status, 503, JSON.stringify(answer.body));
-      assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
-      if (path === '/pix/send') assert.equal(answer.headers.get('pix-outcome'), 'not_sent');
+      const response = await app.call(path, { ...request, token, key: randomUUID() });
+      assert.equal(response.status, 503, JSON.stringify(response.body));
+      assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
+      if (path === '/pix/send') assert.equal(response.headers.get('pix-outcome'), 'not_sent');
       t.mock.restoreAll();
       assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
       await logIn(app, email);

@@ -185,7 +185,7 @@ describe('ponte doctor', () => {
       return { PROVIDER_STUB: 'false', PROVIDER_BASE_URL: baseUrl };
     }
 
-    it('takes any answer for one, compares the clocks, and asks for a secret', async (t) => {
+    it('takes any response for one, compares the clocks, and asks for a secret', async (t) => {
       const report = await reportOf(await provider(t, ''));
       assert.match(find(report, 'provider').says, /\/bank answers in \d+ ms, with 404$/);
       assert.equal(find(report, "clock and the provider's").state, 'ok');

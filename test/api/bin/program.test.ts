@@ -169,7 +169,7 @@ describe('the completion', () => {
   });
 
   describe('in bash', { skip: !hasBash() && 'needs bash' }, () => {
-    let answers: Record<string, string[]>;
+    let responses: Record<string, string[]>;
     const lines = [
       'us',
       'user d',
@@ -200,36 +200,36 @@ describe('the completion', () => {
       });
       assert.equal(stderr, '');
       const answered = stdout.split('\n').map((line) => (line === '' ? [] : line.split(',')));
-      answers = Object.fromEntries(lines.map((line, at) => [line, answered[at] ?? []]));
+      responses = Object.fromEntries(lines.map((line, at) => [line, answered[at] ?? []]));
     });
 
     it('offers commands', () => {
-      assert.deepEqual(answers['us'], ['user']);
-      assert.deepEqual(answers['user d'], ['disable']);
-      assert.deepEqual(answers['completion '], ['bash', 'zsh', 'fish']);
+      assert.deepEqual(responses['us'], ['user']);
+      assert.deepEqual(responses['user d'], ['disable']);
+      assert.deepEqual(responses['completion '], ['bash', 'zsh', 'fish']);
     });
 
     it('offers commands behind help', () => {
-      assert.deepEqual(answers['help us'], ['user']);
-      assert.deepEqual(answers['help user d'], ['disable']);
-      assert.deepEqual(answers['user help d'], ['disable']);
+      assert.deepEqual(responses['help us'], ['user']);
+      assert.deepEqual(responses['help user d'], ['disable']);
+      assert.deepEqual(responses['user help d'], ['disable']);
     });
 
     it('offers options, also where no command can follow', () => {
-      assert.deepEqual(answers['user list --st'], ['--status']);
-      assert.ok(answers['user list ']?.includes('--json'));
+      assert.deepEqual(responses['user list --st'], ['--status']);
+      assert.ok(responses['user list ']?.includes('--json'));
     });
 
     it('offers the values of an option, with a blank or a sign between', () => {
-      assert.deepEqual(answers['user list --status '], ['ACTIVE', 'DISABLED']);
-      assert.deepEqual(answers['user list --status D'], ['DISABLED']);
-      assert.deepEqual(answers['user list --status = A'], ['ACTIVE']);
-      assert.deepEqual(answers['pix list --phase R'], ['RESERVED', 'RESOLVED', 'REJECTED']);
+      assert.deepEqual(responses['user list --status '], ['ACTIVE', 'DISABLED']);
+      assert.deepEqual(responses['user list --status D'], ['DISABLED']);
+      assert.deepEqual(responses['user list --status = A'], ['ACTIVE']);
+      assert.deepEqual(responses['pix list --phase R'], ['RESERVED', 'RESOLVED', 'REJECTED']);
     });
 
     it('offers files where one is expected, and nothing for free text', () => {
-      assert.deepEqual(answers['keys generate --out /us'], ['/usr']);
-      assert.deepEqual(answers['user list --email '], []);
+      assert.deepEqual(responses['keys generate --out /us'], ['/usr']);
+      assert.deepEqual(responses['user list --email '], []);
     });
   });
 });

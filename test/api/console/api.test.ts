@@ -1,4 +1,6 @@
-/** The client of the contract: what it sends, and what it makes of answers and of their absence. */
+/**
+ * The client of the contract: what it sends, and what it makes of responses and of their absence.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -45,15 +47,15 @@ describe('a call', () => {
   });
 
   it('puts no more into a path than the path has room for', async () => {
-    const answer = await new Api(app.url).call(
+    const response = await new Api(app.url).call(
       'lookUpCep',
       { path: { cep: '../../health' } },
       never,
     );
-    assert.equal(answer.status, 422);
+    assert.equal(response.status, 422);
   });
 
-  it('gives an answer without a body as none', async () => {
+  it('gives a response without a body as none', async () => {
     const api = await apiOf((await givenCustomer(app)).token);
     const headers = { 'Idempotency-Key': 'k2' };
     const body = { pix_key: 'x@y.test', amount: 1 };
@@ -73,12 +75,12 @@ describe('a refused token', () => {
     const api = await apiOf('no.token.at-all');
     const refusals: (string | null)[] = [];
     api.onRefused = (outcome) => refusals.push(outcome);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       api.call('getBalance', {}, never),
       api.call('getMe', {}, never),
     ]);
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [401, 401],
     );
     assert.deepEqual([refusals, api.token], [[null], null]);
@@ -91,10 +93,10 @@ describe('a refused token', () => {
   });
 });
 
-describe('no answer', () => {
+describe('no response', () => {
   it('of no service, or of another one, is reported in a sentence', async () => {
     await assert.rejects(new Api('http://127.0.0.1:1').call('getMe', {}, never), {
-      message: 'No answer from http://127.0.0.1:1. Is the service running?',
+      message: 'No response from http://127.0.0.1:1. Is the service running?',
     });
     const other = createServer((_request, response) => response.end('<html>'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -103,9 +105,9 @@ describe('no answer', () => {
     assert.ok(address !== null && typeof address === 'object');
     const url = `http://127.0.0.1:${address.port}`;
     await assert.rejects(new Api(url).call('getMe', {}, never), {
-      message: `No answer from ${url}. Is the service running?`,
+      message: `No response from ${url}. Is the service running?`,
     });
-    await assert.rejects(new Api(`${app.url}/elsewhere`).ping(never), /^Error: No answer from/);
+    await assert.rejects(new Api(`${app.url}/elsewhere`).ping(never), /^Error: No response from/);
     await new Api(app.url).ping(never);
   });
 
@@ -129,8 +131,8 @@ describe('an upload', () => {
     assert.ok(begun.status === 201);
     const path = { applicationId: begun.body.id };
     const body = { tipo_documento: 1, arquivo: ` ${file} ` };
-    const answer = await api.call('submitDocument', { path, body }, never);
-    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    const response = await api.call('submitDocument', { path, body }, never);
+    assert.equal(response.status, 201, JSON.stringify(response.body));
   });
 
   for (const missing of [join(folder, 'nothing.png'), folder]) {
@@ -145,7 +147,7 @@ describe('an upload', () => {
   }
 });
 
-describe('what an answer refuses', () => {
+describe('what a response refuses', () => {
   const answered = (status: number, body: unknown, headers: Record<string, string> = {}) =>
     readFaults({ status, body, headers: new Headers(headers) });
 

@@ -27,7 +27,7 @@ const payment = {
   createdAt: at,
 };
 
-const unknownAnswer = {
+const unknownResponse = {
   httpStatus: 422,
   providerStatus: '4xx',
   code: 'XX99',
@@ -92,7 +92,7 @@ const risk = '--confirm=money may have moved';
 
 /** What the commands of the actions print, by their arguments. */
 const done: Readonly<Record<string, unknown>> = {
-  'provider unknown --json': { answers: [unknownAnswer] },
+  'provider unknown --json': { answers: [unknownResponse] },
   'provider unknown --try=codes.yaml': `${paymentId}  XX99  would fail`,
   'provider unknown --try=codes.yaml --apply --by=Ana --reason=ticket 7 --yes': 'failed  XX99',
   'reconcile list --json': { differences: [difference], mayHaveMore },
@@ -232,10 +232,10 @@ describe('the operator', () => {
 
   it('goes back with esc while something is read, and sees the list it came from', async () => {
     let isSlow = false;
-    const answer = commandFor([]);
+    const respond = commandFor([]);
     const screen = await openScreen({
       url: 'http://127.0.0.1:1',
-      operate: (args, signal) => (isSlow ? new Promise(() => {}) : answer(args, signal)),
+      operate: (args, signal) => (isSlow ? new Promise(() => {}) : respond(args, signal)),
     });
     await screen.type('o');
     await screen.press('right', 'right');
@@ -254,11 +254,11 @@ describe('the operator', () => {
   });
 
   it('leaves a change only by cancelling it, with a notice', async () => {
-    const answer = commandFor([]);
+    const respond = commandFor([]);
     const screen = await openScreen({
       url: 'http://127.0.0.1:1',
       operate: (args, signal) =>
-        args.includes('--yes') ? new Promise(() => {}) : answer(args, signal),
+        args.includes('--yes') ? new Promise(() => {}) : respond(args, signal),
     });
     await screen.type('o');
     await screen.press('right');

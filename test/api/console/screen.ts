@@ -63,7 +63,7 @@ export type ScreenKey = keyof typeof keys;
 const patienceMs = 30_000;
 
 /** More than any form has. */
-const mostFields = 25;
+const maxFields = 25;
 
 export class Screen {
   readonly #app: ReturnType<typeof render>;
@@ -144,7 +144,7 @@ export class Screen {
 
   /** Goes to the field with this label, to the button, or to the row that begins so. */
   async focus(label: string): Promise<void> {
-    for (let step = 0; step < mostFields; step += 1) {
+    for (let step = 0; step < maxFields; step += 1) {
       const { focused } = this;
       if (focused.startsWith(` › ${label}`)) return;
       await this.press('down');

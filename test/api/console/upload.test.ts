@@ -46,7 +46,7 @@ test('a path is read as a terminal writes it when a file is dragged into it', as
   }
 });
 
-test('an answer before the end of an upload leaves no error behind', async (t) => {
+test('a response before the end of an upload leaves no error behind', async (t) => {
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);
   process.on('unhandledRejection', note);
@@ -60,8 +60,8 @@ test('an answer before the end of an upload leaves no error behind', async (t) =
   const { port } = server.address() as AddressInfo;
   for (let upload = 0; upload < 10; upload += 1) {
     const body = await uploadForm({ tipo_documento: 1, arquivo: path });
-    const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
-    assert.equal(answer.status, 422);
+    const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
+    assert.equal(response.status, 422);
     for (let turn = 0; turn < 50; turn += 1) await nextTurn();
   }
   assert.deepEqual(unhandled, []);

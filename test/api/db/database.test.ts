@@ -62,8 +62,8 @@ test('an instant far from UTC and one before 1970 are read to the millisecond', 
 
 test('a named statement is run again and again with other parameters', async () => {
   const statement = { name: 'doubled', text: 'select $1::int * 2 as twice' };
-  const answers = await Promise.all([1, 2, 3].map((number) => db.query(statement, [number])));
-  assert.deepEqual(answers.flat(), [{ twice: 2 }, { twice: 4 }, { twice: 6 }]);
+  const responses = await Promise.all([1, 2, 3].map((number) => db.query(statement, [number])));
+  assert.deepEqual(responses.flat(), [{ twice: 2 }, { twice: 4 }, { twice: 6 }]);
 });
 
 test('a statement that fails says what failed, and the next one is fine', async () => {
@@ -77,11 +77,13 @@ test('a statement that fails says what failed, and the next one is fine', async 
   assert.deepEqual(await run('select 1 as one'), [{ one: 1 }]);
 });
 
-test('statements at once do not take each other answers', async () => {
+test('statements at once do not take each other responses', async () => {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
-  const answers = await Promise.all(numbers.map((number) => run('select $1::int as n', [number])));
+  const responses = await Promise.all(
+    numbers.map((number) => run('select $1::int as n', [number])),
+  );
   assert.deepEqual(
-    answers,
+    responses,
     numbers.map((n) => [{ n }]),
   );
 });
@@ -154,10 +156,10 @@ test(
       assert(end.status === 'rejected');
       assert.ok(isDatabaseUnavailable(end.reason), String(end.reason));
     }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => run('select 1 as one', [], other)),
     );
-    assert.deepEqual(answers.flat(), Array(12).fill({ one: 1 }));
+    assert.deepEqual(responses.flat(), Array(12).fill({ one: 1 }));
   },
 );
 

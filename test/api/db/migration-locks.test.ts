@@ -30,24 +30,24 @@ const db =
   databaseUrl === undefined ? app.context.db : await openDatabase({ databaseUrl, dataDir, clock });
 after(() => (databaseUrl === undefined ? undefined : db.close()));
 
-interface Answer {
+interface TimedResponse {
   readonly path: string;
   readonly status: number;
   readonly ms: number;
 }
 
-async function request(path: string, body?: object): Promise<Answer> {
+async function request(path: string, body?: object): Promise<TimedResponse> {
   const startedMs = performance.now();
   const { status } = await app.call(path, { token, key: randomUUID(), body });
   return { path, status, ms: performance.now() - startedMs };
 }
 
 /** Sends, reads and webhooks, by several callers at once, until they are stopped. */
-function startTraffic(): () => Promise<Answer[]> {
+function startTraffic(): () => Promise<TimedResponse[]> {
   let isRunning = true;
-  const answers: Answer[] = [];
-  const repeat = async (ask: () => Promise<Answer>): Promise<void> => {
-    while (isRunning) answers.push(await ask());
+  const responses: TimedResponse[] = [];
+  const repeat = async (ask: () => Promise<TimedResponse>): Promise<void> => {
+    while (isRunning) responses.push(await ask());
   };
   const send = () => request('/pix/send', { pix_key: 'ana@example.com', amount: 1 });
   const callers = [
@@ -60,7 +60,7 @@ function startTraffic(): () => Promise<Answer[]> {
   return async () => {
     isRunning = false;
     await Promise.all(callers);
-    return answers;
+    return responses;
   };
 }
 
@@ -87,11 +87,11 @@ test(
     const stopTraffic = startTraffic();
     const { waits, ended } = startMigration(columnFolder);
     await eventually(() => waits.length === 1, 'the end of the first attempt');
-    const answers = await stopTraffic();
+    const responses = await stopTraffic();
     assert.deepEqual(waits, ['another transaction holds a lock that a migration needs']);
-    const refused = answers.filter(({ status }) => status !== 200);
+    const refused = responses.filter(({ status }) => status !== 200);
     assert.deepEqual(refused, []);
-    const slowest = Math.max(...answers.map(({ ms }) => ms));
+    const slowest = Math.max(...responses.map(({ ms }) => ms));
     assert.ok(slowest < lockTimeoutMs + marginMs, `a request took ${slowest} ms`);
 
     await reader.end();

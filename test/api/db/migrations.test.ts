@@ -48,11 +48,11 @@ test('a migrated database has nothing to migrate, and migrating it again does no
 
 test('a migrated database is queried once for its migrations, then only for a response', async (t) => {
   const db: Database = { ...open.db };
-  const { mock: answers } = t.mock.method(db, 'query');
+  const { mock: responses } = t.mock.method(db, 'query');
   for (let times = 0; times < 3; times += 1) assert.deepEqual(await pendingMigrations(db), []);
-  const statements = answers.calls.map(({ arguments: [statement] }) => statement.name);
+  const statements = responses.calls.map(({ arguments: [statement] }) => statement.name);
   assert.deepEqual(statements, ['migrations-applied', 'is-there', 'is-there']);
-  answers.mockImplementation(() => Promise.reject(new Error('away')));
+  responses.mockImplementation(() => Promise.reject(new Error('away')));
   await assert.rejects(pendingMigrations(db), /away/);
 });
 

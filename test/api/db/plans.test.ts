@@ -42,7 +42,7 @@ async function statementOf(read: (store: Store) => Promise<unknown>): Promise<St
   const executed: Statement[] = [];
   const query = (statement: Statement) => Promise.resolve(void executed.push(statement));
   const store = { db: { query } as unknown as Database, clock: { now: () => new Date(0) } };
-  // There is no answer to read.
+  // There is no response to read.
   await read(store as Store).catch(() => undefined);
   const [statement] = executed;
   assert.ok(statement);

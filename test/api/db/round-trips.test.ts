@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer } from '../../support/factories.ts';
 
 // The job loop looks at its queue whenever it likes, and each look would be counted.
@@ -18,75 +18,75 @@ async function roundTrips(): Promise<number> {
 }
 
 /** Makes one request and holds it to its budget. */
-async function costsAtMost(
+async function assertMaxRoundTrips(
   t: TestContext,
   budget: number,
-  request: () => Promise<TestAnswer>,
-): Promise<TestAnswer> {
+  request: () => Promise<TestResponse>,
+): Promise<TestResponse> {
   const before = await roundTrips();
-  const answer = await request();
+  const response = await request();
   const cost = (await roundTrips()) - before;
   t.diagnostic(`${cost} round trips, at most ${budget}`);
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  assert.equal(response.status, 200, JSON.stringify(response.body));
   assert.ok(cost > 0, 'nothing was counted');
   assert.ok(
     cost <= budget,
     `it took ${cost} round trips to the database, at most ${budget} may be`,
   );
-  return answer;
+  return response;
 }
 
-function read(path: string): Promise<TestAnswer> {
+function read(path: string): Promise<TestResponse> {
   return app.call(path, { token: user.token });
 }
 
-function send(key: string): Promise<TestAnswer> {
+function send(key: string): Promise<TestResponse> {
   const body = { pix_key: 'ana@example.com', amount: 10 };
   return app.call('/pix/send', { token: user.token, key, body });
 }
 
 test('me takes at most two round trips', async (t) => {
-  await costsAtMost(t, 2, () => read('/accounts/me'));
+  await assertMaxRoundTrips(t, 2, () => read('/accounts/me'));
 });
 
 test('a balance that has changed takes at most two round trips', async (t) => {
-  await costsAtMost(t, 2, () => read('/accounts/balance'));
+  await assertMaxRoundTrips(t, 2, () => read('/accounts/balance'));
 });
 
 test('a balance that has not changed takes at most two round trips', async (t) => {
   await read('/accounts/balance');
-  await costsAtMost(t, 2, () => read('/accounts/balance'));
+  await assertMaxRoundTrips(t, 2, () => read('/accounts/balance'));
 });
 
 test('a statement takes at most two round trips', async (t) => {
-  await costsAtMost(t, 2, () => read('/accounts/statement'));
+  await assertMaxRoundTrips(t, 2, () => read('/accounts/statement'));
 });
 
 test('a list of PIX keys takes at most two round trips', async (t) => {
-  await costsAtMost(t, 2, () => read('/pix/keys'));
+  await assertMaxRoundTrips(t, 2, () => read('/pix/keys'));
 });
 
 test('a transaction takes one round trip', async (t) => {
   const { body } = await send('to-be-read');
-  await costsAtMost(t, 1, () => read(`/pix/${body.transaction_id}`));
+  await assertMaxRoundTrips(t, 1, () => read(`/pix/${body.transaction_id}`));
 });
 
 test('a receipt takes one round trip', async (t) => {
   const { body } = await send('to-be-printed');
-  await costsAtMost(t, 1, () => read(`/pix/${body.transaction_id}/receipt`));
+  await assertMaxRoundTrips(t, 1, () => read(`/pix/${body.transaction_id}/receipt`));
 });
 
 test('a page of transactions takes one round trip', async (t) => {
-  await costsAtMost(t, 1, () => read('/pix?type=PIX_CHARGE'));
+  await assertMaxRoundTrips(t, 1, () => read('/pix?type=PIX_CHARGE'));
 });
 
 test('a look-up takes at most four round trips', async (t) => {
   const body = { pix_key: 'ana@example.com' };
-  await costsAtMost(t, 4, () => app.call('/pix/lookup', { token: user.token, body }));
+  await assertMaxRoundTrips(t, 4, () => app.call('/pix/lookup', { token: user.token, body }));
 });
 
 test('a send takes at most three round trips', async (t) => {
-  await costsAtMost(t, 3, () => send('counted'));
+  await assertMaxRoundTrips(t, 3, () => send('counted'));
 });
 
 for (const isSeen of [true, false]) {
@@ -95,7 +95,7 @@ for (const isSeen of [true, false]) {
     const key = `repeated-${isSeen}`;
     const first = await send(key);
     t.mock.method(app.context.claimedKeys, 'seenAt', () => (isSeen ? app.clock.now() : null));
-    const replay = await costsAtMost(t, 1, () => send(key));
+    const replay = await assertMaxRoundTrips(t, 1, () => send(key));
     assert.equal(replay.headers.get('idempotency-replayed'), 'true');
     assert.equal(replay.body.transaction_id, first.body.transaction_id);
   });

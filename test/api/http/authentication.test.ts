@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/errors.ts';
-import { call, createThing, ENDED_TOKEN, startWire, THING_ID, TOKEN } from './wire.ts';
+import { call, createThing, endedToken, startWire, thingId, validToken } from './wire.ts';
 
-const thing = { path: `/api/v1/things/${THING_ID}` };
+const thing = { path: `/api/v1/things/${thingId}` };
 const event = { method: 'POST', path: '/api/v1/events', body: '{}' };
 
 test('a missing, malformed or refused token is 401, with the scheme to use', async (t) => {
   const wire = await startWire(t);
-  const refused = ['', 'Bearer', 'Bearer ', TOKEN, `Basic ${TOKEN}`, 'Bearer other', 'Bearer a b'];
+  const refused = [
+    '',
+    'Bearer',
+    'Bearer ',
+    validToken,
+    `Basic ${validToken}`,
+    'Bearer other',
+    'Bearer a b',
+  ];
   for (const Authorization of refused) {
-    const answer = await call(wire, { ...thing, headers: { Authorization } });
-    assert.equal(answer.status, 401, Authorization);
-    assert.equal(answer.headers['www-authenticate'], 'Bearer');
-    assert.deepEqual(Object.keys(answer.json), ['message']);
+    const response = await call(wire, { ...thing, headers: { Authorization } });
+    assert.equal(response.status, 401, Authorization);
+    assert.equal(response.headers['www-authenticate'], 'Bearer');
+    assert.deepEqual(Object.keys(response.json), ['message']);
   }
   assert.equal((await call(wire, thing)).status, 401);
   assert.equal(wire.calls.length, 0);
@@ -22,20 +30,20 @@ test('a missing, malformed or refused token is 401, with the scheme to use', asy
 test('the scheme of the token may be in any case', async (t) => {
   const wire = await startWire(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-    const headers = { Authorization: `${scheme} ${TOKEN}` };
+    const headers = { Authorization: `${scheme} ${validToken}` };
     assert.equal((await call(wire, { ...thing, headers })).status, 200);
   }
 });
 
 test('an operation of a session gets the principal', async (t) => {
   const wire = await startWire(t);
-  await call(wire, { ...thing, headers: { Authorization: `Bearer ${TOKEN}` } });
+  await call(wire, { ...thing, headers: { Authorization: `Bearer ${validToken}` } });
   assert.equal(wire.calls[0]?.principal?.user.id, 7);
 });
 
 test('a token whose session has ended is 401, but enough where only a token is required', async (t) => {
   const wire = await startWire(t);
-  const headers = { Authorization: `Bearer ${ENDED_TOKEN}` };
+  const headers = { Authorization: `Bearer ${endedToken}` };
   assert.equal((await call(wire, { ...thing, headers })).status, 401);
   const ended = await call(wire, { method: 'DELETE', path: '/api/v1/token', headers });
   assert.equal(ended.status, 200);
@@ -45,8 +53,8 @@ test('a token whose session has ended is 401, but enough where only a token is r
 
 test('who is not logged in learns nothing of the faults of the body', async (t) => {
   const wire = await startWire(t);
-  const answer = await createThing(wire, { body: '{', headers: { Authorization: '' } });
-  assert.equal(answer.status, 401);
+  const response = await createThing(wire, { body: '{', headers: { Authorization: '' } });
+  assert.equal(response.status, 401);
 });
 
 test('a public operation asks for no token and ignores one', async (t) => {
@@ -68,9 +76,9 @@ test('each configured webhook secret is accepted, a wrong or missing one is 401'
     assert.equal((await call(wire, { ...event, headers })).status, 200);
   }
   for (const secret of ['', 'new', 'new-secret,old-secret', 'NEW-SECRET']) {
-    const answer = await call(wire, { ...event, headers: { 'X-Webhook-Secret': secret } });
-    assert.equal(answer.status, 401, secret);
-    assert.deepEqual(answer.json, { message: 'The webhook secret is missing or wrong.' });
+    const response = await call(wire, { ...event, headers: { 'X-Webhook-Secret': secret } });
+    assert.equal(response.status, 401, secret);
+    assert.deepEqual(response.json, { message: 'The webhook secret is missing or wrong.' });
   }
   assert.equal((await call(wire, { ...event, body: '{' })).status, 401);
   assert.equal(wire.calls.length, 2);
@@ -83,8 +91,8 @@ test('a throttled operation counts the address, before it looks at the body', as
     countAddress: (...attempt) => counted.push(attempt),
   });
   const headers = { 'X-Forwarded-For': '203.0.113.7' };
-  const answer = await call(wire, { method: 'POST', path: '/api/v1/notes', headers, body: '{' });
-  assert.equal(answer.status, 400);
+  const response = await call(wire, { method: 'POST', path: '/api/v1/notes', headers, body: '{' });
+  assert.equal(response.status, 400);
   assert.deepEqual(counted, [['writing', '203.0.113.7']]);
 });
 
@@ -102,7 +110,7 @@ test('one attempt too many is 429 with Retry-After', async (t) => {
       throw new AppError('THROTTLED', { headers: { 'Retry-After': '42' } });
     },
   });
-  const answer = await call(wire, { method: 'POST', path: '/api/v1/notes', body: '{}' });
-  assert.equal(answer.status, 429);
-  assert.equal(answer.headers['retry-after'], '42');
+  const response = await call(wire, { method: 'POST', path: '/api/v1/notes', body: '{}' });
+  assert.equal(response.status, 429);
+  assert.equal(response.headers['retry-after'], '42');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { IncomingForm } from '../../../src/http/body.ts';
 import { call, createThing, gate, rawConnection, startWire, until } from './wire.ts';
 
-const LIMIT = 256 * 1024;
+const limit = 256 * 1024;
 
 /** A note of exactly so many bytes of JSON. */
 function noteOf(bytes: number): string {
@@ -28,9 +28,9 @@ for (const body of [
 ]) {
   test(`two members of one name are 400: ${body}`, async (t) => {
     const wire = await startWire(t);
-    const answer = await call(wire, { ...notes, body });
-    assert.equal(answer.status, 400);
-    assert.deepEqual(answer.json, {
+    const response = await call(wire, { ...notes, body });
+    assert.equal(response.status, 400);
+    assert.deepEqual(response.json, {
       message: 'An object in the body has two fields with the same name.',
     });
     assert.equal(wire.calls.length, 0);
@@ -40,26 +40,26 @@ for (const body of [
 test('text that looks like members is only text', async (t) => {
   const wire = await startWire(t);
   const text = '{"a":1,"a":2}\\",":x":"';
-  const answer = await call(wire, { ...notes, body: JSON.stringify({ text }) });
-  assert.equal(answer.status, 202);
+  const response = await call(wire, { ...notes, body: JSON.stringify({ text }) });
+  assert.equal(response.status, 202);
   assert.deepEqual(wire.calls[0]?.input.body, { text });
 });
 
 test('JSON up to 256 KiB is taken, one byte more is 413', async (t) => {
   const wire = await startWire(t);
-  assert.equal((await call(wire, { ...notes, body: noteOf(LIMIT) })).status, 202);
-  const answer = await call(wire, { ...notes, body: noteOf(LIMIT + 1) });
-  assert.equal(answer.status, 413);
-  assert.deepEqual(answer.json, { message: 'The body is too large.' });
+  assert.equal((await call(wire, { ...notes, body: noteOf(limit) })).status, 202);
+  const response = await call(wire, { ...notes, body: noteOf(limit + 1) });
+  assert.equal(response.status, 413);
+  assert.deepEqual(response.json, { message: 'The body is too large.' });
 });
 
 test('a chunked body over the limit is 413 too', async (t) => {
   const wire = await startWire(t);
   const headers = { 'Transfer-Encoding': 'chunked' };
-  assert.equal((await call(wire, { ...notes, headers, body: noteOf(LIMIT) })).status, 202);
-  const answer = await call(wire, { ...notes, headers, body: noteOf(2 * LIMIT) });
-  assert.equal(answer.status, 413);
-  assert.equal(answer.headers.connection, 'close');
+  assert.equal((await call(wire, { ...notes, headers, body: noteOf(limit) })).status, 202);
+  const response = await call(wire, { ...notes, headers, body: noteOf(2 * limit) });
+  assert.equal(response.status, 413);
+  assert.equal(response.headers.connection, 'close');
 });
 
 test('a declared length over the limit is 413 before any of the body comes', async (t) => {
@@ -69,16 +69,16 @@ test('a declared length over the limit is 413 before any of the body comes', asy
     'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
       'Content-Length: 99999999\r\n\r\n',
   );
-  const answer = await client.receive('The body is too large.');
-  assert.match(answer, /^HTTP\/1\.1 413 /);
-  assert.match(answer, /\r\nConnection: close\r\n/i);
+  const response = await client.receive('The body is too large.');
+  assert.match(response, /^HTTP\/1\.1 413 /);
+  assert.match(response, /\r\nConnection: close\r\n/i);
 });
 
-test('a client that goes on sending a refused body still reads the answer', async (t) => {
+test('a client that goes on sending a refused body still reads the response', async (t) => {
   const wire = await startWire(t);
   const body = Buffer.alloc(20 * 1024 * 1024, 'x');
-  const answer = await call(wire, { ...notes, body });
-  assert.equal(answer.status, 413);
+  const response = await call(wire, { ...notes, body });
+  assert.equal(response.status, 413);
   const unknownPath = await call(wire, { method: 'POST', path: '/nothing', body });
   assert.equal(unknownPath.status, 404);
 });
@@ -102,9 +102,9 @@ test('a client that expects 100-continue gets it, or is refused at once', async 
   await client.receive('HTTP/1.1 202 Accepted');
   const refused = await rawConnection(wire);
   refused.send(`${head}Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n`);
-  const answer = await refused.closed();
-  assert.match(answer, /^HTTP\/1\.1 413 /);
-  assert.doesNotMatch(answer, /100 Continue/);
+  const response = await refused.closed();
+  assert.match(response, /^HTTP\/1\.1 413 /);
+  assert.doesNotMatch(response, /100 Continue/);
 });
 
 test('the connection of a client that leaves before its body is read is released', async (t) => {
@@ -136,8 +136,8 @@ test('JSON is taken with charset UTF-8 or none', async (t) => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
   ]) {
-    const answer = await call(wire, { ...notes, headers: { 'Content-Type': type }, body: '{}' });
-    assert.equal(answer.status, 202, type);
+    const response = await call(wire, { ...notes, headers: { 'Content-Type': type }, body: '{}' });
+    assert.equal(response.status, 202, type);
   }
 });
 
@@ -152,8 +152,8 @@ test('any other media type, charset or encoding is 415', async (t) => {
     { 'Content-Encoding': 'gzip' },
   ];
   for (const headers of refused) {
-    const answer = await call(wire, { ...notes, headers, body: '{}' });
-    assert.equal(answer.status, 415, JSON.stringify(headers));
+    const response = await call(wire, { ...notes, headers, body: '{}' });
+    assert.equal(response.status, 415, JSON.stringify(headers));
   }
   const headers = { 'Content-Encoding': 'identity' };
   assert.equal((await call(wire, { ...notes, headers, body: '{}' })).status, 202);
@@ -172,9 +172,9 @@ test('malformed JSON and invalid UTF-8 are 400', async (t) => {
     '['.repeat(50_000) + ']'.repeat(50_000),
   ];
   for (const body of bodies) {
-    const answer = await call(wire, { ...notes, body });
-    assert.equal(answer.status, 400, body.toString().slice(0, 20));
-    assert.deepEqual(answer.json, { message: 'The body is not well-formed JSON.' });
+    const response = await call(wire, { ...notes, body });
+    assert.equal(response.status, 400, body.toString().slice(0, 20));
+    assert.deepEqual(response.json, { message: 'The body is not well-formed JSON.' });
   }
   assert.equal(wire.calls.length, 0);
 });
@@ -192,9 +192,9 @@ test('a required body that is absent or empty is 422 with every required field',
   const headers = { 'Idempotency-Key': 'k', Authorization: 'Bearer valid.token.1' };
   const sent = { method: 'POST', path: '/api/v1/things', headers };
   for (const body of [undefined, '']) {
-    const answer = await call(wire, body === undefined ? sent : { ...sent, body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.json.errors, {
+    const response = await call(wire, body === undefined ? sent : { ...sent, body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.json.errors, {
       email: ['The field is required.'],
       amount: ['The field is required.'],
     });
@@ -227,12 +227,12 @@ test('a body that no one takes is ignored, and the connection goes on', async (t
   assert.equal(wire.calls[0]?.input.body, undefined);
 });
 
-test('a form is passed on unread, and its client gets the answer', async (t) => {
+test('a form is passed on unread, and its client gets the response', async (t) => {
   const wire = await startWire(t);
   const sent = { method: 'POST', path: '/api/v1/files', body: Buffer.alloc(8 * 1024 * 1024) };
   const headers = { 'Content-Type': 'multipart/form-data; boundary=x' };
-  const answer = await call(wire, { ...sent, headers });
-  assert.equal(answer.status, 201);
+  const response = await call(wire, { ...sent, headers });
+  assert.equal(response.status, 201);
   assert.ok(wire.calls[0]?.input.body instanceof IncomingForm);
   assert.equal(wire.calls[0]?.request.rawBody.length, 0);
   assert.equal((await call(wire, sent)).status, 415);
@@ -240,9 +240,9 @@ test('a form is passed on unread, and its client gets the answer', async (t) => 
 
 test('a form that is absent is 422 with every required field', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { method: 'POST', path: '/api/v1/files' });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(Object.keys(answer.json.errors ?? {}), ['tipo_documento', 'arquivo']);
+  const response = await call(wire, { method: 'POST', path: '/api/v1/files' });
+  assert.equal(response.status, 422);
+  assert.deepEqual(Object.keys(response.json.errors ?? {}), ['tipo_documento', 'arquivo']);
 });
 
 test('keys named __proto__ are dropped', async (t) => {

@@ -7,14 +7,14 @@ import { test, type TestContext } from 'node:test';
 import { passUntil } from '../../support/passing-time.ts';
 import { call, gate, rawConnection, startWire, until, type Wire } from './wire.ts';
 
-const MIB = 1_048_576;
+const mib = 1_048_576;
 
 /** More than the kernel buffers between two sockets of one machine: at most 4 and 6 MiB. */
-const LONG_BYTES = 32 * MIB;
-const longAnswer = { status: 200, body: { message: 'x'.repeat(LONG_BYTES) } };
+const longBytes = 32 * mib;
+const longReply = { status: 200, body: { message: 'x'.repeat(longBytes) } };
 
-const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
-const NOTE = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+const liveRequest = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+const noteRequest = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
 
 /** @param code from 100 to 999. */
 function readCode(code: number): string {
@@ -75,7 +75,7 @@ function requestLines(wire: Wire): Record<string, unknown>[] {
 }
 
 test('a client that reads nothing is cut after 30 s, and its request is 499, once', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => longAnswer } });
+  const wire = await startWire(t, { runs: { readCode: () => longReply } });
   const client = await pausedReader(wire, readCode(100));
   await until(() => wire.calls.length === 1);
   const startMs = wire.clock.now().getTime();
@@ -85,7 +85,7 @@ test('a client that reads nothing is cut after 30 s, and its request is 499, onc
   );
   const passedMs = wire.clock.now().getTime() - startMs;
   assert.ok(passedMs >= 30_000 && passedMs <= 45_000, `it was cut after ${passedMs} ms`);
-  assert.ok((await client.readToEnd()) < LONG_BYTES);
+  assert.ok((await client.readToEnd()) < longBytes);
   await wire.clock.advance(60_000);
   assert.equal(wire.lines.length, 1);
   const [line] = wire.lines;
@@ -96,7 +96,9 @@ test('a client that reads nothing is cut after 30 s, and its request is 499, onc
   assert.deepEqual(await closedConnections(wire), { stalled: 1 });
 });
 
-/** Requests answers that are not read, until one stays in the process: the kernel takes no more. */
+/**
+ * Requests responses that are not read, until one stays in the process: the kernel takes no more.
+ */
 async function fillUp(wire: Wire): Promise<number> {
   const { socket } = await pausedReader(wire, '');
   const isTaken = async (count: number): Promise<boolean> => {
@@ -110,10 +112,10 @@ async function fillUp(wire: Wire): Promise<number> {
   return sent;
 }
 
-const shortAnswer = { status: 200, body: { message: 'x'.repeat(50_000) } };
+const shortReply = { status: 200, body: { message: 'x'.repeat(50_000) } };
 
-test('a client that reads none of many short answers is cut too', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => shortAnswer } });
+test('a client that reads none of many short responses is cut too', async (t) => {
+  const wire = await startWire(t, { runs: { readCode: () => shortReply } });
   const sent = await fillUp(wire);
   await passUntil(
     wire.clock,
@@ -124,8 +126,8 @@ test('a client that reads none of many short answers is cut too', async (t) => {
   assert.deepEqual(await closedConnections(wire), { stalled: 1 });
 });
 
-test('a short answer that a stop cuts is 499 too', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => shortAnswer } });
+test('a short response that a stop cuts is 499 too', async (t) => {
+  const wire = await startWire(t, { runs: { readCode: () => shortReply } });
   const sent = await fillUp(wire);
   await wire.drain();
   assert.equal(requestLines(wire).length, sent);
@@ -133,18 +135,18 @@ test('a short answer that a stop cuts is 499 too', async (t) => {
   assert.deepEqual([last?.['status'], last?.['unsentStatus']], [499, 200]);
 });
 
-test('a client that reads slowly gets its whole answer', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => longAnswer } });
+test('a client that reads slowly gets its whole response', async (t) => {
+  const wire = await startWire(t, { runs: { readCode: () => longReply } });
   const client = await pausedReader(wire, readCode(100));
   await until(() => wire.calls.length === 1);
   // Each piece is more than the buffers hold, so that the server has to send on.
   for (let piece = 1; piece <= 2; piece += 1) {
     await wire.clock.advance(29_000);
-    await client.read(11 * MIB);
+    await client.read(11 * mib);
   }
   await wire.clock.advance(29_000);
   client.socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  assert.ok((await client.readToEnd()) > LONG_BYTES);
+  assert.ok((await client.readToEnd()) > longBytes);
   assert.deepEqual(
     wire.lines.map(({ operation, status }) => [operation, status]),
     [['readCode', 200]],
@@ -154,9 +156,9 @@ test('a client that reads slowly gets its whole answer', async (t) => {
 
 test('a payment whose client does not read is carried to its end', async (t) => {
   const { opened, open } = gate();
-  const runs = { readCode: () => longAnswer, addNote: () => opened };
+  const runs = { readCode: () => longReply, addNote: () => opened };
   const wire = await startWire(t, { runs });
-  await pausedReader(wire, readCode(100) + NOTE);
+  await pausedReader(wire, readCode(100) + noteRequest);
   await until(() => wire.calls.length === 2);
   await passUntil(
     wire.clock,
@@ -169,19 +171,19 @@ test('a payment whose client does not read is carried to its end', async (t) => 
   assert.equal(wire.lines[1]['status'], 202);
 });
 
-test('a request that waits for its answer is not cut: nothing is to be sent', async (t) => {
+test('a request that waits for its response is not cut: nothing is to be sent', async (t) => {
   const { opened, open } = gate();
   const wire = await startWire(t, { runs: { addNote: () => opened } });
   const client = await rawConnection(wire);
-  // The second answer is there at once, and has to wait for the first one.
-  client.send(NOTE + LIVE);
+  // The second response is there at once, and has to wait for the first one.
+  client.send(noteRequest + liveRequest);
   await until(() => wire.calls.length === 1);
   await wire.clock.advance(120_000);
   open();
   assert.match(await client.receive('"ok"'), /^HTTP\/1\.1 202 .*HTTP\/1\.1 200 /s);
 });
 
-test('of pipelined requests four run at a time, and answers keep their order', async (t) => {
+test('of pipelined requests four run at a time, and responses keep their order', async (t) => {
   const gates = Array.from({ length: 36 }, gate);
   const codeOf = (seen: Wire['calls'][number]) => Number(seen.input.path['code']);
   const wire = await startWire(t, {
@@ -204,9 +206,9 @@ test('of pipelined requests four run at a time, and answers keep their order', a
   await untilRead(wire);
   assert.equal(wire.calls.length, 4);
   gates[0]?.open();
-  const answers = await client.receive('code 135');
+  const responses = await client.receive('code 135');
   assert.deepEqual(
-    [...answers.matchAll(/code (\d+)/g)].map(([, code]) => Number(code)),
+    [...responses.matchAll(/code (\d+)/g)].map(([, code]) => Number(code)),
     codes,
   );
   assert.deepEqual(wire.calls.map(codeOf), codes);
@@ -237,7 +239,7 @@ test('a client that pipelines too many requests is cut, and what runs goes on', 
   const countAddress = () => void (attempts += 1);
   const wire = await startWire(t, { runs: { addNote: () => opened }, countAddress });
   const client = await rawConnection(wire);
-  client.send(NOTE.repeat(40));
+  client.send(noteRequest.repeat(40));
   assert.equal(await client.closed(), '');
   assert.equal(wire.calls.length, 4);
   await until(() => wire.lines.length === 28);
@@ -253,7 +255,7 @@ test('a client that pipelines too many requests is cut, and what runs goes on', 
 
 test('a flood of pipelined requests is cut for less than it takes to answer them', async (t) => {
   const wire = await startWire(t);
-  const flood = LIVE.repeat(1_500);
+  const flood = liveRequest.repeat(1_500);
   const send = async (times: number): Promise<number> => {
     const before = process.threadCpuUsage();
     for (let time = 1; time <= times; time += 1) {
@@ -273,7 +275,7 @@ test('a connection over the limit is closed at once, until another one closes', 
   const wire = await startWire(t, { config: { connectionLimits: { total: 2, perAddress: 0 } } });
   const [first, second] = [await rawConnection(wire), await rawConnection(wire)];
   assert.equal(await (await rawConnection(wire)).closed(), '');
-  second.send(LIVE);
+  second.send(liveRequest);
   await second.receive('"ok"');
   assert.deepEqual(await closedConnections(wire), { total: 1 });
   first.send('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -290,21 +292,21 @@ test('an address has a limit of its own', async (t) => {
   t.after(() => other.destroy());
   let received = '';
   other.on('data', (chunk: Buffer) => (received += chunk.toString()));
-  other.write(LIVE);
+  other.write(liveRequest);
   await until(() => received.includes('"ok"'));
   first.send('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   await first.closed();
   assert.equal((await call(wire, { path: '/health/live' })).status, 200);
 });
 
-test('an answer that is being read is finished when the service stops', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => longAnswer } });
+test('a response that is being read is finished when the service stops', async (t) => {
+  const wire = await startWire(t, { runs: { readCode: () => longReply } });
   const client = await pausedReader(wire, readCode(100));
   await until(() => wire.calls.length === 1);
   await untilRead(wire);
   const drained = wire.drain();
-  await client.read(11 * MIB);
-  assert.ok((await client.readToEnd()) > LONG_BYTES);
+  await client.read(11 * mib);
+  assert.ok((await client.readToEnd()) > longBytes);
   await drained;
   assert.deepEqual(
     requestLines(wire).map(({ status }) => status),
@@ -312,8 +314,8 @@ test('an answer that is being read is finished when the service stops', async (t
   );
 });
 
-test('an answer that is not read ends with the time to stop', async (t) => {
-  const wire = await startWire(t, { runs: { readCode: () => longAnswer } });
+test('a response that is not read ends with the time to stop', async (t) => {
+  const wire = await startWire(t, { runs: { readCode: () => longReply } });
   await pausedReader(wire, readCode(100));
   await until(() => wire.calls.length === 1);
   await untilRead(wire);

@@ -1,4 +1,4 @@
-/** The examples of the contract have the fields that real answers have. */
+/** The examples of the contract have the fields that real responses have. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { giveAll, newPerson, register } from '../onboarding/applicants.ts';
 import { startPixApp } from '../pix/pix-app.ts';
 import { givenCustomer } from '../../support/factories.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 
 interface Content {
   example?: unknown;
@@ -29,8 +29,8 @@ function fieldsIn(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => fieldsIn(inner, `${path}.${name}`));
 }
 
-/** Holds an answer against the examples of its operation and status: one has the same fields. */
-function assertExample(operation: string, { status, body }: TestAnswer): void {
+/** Holds a response against the examples of its operation and status: one has the same fields. */
+function assertExample(operation: string, { status, body }: TestResponse): void {
   const [method = '', path = ''] = operation.split(' ');
   const content = paths[path]?.[method.toLowerCase()]?.responses[String(status)]?.content;
   const { example, examples = {} } = content?.['application/json'] ?? {};
@@ -41,7 +41,7 @@ function assertExample(operation: string, { status, body }: TestAnswer): void {
   if (!isShown) assert.deepEqual(shown.map(fieldsOf), [real], `${operation} ${status}`);
 }
 
-test('the examples of the account, of payments and of charges are like real answers', async () => {
+test('the examples of the account, of payments and of charges are like real responses', async () => {
   const customer = await givenCustomer(app);
   const { token } = customer;
   const authorized = { token };
@@ -72,7 +72,7 @@ test('the examples of the account, of payments and of charges are like real answ
   assertExample('POST /auth/logout', logout);
 });
 
-test('the examples of an onboarding are like real answers', async () => {
+test('the examples of an onboarding are like real responses', async () => {
   const started = await app.call('/onboarding/pf', { body: newPerson() });
   assertExample('POST /onboarding/pf', started);
   assertExample('GET /onboarding/cep/{cep}', await app.call('/onboarding/cep/01310100'));

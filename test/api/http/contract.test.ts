@@ -72,7 +72,7 @@ test('a contract that asks for what the service does not do is refused', () => {
   assert.throws(changed('maxItems: 5', 'maximumItems: 5'), /unknown keyword/);
 });
 
-test('the service’s own contract loads, with every answer', async () => {
+test('the service’s own contract loads, with every response', async () => {
   const text = await readFile(new URL('../../../contract/openapi.yaml', import.meta.url), 'utf8');
   const contract = await readServedContract();
   assert.equal(contract.bytes.toString(), text);

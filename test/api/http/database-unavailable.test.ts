@@ -8,7 +8,7 @@ function coded(code: string): Error {
   return Object.assign(new Error('failed'), { code });
 }
 
-const UNREACHABLE = [
+const unreachable = [
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'].map(coded),
   ...['08000', '08006', '08P01', '53300', '53100', '57P01', '57P02', '57P03'].map(coded),
   new Error('Connection terminated'),
@@ -19,7 +19,7 @@ const UNREACHABLE = [
 ];
 
 test('an unreachable database differs from a wrong statement', () => {
-  for (const error of UNREACHABLE) assert.ok(isDatabaseUnavailable(error), String(error));
+  for (const error of unreachable) assert.ok(isDatabaseUnavailable(error), String(error));
   const others = [
     ...['23505', '42601', '57014', '57P04', '40001', 'ERR_INVALID_ARG_TYPE'].map(coded),
     new Error('something else'),
@@ -35,11 +35,11 @@ test('an unreachable database differs from a wrong statement', () => {
 for (const code of ['ECONNREFUSED', '55P03', '57014', '40P01', '40001']) {
   test(`a database that fails with ${code} is 503 with Retry-After, and logged`, async (t) => {
     const wire = await startWire(t, { runs: { readCode: () => Promise.reject(coded(code)) } });
-    const answer = await call(wire, { path: '/api/v1/codes/123' });
-    assert.equal(answer.status, 503);
-    assert.match(String(answer.headers['retry-after']), /^\d+$/);
-    assert.match(String(answer.json.message), /temporarily unavailable/);
-    const requestId = answer.headers['x-request-id'];
+    const response = await call(wire, { path: '/api/v1/codes/123' });
+    assert.equal(response.status, 503);
+    assert.match(String(response.headers['retry-after']), /^\d+$/);
+    assert.match(String(response.json.message), /temporarily unavailable/);
+    const requestId = response.headers['x-request-id'];
     assert.ok(
       wire.lines.some((line) => line['level'] === 'error' && line['requestId'] === requestId),
     );

@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { call, gate, rawConnection, startWire, until } from './wire.ts';
 
-const NOTE = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+const noteRequest = 'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
 
 test('listening returns the address, and a port that is taken is an error', async (t) => {
   const wire = await startWire(t);
@@ -15,14 +15,14 @@ test('a request in flight finishes, its connection closes, and no other is accep
   const { opened, open } = gate();
   const wire = await startWire(t, { runs: { addNote: () => opened } });
   const client = await rawConnection(wire);
-  client.send(NOTE);
+  client.send(noteRequest);
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();
   await assert.rejects(call(wire, { path: '/health/live' }), { code: 'ECONNREFUSED' });
   open();
-  const answer = await client.closed();
-  assert.match(answer, /^HTTP\/1\.1 202 /);
-  assert.match(answer, /\r\nConnection: close\r\n/i);
+  const response = await client.closed();
+  assert.match(response, /^HTTP\/1\.1 202 /);
+  assert.match(response, /\r\nConnection: close\r\n/i);
   await drained;
 });
 
@@ -30,11 +30,11 @@ test('a new request on an open connection is 503 with Retry-After and closes it'
   const { opened, open } = gate();
   const wire = await startWire(t, { runs: { addNote: () => opened } });
   const client = await rawConnection(wire);
-  client.send(NOTE);
+  client.send(noteRequest);
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();
   const isRead = new Promise((resolve) => subscribe('http.server.request.start', resolve));
-  // Pipelined: the connection would otherwise end with the first answer.
+  // Pipelined: the connection would otherwise end with the first response.
   client.send('GET /api/v1/codes/123 HTTP/1.1\r\nHost: x\r\n\r\n');
   await isRead;
   open();
@@ -61,9 +61,9 @@ test('while it drains the service is not ready', async (t) => {
   await call(wire, { path: '/health/live' });
   const drained = wire.drain();
   open();
-  const answer = await client.closed();
-  assert.match(answer, /^HTTP\/1\.1 503 /);
-  assert.match(answer, /"status":"unavailable"/);
+  const response = await client.closed();
+  assert.match(response, /^HTTP\/1\.1 503 /);
+  assert.match(response, /"status":"unavailable"/);
   await drained;
 });
 
@@ -89,7 +89,7 @@ test('what has not finished after 15 s is cut, and its signal aborts', async (t)
     },
   });
   const client = await rawConnection(wire);
-  client.send(NOTE);
+  client.send(noteRequest);
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();
   await wire.clock.advance(14_999);

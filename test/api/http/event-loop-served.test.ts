@@ -1,25 +1,25 @@
 /** The worst bodies over real HTTP: the service answers them, and the next request, at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestApp, type TestAnswer, type TestRequest } from '../../support/app.ts';
+import { startTestApp, type TestResponse, type TestRequest } from '../../support/app.ts';
 import { bodyWith, shapes, type Shape } from './hostile-bodies.ts';
 import { newPerson, register } from '../onboarding/applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 /** The whole exchange, the client's part too; the defects took seconds. */
-const MAX_EXCHANGE_MS = 500;
+const maxExchangeMs = 500;
 
-const RUNS = 5;
+const runs = 5;
 
-async function answeredSoon(path: string, request: TestRequest): Promise<TestAnswer> {
+async function receiveSoon(path: string, request: TestRequest): Promise<TestResponse> {
   let best = Infinity;
   for (let run = 1; ; run += 1) {
     const start = performance.now();
-    const answer = await app.call(path, request);
+    const response = await app.call(path, request);
     best = Math.min(best, performance.now() - start);
-    if (best < MAX_EXCHANGE_MS) return answer;
-    assert.ok(run < RUNS, `${path}: ${best.toFixed(1)} ms`);
+    if (best < maxExchangeMs) return response;
+    assert.ok(run < runs, `${path}: ${best.toFixed(1)} ms`);
   }
 }
 
@@ -29,7 +29,7 @@ function shaped(name: string): Shape {
   return shape;
 }
 
-const KIB = 1_024;
+const kibibyte = 1_024;
 
 test('many faulty texts under a long key are 422 in 16 KiB, or 413', async () => {
   for (const name of ['a key of half the body', 'a long key beyond Latin', 'long keys, deep']) {
@@ -42,11 +42,11 @@ test('many faulty texts under a long key are 422 in 16 KiB, or 413', async () =>
       const body = bodyWith(
         legal,
         { path: ['unknown'] },
-        { shape: shaped(name), bytes: kib * KIB },
+        { shape: shaped(name), bytes: kib * kibibyte },
       );
-      const answer = await answeredSoon('/auth/login', { body });
-      assert.equal(answer.status, status, name);
-      assert.ok(JSON.stringify(answer.body).length <= 16 * KIB);
+      const response = await receiveSoon('/auth/login', { body });
+      assert.equal(response.status, status, name);
+      assert.ok(JSON.stringify(response.body).length <= 16 * kibibyte);
     }
   }
 });
@@ -59,22 +59,22 @@ test('combining marks out of order are refused by their number', async () => {
   ] as const;
   for (const [path, legal, field] of places) {
     const shape = shaped('combining marks');
-    const body = bodyWith(legal, { path: [field] }, { shape, bytes: 16 * KIB });
-    const answer = await answeredSoon(path, { body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors[field], ['The text must have at most 140 characters.']);
+    const body = bodyWith(legal, { path: [field] }, { shape, bytes: 16 * kibibyte });
+    const response = await receiveSoon(path, { body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors[field], ['The text must have at most 140 characters.']);
   }
 });
 
 test('an event of any form is taken, of up to 256 KiB', async () => {
   for (const name of ['objects of one key each', 'nested lists', 'many keys', 'faulty texts']) {
     for (const kib of [4, 16, 256]) {
-      const body = Buffer.from(shaped(name)(kib * KIB));
+      const body = Buffer.from(shaped(name)(kib * kibibyte));
       // Storing it in the embedded database takes a part of this thread's time too.
-      const answer = await app.call('/webhooks/provider', { body });
-      assert.equal(answer.status, 200, `${name} ${kib}`);
+      const response = await app.call('/webhooks/provider', { body });
+      assert.equal(response.status, 200, `${name} ${kib}`);
     }
   }
-  const cut = Buffer.from(shaped('lists to the end')(256 * KIB));
-  assert.equal((await answeredSoon('/webhooks/provider', { body: cut })).status, 400);
+  const cut = Buffer.from(shaped('lists to the end')(256 * kibibyte));
+  assert.equal((await receiveSoon('/webhooks/provider', { body: cut })).status, 400);
 });

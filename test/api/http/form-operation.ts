@@ -1,8 +1,8 @@
 /** The small contract's upload as an operation that receives the form, and its record of it. */
 import type { TestContext } from 'node:test';
 import type { FileConsumer, Form } from '../../../src/context/operation.ts';
-import { FORM_TYPE, formOf, type Part } from '../../support/forms.ts';
-import { call, startWire, type Answer, type Wire } from './wire.ts';
+import { formType, formOf, type Part } from '../../support/forms.ts';
+import { call, startWire, type WireResponse, type Wire } from './wire.ts';
 
 export interface Taken {
   /** How many bytes of the file have come so far. */
@@ -18,7 +18,7 @@ export interface FormWire extends Wire {
   readonly taken: Taken;
 }
 
-export const MAX_FILE_BYTES = 300_000;
+export const maxFormFileBytes = 300_000;
 
 /** Starts a server whose upload takes a form and notes what it gets. */
 export async function startFormWire(
@@ -35,7 +35,7 @@ export async function startFormWire(
     taken.content = Buffer.concat(chunks);
   };
   const wire = await startWire(t, {
-    config: { uploadMaxBytes: MAX_FILE_BYTES },
+    config: { uploadMaxBytes: maxFormFileBytes },
     runs: {
       async upload({ input }) {
         try {
@@ -52,7 +52,7 @@ export async function startFormWire(
 }
 
 /** Sends a form. */
-export function upload(wire: Wire, ...parts: readonly Part[]): Promise<Answer> {
+export function upload(wire: Wire, ...parts: readonly Part[]): Promise<WireResponse> {
   return sendForm(wire, formOf(...parts));
 }
 
@@ -61,8 +61,8 @@ export function sendForm(
   wire: Wire,
   body: Buffer | string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const type = { 'Content-Type': FORM_TYPE };
+): Promise<WireResponse> {
+  const type = { 'Content-Type': formType };
   return call(wire, {
     method: 'POST',
     path: '/api/v1/files',
@@ -73,11 +73,6 @@ export function sendForm(
 
 /** The head of an upload on a connection of the test's own. */
 export function uploadHead(...headers: readonly string[]): string {
-  const lines = [
-    'POST /api/v1/files HTTP/1.1',
-    'Host: x',
-    `Content-Type: ${FORM_TYPE}`,
-    ...headers,
-  ];
+  const lines = ['POST /api/v1/files HTTP/1.1', 'Host: x', `Content-Type: ${formType}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }

@@ -35,9 +35,9 @@ test('in local a name of others is 421, for pages, for the API and for health al
   const wire = await startWire(t, { config: { appEnv: 'local' } });
   for (const path of ['/health/live', '/metrics', '/api/v1/things', '/no/such/path']) {
     for (const host of foreign) {
-      const answer = await call(wire, { path, headers: { Host: host } });
-      assert.equal(answer.status, 421, `${path} ${host}`);
-      assert.match(answer.json.message ?? '', /ALLOWED_HOSTS/);
+      const response = await call(wire, { path, headers: { Host: host } });
+      assert.equal(response.status, 421, `${path} ${host}`);
+      assert.match(response.json.message ?? '', /ALLOWED_HOSTS/);
     }
   }
   assert.equal(wire.calls.length, 0);
@@ -47,8 +47,8 @@ test('in local localhost, every address, HOST and ALLOWED_HOSTS pass, on any por
   const config = { appEnv: 'local', allowedHosts: ['phone.lan', 'BANK'] } as const;
   const wire = await startWire(t, { config });
   for (const host of own) {
-    const answer = await call(wire, { path: '/health/live', headers: { Host: host } });
-    assert.equal(answer.status, 200, host);
+    const response = await call(wire, { path: '/health/live', headers: { Host: host } });
+    assert.equal(response.status, 200, host);
   }
   const old = await rawConnection(wire);
   old.send('GET /health/live HTTP/1.0\r\n\r\n');

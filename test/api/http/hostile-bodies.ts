@@ -95,7 +95,7 @@ function deep(levels: number, letters: number, unit: string): Shape {
   };
 }
 
-const NUL = String.raw`"\u0000"`;
+const nul = String.raw`"\u0000"`;
 
 export const shapes: Readonly<Record<string, Shape>> = {
   'combining marks': (bytes) => {
@@ -126,14 +126,14 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'empty lists': (bytes) => filled(bytes, '[0', ',[]', ']'),
   'empty objects': (bytes) => filled(bytes, '[0', ',{}', ']'),
   'empty texts': (bytes) => filled(bytes, '[0', ',""', ']'),
-  'faulty texts': (bytes) => filled(bytes, '[0', `,${NUL}`, ']'),
+  'faulty texts': (bytes) => filled(bytes, '[0', `,${nul}`, ']'),
   'exponents in a list': (bytes) => filled(bytes, '[0', ',1e9', ']'),
   'objects of one key each': (bytes) => listed(bytes, '[]', (n) => `{"${n.toString(36)}":0}`),
   'objects in objects': (bytes) => listed(bytes, '[]', (n) => `{"a":{"${n.toString(36)}":{}}}`),
   'objects with a prototype': (bytes) => filled(bytes, '[0', ',{"__proto__":0}', ']'),
   'many keys': (bytes) => listed(bytes, '{}', (n) => `"${n.toString(36)}":0`),
   'many faulty keys': (bytes) => listed(bytes, '{}', (n) => `"${n.toString(36)}\\u0000":0`),
-  'many faulty texts': (bytes) => listed(bytes, '{}', (n) => `"${n.toString(36)}":${NUL}`),
+  'many faulty texts': (bytes) => listed(bytes, '{}', (n) => `"${n.toString(36)}":${nul}`),
   'many keys that are numbers': (bytes) => listed(bytes, '{}', (n) => `"${n * 65_537}":0`),
   'one key over and over': (bytes) => filled(bytes, '{"a":0', ',"a":0', '}'),
   'a key of half the body': longKey(1 / 2, 'k'),
@@ -141,8 +141,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'a key of nine tenths of the body': longKey(9 / 10, 'k'),
   'a long key beyond Latin': longKey(1 / 2, '中'),
   'a long key of combining marks': longKey(1 / 2, '\u0301\u0323'),
-  'long keys, deep': deep(90, 2_000, NUL),
-  'short keys, deep': deep(98, 1, NUL),
+  'long keys, deep': deep(90, 2_000, nul),
+  'short keys, deep': deep(98, 1, nul),
   'lists to the end': (bytes) => filled(bytes, '', '[', ''),
   'nested lists': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
   'nested objects': (bytes) => {
@@ -160,15 +160,15 @@ export function bodyWith(
   { path }: Pick<Field, 'path'>,
   { shape, bytes }: { readonly shape: Shape; readonly bytes: number },
 ): Buffer {
-  const around = JSON.stringify(replaced(legal, path)).split(JSON.stringify(HOLE));
+  const around = JSON.stringify(replaced(legal, path)).split(JSON.stringify(hole));
   const room = bytes - Buffer.byteLength(around.join(''));
   return Buffer.from(around.join(shape(room)));
 }
 
-const HOLE = 'the value is inserted here';
+const hole = 'the value is inserted here';
 
 function replaced(value: unknown, [key, ...rest]: Field['path']): unknown {
-  if (key === undefined) return HOLE;
+  if (key === undefined) return hole;
   if (typeof key === 'number') return [replaced(undefined, rest)];
   const object = (value ?? {}) as Json;
   return { ...object, [key]: replaced(object[key], rest) };
@@ -183,7 +183,7 @@ export function unknownField({ path, schema }: Field): Field | null {
  * The bytes of the longest value in UTF-8 that a schema accepts, without blanks.
  * @throws Error when the schema sets no limit.
  */
-export function longestLegal(schema: Json, resolve: (schema: Json) => Json): number {
+export function findMaxLegalSize(schema: Json, resolve: (schema: Json) => Json): number {
   const own = resolve(schema);
   const { enum: values, maxLength, maxItems, items, properties } = own;
   const types = [own['type']].flat();
@@ -192,12 +192,12 @@ export function longestLegal(schema: Json, resolve: (schema: Json) => Json): num
   }
   if (types.includes('object')) {
     return Object.entries(properties as Record<string, Json>)
-      .map(([key, below]) => key.length + 4 + longestLegal(below, resolve))
+      .map(([key, below]) => key.length + 4 + findMaxLegalSize(below, resolve))
       .reduce((sum, size) => sum + size, 2);
   }
   if (types.includes('array')) {
     if (typeof maxItems !== 'number') throw new Error('a list without maxItems');
-    return 2 + maxItems * (1 + longestLegal(items as Json, resolve));
+    return 2 + maxItems * (1 + findMaxLegalSize(items as Json, resolve));
   }
   if (types.includes('string')) {
     if (typeof maxLength !== 'number') throw new Error('a text without maxLength');

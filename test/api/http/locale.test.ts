@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { preferredLocale } from '../../../src/http/negotiation.ts';
 import { call, startWire } from './wire.ts';
 
-const CASES: readonly (readonly [string | undefined, 'en' | 'pt'])[] = [
+const cases: readonly (readonly [string | undefined, 'en' | 'pt'])[] = [
   [undefined, 'en'],
   ['', 'en'],
   ['pt', 'pt'],
@@ -26,7 +26,7 @@ const CASES: readonly (readonly [string | undefined, 'en' | 'pt'])[] = [
 ];
 
 test('Portuguese is spoken to those who prefer it, English to all others', () => {
-  for (const [header, locale] of CASES) {
+  for (const [header, locale] of cases) {
     assert.equal(preferredLocale(header), locale, String(header));
   }
 });

@@ -14,9 +14,9 @@ const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 /** The values of a scrape, by metric and labels. */
 async function scrape(): Promise<Map<string, number>> {
-  const answer = await fetch(`${app.url}/metrics`);
-  assert.equal(answer.status, 200);
-  return samples(await answer.text());
+  const response = await fetch(`${app.url}/metrics`);
+  assert.equal(response.status, 200);
+  return samples(await response.text());
 }
 
 function samples(text: string): Map<string, number> {

@@ -7,16 +7,23 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ClientGone } from '../../../src/http/exchange.ts';
 import type { Form } from '../../../src/context/operation.ts';
 import { readParts } from '../../../src/http/multipart.ts';
-import { BOUNDARY, fieldPart, filePart, formOf, partBytes, partHead } from '../../support/forms.ts';
+import {
+  formBoundary,
+  fieldPart,
+  filePart,
+  formOf,
+  partBytes,
+  partHead,
+} from '../../support/forms.ts';
 import { passUntil } from '../../support/passing-time.ts';
-import { MAX_FILE_BYTES, sendForm, startFormWire, uploadHead } from './form-operation.ts';
+import { maxFormFileBytes, sendForm, startFormWire, uploadHead } from './form-operation.ts';
 import { call, gate, rawConnection, startWire, until } from './wire.ts';
 
 const kind = fieldPart('6');
 const file = filePart('some bytes');
 
-const CHUNKED = 'Transfer-Encoding: chunked';
-const GIB = 1_073_741_824;
+const chunked = 'Transfer-Encoding: chunked';
+const gib = 1_073_741_824;
 
 function chunk(bytes: Buffer | string): string {
   return `${Buffer.byteLength(bytes).toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
@@ -25,10 +32,10 @@ function chunk(bytes: Buffer | string): string {
 test('a gigabyte that is announced is 413 before any of it comes', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
-  client.send(uploadHead(`Content-Length: ${GIB}`));
-  const answer = await client.receive('it may have at most 292.9 kB.');
-  assert.match(answer, /^HTTP\/1\.1 413 /);
-  assert.match(answer, /\r\nConnection: close\r\n/i);
+  client.send(uploadHead(`Content-Length: ${gib}`));
+  const response = await client.receive('it may have at most 292.9 kB.');
+  assert.match(response, /^HTTP\/1\.1 413 /);
+  assert.match(response, /\r\nConnection: close\r\n/i);
   assert.equal(wire.calls.length, 0);
 });
 
@@ -36,20 +43,20 @@ test('a gigabyte without a length is 413 as soon as it is too much', async (t) =
   const wire = await startFormWire(t);
   for (const head of [partHead(file), Buffer.from('a preamble without an end')]) {
     const client = await rawConnection(wire);
-    client.send(uploadHead(CHUNKED) + chunk(head));
+    client.send(uploadHead(chunked) + chunk(head));
     const piece = chunk(Buffer.alloc(65_536));
     let sentBytes = 0;
-    let answer = '';
-    client.socket.on('data', (text: string) => (answer += text));
-    while (answer === '' && sentBytes < GIB) {
+    let response = '';
+    client.socket.on('data', (text: string) => (response += text));
+    while (response === '' && sentBytes < gib) {
       const isFlushed = client.socket.write(piece, 'latin1');
       sentBytes += 65_536;
       if (isFlushed) await turn();
       else await new Promise((resolve) => client.socket.once('drain', resolve));
     }
-    assert.match(answer, /^HTTP\/1\.1 413 /);
-    assert.ok(sentBytes < 100 * MAX_FILE_BYTES, `${sentBytes} bytes were sent`);
-    // The client reads the answer and stops; the connection is not good for anything else.
+    assert.match(response, /^HTTP\/1\.1 413 /);
+    assert.ok(sentBytes < 100 * maxFormFileBytes, `${sentBytes} bytes were sent`);
+    // The client reads the response and stops; the connection is not good for anything else.
     client.send('0\r\n\r\n');
     await client.closed();
   }
@@ -62,13 +69,13 @@ test('a reader that is slow makes the client slow', async () => {
   function* form(): Generator<Buffer> {
     yield partHead(file);
     for (; givenBytes < fileBytes; givenBytes += 65_536) yield Buffer.alloc(65_536);
-    yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+    yield Buffer.from(`\r\n--${formBoundary}--\r\n`);
   }
   const request = Readable.from(form()) as IncomingMessage;
   let takenBytes = 0;
   const read = readParts(
     request,
-    { boundary: BOUNDARY, maxFileBytes: fileBytes },
+    { boundary: formBoundary, maxFileBytes: fileBytes },
     {
       text: () => undefined,
       async file(_name, content) {
@@ -121,7 +128,7 @@ test('a client that leaves is noted as gone when the reader has come to rest', a
 test('a form whose chunks are malformed is 400 while nothing has been done', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
-  client.send(uploadHead(CHUNKED) + chunk(partBytes(kind)) + chunk(partHead(file)));
+  client.send(uploadHead(chunked) + chunk(partBytes(kind)) + chunk(partHead(file)));
   client.send('no size of a chunk\r\n');
   assert.match(await client.receive('The request could not be read.'), /^HTTP\/1\.1 400 /);
   await wire.clock.advance(2_000);
@@ -130,7 +137,7 @@ test('a form whose chunks are malformed is 400 while nothing has been done', asy
   assert.ok(wire.taken.error instanceof ClientGone);
 });
 
-test('what follows a whole form is never the answer to it', async (t) => {
+test('what follows a whole form is never the response to it', async (t) => {
   const { opened, open } = gate();
   let isReceived = false;
   const wire = await startWire(t, {
@@ -190,8 +197,8 @@ test('JSON has thirty seconds', async (t) => {
   await wire.clock.advance(29_000);
   client.send('"a');
   // Its time runs from when the server has read the head, which nothing here tells.
-  const answer = passUntil(wire.clock, client.receive('The request could not be read.'));
-  assert.match(await answer, /^HTTP\/1\.1 408 /);
+  const response = passUntil(wire.clock, client.receive('The request could not be read.'));
+  assert.match(await response, /^HTTP\/1\.1 408 /);
 });
 
 test('a body that is not read has thirty seconds too', async (t) => {
@@ -218,10 +225,10 @@ test('a client that expects 100-continue gets it once the form is read', async (
 test('a client that asks before it sends is refused without the form', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
-  client.send(uploadHead(`Content-Length: ${GIB}`, 'Expect: 100-continue'));
-  const answer = await client.closed();
-  assert.match(answer, /^HTTP\/1\.1 413 /);
-  assert.doesNotMatch(answer, /100 Continue/);
+  client.send(uploadHead(`Content-Length: ${gib}`, 'Expect: 100-continue'));
+  const response = await client.closed();
+  assert.match(response, /^HTTP\/1\.1 413 /);
+  assert.doesNotMatch(response, /100 Continue/);
 });
 
 test('a connection goes on after a small form that was refused in the middle', async (t) => {
@@ -237,7 +244,7 @@ test('a connection goes on after a small form that was refused in the middle', a
 test('an upload under way is finished when the service stops', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
-  const form = formOf(filePart(Buffer.alloc(MAX_FILE_BYTES)), kind).toString('latin1');
+  const form = formOf(filePart(Buffer.alloc(maxFormFileBytes)), kind).toString('latin1');
   client.send(uploadHead(`Content-Length: ${form.length}`) + form.slice(0, 1_000));
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { AppError, errorBody, invalidField } from '../../../src/errors.ts';
 import { fileTooLarge } from '../../../src/http/multipart.ts';
 import {
-  BOUNDARY,
+  formBoundary,
   fieldPart,
   filePart,
   formOf,
@@ -13,27 +13,27 @@ import {
   partHead,
   type Part,
 } from '../../support/forms.ts';
-import { MAX_FILE_BYTES, sendForm, startFormWire, upload } from './form-operation.ts';
+import { maxFormFileBytes, sendForm, startFormWire, upload } from './form-operation.ts';
 import { call } from './wire.ts';
 
-const REPEATED_PARAMETER = 'The parameter must not be repeated.';
-const NOT_A_FILE = 'The value must be sent as a file.';
-const NOT_WHOLE = 'The value must be a whole number.';
-const REQUIRED = 'The field is required.';
+const repeatedParameter = 'The parameter must not be repeated.';
+const notAFile = 'The value must be sent as a file.';
+const notWhole = 'The value must be a whole number.';
+const required = 'The field is required.';
 
 const file = filePart('some bytes');
 const kind = fieldPart('6');
 
 test('the file may come before the fields or after them, and comes byte for byte', async (t) => {
   const wire = await startFormWire(t);
-  const nearly = Buffer.from(`\r\n--${BOUNDARY.slice(0, -1)}\r\n\r--\r\n--`);
-  const content = Buffer.concat([nearly, randomBytes(MAX_FILE_BYTES - 200), nearly, nearly]);
+  const nearly = Buffer.from(`\r\n--${formBoundary.slice(0, -1)}\r\n\r--\r\n--`);
+  const content = Buffer.concat([nearly, randomBytes(maxFormFileBytes - 200), nearly, nearly]);
   for (const parts of [
     [kind, filePart(content)],
     [filePart(content), kind],
   ]) {
-    const answer = await upload(wire, ...parts);
-    assert.equal(answer.status, 201, answer.text);
+    const response = await upload(wire, ...parts);
+    assert.equal(response.status, 201, response.text);
     assert.deepEqual(wire.taken.fields, { tipo_documento: 6, arquivo: '' });
     assert.ok(wire.taken.content?.equals(content));
   }
@@ -47,57 +47,59 @@ test('text around the form and unknown fields are ignored', async (t) => {
     partBytes(fieldPart('x'.repeat(5_000), 'other')),
     partBytes({ ...filePart('x'.repeat(5_000)), name: 'other' }),
     partBytes({ name: '', filename: 'nameless', content: 'x' }),
-    Buffer.from(`--${BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nno name\r\n`),
-    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: attachment; name="arquivo"\r\n\r\nx\r\n`),
+    Buffer.from(`--${formBoundary}\r\nContent-Type: text/plain\r\n\r\nno name\r\n`),
+    Buffer.from(
+      `--${formBoundary}\r\nContent-Disposition: attachment; name="arquivo"\r\n\r\nx\r\n`,
+    ),
     formOf(kind, file),
     Buffer.from('epilogue'),
   ];
-  const answer = await sendForm(wire, Buffer.concat(form));
-  assert.equal(answer.status, 201, answer.text);
+  const response = await sendForm(wire, Buffer.concat(form));
+  assert.equal(response.status, 201, response.text);
   assert.deepEqual(wire.taken.fields, { tipo_documento: 6, arquivo: '' });
 });
 
 const faulty: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
-  ['nothing', [], { tipo_documento: [REQUIRED], arquivo: [REQUIRED] }],
-  ['no file', [kind], { arquivo: [REQUIRED] }],
-  ['no kind', [file], { tipo_documento: [REQUIRED] }],
-  ['a kind that is no number', [fieldPart('six'), file], { tipo_documento: [NOT_WHOLE] }],
-  ['an empty kind', [fieldPart(''), file], { tipo_documento: [NOT_WHOLE] }],
-  ['a fraction', [fieldPart('6.5'), file], { tipo_documento: [NOT_WHOLE] }],
-  ['a huge kind', [fieldPart('6'.repeat(20_000)), file], { tipo_documento: [NOT_WHOLE] }],
+  ['nothing', [], { tipo_documento: [required], arquivo: [required] }],
+  ['no file', [kind], { arquivo: [required] }],
+  ['no kind', [file], { tipo_documento: [required] }],
+  ['a kind that is no number', [fieldPart('six'), file], { tipo_documento: [notWhole] }],
+  ['an empty kind', [fieldPart(''), file], { tipo_documento: [notWhole] }],
+  ['a fraction', [fieldPart('6.5'), file], { tipo_documento: [notWhole] }],
+  ['a huge kind', [fieldPart('6'.repeat(20_000)), file], { tipo_documento: [notWhole] }],
   [
     'a kind that cannot be stored',
     [fieldPart('6\0'), file],
-    { tipo_documento: ['The text contains a character that is not allowed.', NOT_WHOLE] },
+    { tipo_documento: ['The text contains a character that is not allowed.', notWhole] },
   ],
   [
     'a file as a field',
     [kind, { ...file, filename: null, type: 'text/plain' }],
-    { arquivo: [NOT_A_FILE] },
+    { arquivo: [notAFile] },
   ],
   [
     'a field as a file and a file as a field',
     [filePart('6', { name: 'tipo_documento' }), fieldPart('x', 'arquivo')],
-    { arquivo: [NOT_A_FILE], tipo_documento: [NOT_WHOLE] },
+    { arquivo: [notAFile], tipo_documento: [notWhole] },
   ],
   [
     'both twice',
     [file, kind, kind, file],
-    { arquivo: [REPEATED_PARAMETER], tipo_documento: [REPEATED_PARAMETER] },
+    { arquivo: [repeatedParameter], tipo_documento: [repeatedParameter] },
   ],
   [
     'a form within the form',
     [kind, { name: 'arquivo', type: `multipart/mixed; boundary=inner`, content: '--inner--' }],
-    { arquivo: [NOT_A_FILE] },
+    { arquivo: [notAFile] },
   ],
 ];
 
 test('every fault of a form is reported at once, by the name of its field', async (t) => {
   const wire = await startFormWire(t);
   for (const [what, parts, errors] of faulty) {
-    const answer = await upload(wire, ...parts);
-    assert.equal(answer.status, 422, what);
-    assert.deepEqual(answer.json.errors, errors, what);
+    const response = await upload(wire, ...parts);
+    assert.equal(response.status, 422, what);
+    assert.deepEqual(response.json.errors, errors, what);
     assert.equal(wire.taken.fields, null, what);
   }
 });
@@ -107,15 +109,15 @@ test('the errors of the file are reported with those of the fields, in any order
   const wire = await startFormWire(t, async (content) => {
     for await (const _ of content) throw invalidField('arquivo', refusal);
   });
-  const large = filePart(Buffer.alloc(MAX_FILE_BYTES));
+  const large = filePart(Buffer.alloc(maxFormFileBytes));
   for (const parts of [
     [large, fieldPart('x')],
     [fieldPart('x'), large],
   ]) {
-    const answer = await upload(wire, ...parts);
-    assert.equal(answer.status, 422);
-    const errors = { arquivo: ['No picture.'], tipo_documento: [NOT_WHOLE] };
-    assert.deepEqual(answer.json.errors, errors);
+    const response = await upload(wire, ...parts);
+    assert.equal(response.status, 422);
+    const errors = { arquivo: ['No picture.'], tipo_documento: [notWhole] };
+    assert.deepEqual(response.json.errors, errors);
   }
 });
 
@@ -123,18 +125,18 @@ test('a file that its reader leaves early flows away', async (t) => {
   const wire = await startFormWire(t, async (content) => {
     for await (const _ of content) return;
   });
-  const answer = await upload(wire, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind);
-  assert.equal(answer.status, 201);
+  const response = await upload(wire, filePart(Buffer.alloc(maxFormFileBytes)), kind);
+  assert.equal(response.status, 201);
   const unread = await startFormWire(t, () => Promise.resolve());
-  assert.equal((await upload(unread, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind)).status, 201);
+  assert.equal((await upload(unread, filePart(Buffer.alloc(maxFormFileBytes)), kind)).status, 201);
 });
 
 test('a reader that fails ends the reading, with its own error', async (t) => {
   const wire = await startFormWire(t, async (content) => {
     for await (const _ of content) throw new AppError('DATABASE_UNAVAILABLE');
   });
-  const answer = await upload(wire, filePart(Buffer.alloc(MAX_FILE_BYTES)), kind);
-  assert.equal(answer.status, 503);
+  const response = await upload(wire, filePart(Buffer.alloc(maxFormFileBytes)), kind);
+  assert.equal(response.status, 503);
   const late = await startFormWire(t, async (content) => {
     for await (const _ of content);
     await turn();
@@ -165,17 +167,17 @@ test('the error of a too large file has the limit, in both languages', () => {
 
 test('the largest file is taken, one byte more is 413, in any order of parts', async (t) => {
   const wire = await startFormWire(t);
-  const largest = filePart(Buffer.alloc(MAX_FILE_BYTES));
+  const largest = filePart(Buffer.alloc(maxFormFileBytes));
   assert.equal((await upload(wire, largest, kind)).status, 201);
-  const larger = filePart(Buffer.alloc(MAX_FILE_BYTES + 1));
+  const larger = filePart(Buffer.alloc(maxFormFileBytes + 1));
   for (const parts of [
     [larger, kind],
     [kind, larger],
     [{ ...larger, name: 'other' }, kind, file],
   ]) {
-    const answer = await upload(wire, ...parts);
-    assert.equal(answer.status, 413);
-    assert.deepEqual(answer.json, {
+    const response = await upload(wire, ...parts);
+    assert.equal(response.status, 413);
+    assert.deepEqual(response.json, {
       message: 'The file is too large: it may have at most 292.9 kB.',
     });
   }
@@ -188,8 +190,8 @@ test('a boundary that is missing or not allowed is 400 before the body comes', a
   const strange = ['; boundary="é"', '; boundary="a*b"', String.raw`; boundary="a\"b"`, tooLong];
   for (const parameters of [...odd, ...strange]) {
     const headers = { 'Content-Type': `multipart/form-data${parameters}` };
-    const answer = await sendForm(wire, formOf(kind, file), headers);
-    assert.equal(answer.status, 400, parameters);
+    const response = await sendForm(wire, formOf(kind, file), headers);
+    assert.equal(response.status, 400, parameters);
   }
   assert.equal(wire.calls.length, 0);
 });
@@ -197,13 +199,13 @@ test('a boundary that is missing or not allowed is 400 before the body comes', a
 test('a boundary may stand in quotes, in capitals and beside others', async (t) => {
   const wire = await startFormWire(t);
   const types = [
-    `multipart/form-data; boundary="${BOUNDARY}"`,
-    `Multipart/Form-Data;BOUNDARY=${BOUNDARY};boundary=other`,
-    `multipart/form-data; charset=utf-8; boundary=${BOUNDARY}`,
+    `multipart/form-data; boundary="${formBoundary}"`,
+    `Multipart/Form-Data;BOUNDARY=${formBoundary};boundary=other`,
+    `multipart/form-data; charset=utf-8; boundary=${formBoundary}`,
   ];
   for (const type of types) {
-    const answer = await sendForm(wire, formOf(kind, file), { 'Content-Type': type });
-    assert.equal(answer.status, 201, type);
+    const response = await sendForm(wire, formOf(kind, file), { 'Content-Type': type });
+    assert.equal(response.status, 201, type);
   }
 });
 
@@ -212,7 +214,7 @@ test('any other media type or encoding is 415', async (t) => {
   for (const headers of [
     { 'Content-Type': 'application/json' },
     { 'Content-Type': 'application/x-www-form-urlencoded' },
-    { 'Content-Type': `multipart/mixed; boundary=${BOUNDARY}` },
+    { 'Content-Type': `multipart/mixed; boundary=${formBoundary}` },
     { 'Content-Encoding': 'gzip' },
   ]) {
     assert.equal((await sendForm(wire, formOf(kind, file), headers)).status, 415);
@@ -222,18 +224,21 @@ test('any other media type or encoding is 415', async (t) => {
 
 const malformed: [what: string, body: Buffer | string][] = [
   ['no form at all', 'tipo_documento=6'],
-  ['another boundary', formOf(kind, file).toString().replaceAll(BOUNDARY, 'other')],
+  ['another boundary', formOf(kind, file).toString().replaceAll(formBoundary, 'other')],
   ['no closing boundary', Buffer.concat([partBytes(kind), partBytes(file)])],
   ['a file without an end', Buffer.concat([partBytes(kind), partHead(file), Buffer.from('some')])],
   [
     'a head without an end',
-    Buffer.concat([partBytes(kind), Buffer.from(`--${BOUNDARY}\r\nContent`)]),
+    Buffer.concat([partBytes(kind), Buffer.from(`--${formBoundary}\r\nContent`)]),
   ],
-  ['a line that is no header', `--${BOUNDARY}\r\nno header\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
+  [
+    'a line that is no header',
+    `--${formBoundary}\r\nno header\r\n\r\nx\r\n--${formBoundary}--\r\n`,
+  ],
   ['a head of 20 KB', formOf({ ...file, filename: 'x'.repeat(20_000) })],
   [
     'ten thousand header lines',
-    `--${BOUNDARY}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${BOUNDARY}--\r\n`,
+    `--${formBoundary}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${formBoundary}--\r\n`,
   ],
   ['an unknown character set', formOf({ ...kind, type: 'text/plain; charset=x-secret' })],
 ];
@@ -241,9 +246,9 @@ const malformed: [what: string, body: Buffer | string][] = [
 test('a malformed form is 400, whatever has been read of it', async (t) => {
   const wire = await startFormWire(t);
   for (const [what, body] of malformed) {
-    const answer = await sendForm(wire, body);
-    assert.equal(answer.status, 400, what);
-    assert.deepEqual(answer.json, { message: 'The request could not be read.' }, what);
+    const response = await sendForm(wire, body);
+    assert.equal(response.status, 400, what);
+    assert.deepEqual(response.json, { message: 'The request could not be read.' }, what);
   }
 });
 

@@ -2,29 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operationRoutes } from '../../../src/http/router.ts';
 import { contractOf, smallContract } from './small-contract.ts';
-import { call, loggedIn, operationTable, startWire, THING_ID } from './wire.ts';
+import { call, loggedIn, operationTable, startWire, thingId } from './wire.ts';
 
 test('a path parameter reaches the operation decoded', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/api/v1/codes/%31%32%33' });
-  assert.equal(answer.status, 200);
+  const response = await call(wire, { path: '/api/v1/codes/%31%32%33' });
+  assert.equal(response.status, 200);
   assert.deepEqual(wire.calls[0]?.input.path, { code: '123' });
 });
 
 test('an unknown path is 404', async (t) => {
   const wire = await startWire(t);
   for (const path of ['/', '/api/v1', '/api/v1/nothing', '/api/v1/things/', '/API/v1/notes']) {
-    const answer = await call(wire, { path });
-    assert.equal(answer.status, 404, path);
-    assert.deepEqual(answer.json, { message: 'Not found.' });
+    const response = await call(wire, { path });
+    assert.equal(response.status, 404, path);
+    assert.deepEqual(response.json, { message: 'Not found.' });
   }
 });
 
 test('another method of a known path is 405 and lists the methods', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { method: 'DELETE', path: `/api/v1/things/${THING_ID}` });
-  assert.equal(answer.status, 405);
-  assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+  const response = await call(wire, { method: 'DELETE', path: `/api/v1/things/${thingId}` });
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.allow, 'GET, HEAD, OPTIONS');
   const unusual = await call(wire, { method: 'PROPFIND', path: '/api/v1/notes' });
   assert.equal(unusual.status, 405);
   assert.equal(unusual.headers.allow, 'POST, OPTIONS');
@@ -32,9 +32,9 @@ test('another method of a known path is 405 and lists the methods', async (t) =>
 
 test('a path of its own is not taken for the parameter of another', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/api/v1/things/search', headers: loggedIn });
-  assert.equal(answer.status, 405);
-  assert.equal(answer.headers.allow, 'POST, OPTIONS');
+  const response = await call(wire, { path: '/api/v1/things/search', headers: loggedIn });
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.allow, 'POST, OPTIONS');
 });
 
 test('OPTIONS on a known path is 204 with its methods, on an unknown one 404', async (t) => {
@@ -62,9 +62,9 @@ test('HEAD is answered as GET, without the body', async (t) => {
 test('malformed percent-encoding is 400, in the path and in the query', async (t) => {
   const wire = await startWire(t);
   for (const path of ['/api/v1/codes/%zz', '/api/v1/codes/%ff', '/api/v1/codes/123?a=%E0%A4%A']) {
-    const answer = await call(wire, { path });
-    assert.equal(answer.status, 400, path);
-    assert.deepEqual(answer.json, { message: 'The request could not be read.' });
+    const response = await call(wire, { path });
+    assert.equal(response.status, 400, path);
+    assert.deepEqual(response.json, { message: 'The request could not be read.' });
   }
 });
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Exchange } from '../../../src/http/exchange.ts';
-import { staticAnswer } from '../../../src/http/static-answer.ts';
+import { staticReply } from '../../../src/http/static-reply.ts';
 import { freePort } from '../../support/free-port.ts';
 import { smallContract } from './small-contract.ts';
 import { call, startWire, type Wire } from './wire.ts';
@@ -13,9 +13,9 @@ test('live is 200 whatever the checks say', async (t) => {
   const readiness = () =>
     Promise.resolve({ ready: false, version: '1.2.3', checks: { database: false } });
   const wire = await startWire(t, { readiness });
-  const answer = await call(wire, { path: '/health/live' });
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.json, { status: 'ok' });
+  const response = await call(wire, { path: '/health/live' });
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.json, { status: 'ok' });
 });
 
 test('ready is 200 with the version and the checks, or 503 with those that fail', async (t) => {
@@ -42,16 +42,16 @@ test('ready is 200 with the version and the checks, or 503 with those that fail'
 
 test('the public keys are published', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/.well-known/jwks.json' });
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.json, { keys: [{ kid: 'k1', kty: 'RSA' }] });
+  const response = await call(wire, { path: '/.well-known/jwks.json' });
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.json, { keys: [{ kid: 'k1', kty: 'RSA' }] });
 });
 
 test('the contract is served byte for byte', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/openapi.yaml' });
-  assert.equal(answer.headers['content-type'], 'application/yaml');
-  assert.equal(answer.text, smallContract);
+  const response = await call(wire, { path: '/openapi.yaml' });
+  assert.equal(response.headers['content-type'], 'application/yaml');
+  assert.equal(response.text, smallContract);
 });
 
 test('the contract is compressed as the client accepts it', async (t) => {
@@ -69,15 +69,15 @@ test('the contract is compressed as the client accepts it', async (t) => {
     ['', 'identity'],
     ['zstd', 'identity'],
   ] as const) {
-    const answer = await bytesOf(wire, accepted);
-    const { 'content-encoding': sent = 'identity', 'content-length': length } = answer.headers;
+    const response = await bytesOf(wire, accepted);
+    const { 'content-encoding': sent = 'identity', 'content-length': length } = response.headers;
     assert.equal(sent, encoding, accepted);
-    assert.equal(decoders[encoding](answer.bytes).toString(), smallContract);
-    assert.equal(Number(length), answer.bytes.length);
-    assert.equal(answer.headers.vary, 'Accept-Encoding');
-    assert.equal(answer.headers['content-type'], 'application/yaml');
-    assert.equal(answer.headers['cache-control'], 'no-store');
-    assert.ok(encoding === 'identity' || answer.bytes.length < smallContract.length / 2);
+    assert.equal(decoders[encoding](response.bytes).toString(), smallContract);
+    assert.equal(Number(length), response.bytes.length);
+    assert.equal(response.headers.vary, 'Accept-Encoding');
+    assert.equal(response.headers['content-type'], 'application/yaml');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.ok(encoding === 'identity' || response.bytes.length < smallContract.length / 2);
   }
 });
 
@@ -89,11 +89,11 @@ test('a client that has the contract is answered 304, for the form that it gets'
     assert.match(String(headers.etag), /^"[\w-]{22}"$/);
     etags.add(String(headers.etag));
     for (const known of [headers.etag, `"other", W/${headers.etag}`, '*']) {
-      const answer = await bytesOf(wire, accepted, known);
-      assert.equal(answer.status, 304);
-      assert.equal(answer.bytes.length, 0);
-      assert.equal(answer.headers.etag, headers.etag);
-      assert.equal(answer.headers.vary, 'Accept-Encoding');
+      const response = await bytesOf(wire, accepted, known);
+      assert.equal(response.status, 304);
+      assert.equal(response.bytes.length, 0);
+      assert.equal(response.headers.etag, headers.etag);
+      assert.equal(response.headers.vary, 'Accept-Encoding');
     }
   }
   assert.equal(etags.size, 3);
@@ -101,9 +101,9 @@ test('a client that has the contract is answered 304, for the form that it gets'
   assert.equal((await bytesOf(wire, 'gzip', brotli)).status, 200);
 });
 
-test('a static answer is loaded and compressed once, and again after a failure', async () => {
+test('a static response is loaded and compressed once, and again after a failure', async () => {
   let loads = 0;
-  const answer = staticAnswer({
+  const respond = staticReply({
     type: 'text/plain',
     load() {
       loads += 1;
@@ -111,20 +111,20 @@ test('a static answer is loaded and compressed once, and again after a failure',
     },
   });
   const exchange = { request: { headers: { 'accept-encoding': 'br' } } } as unknown as Exchange;
-  await assert.rejects(answer(exchange), { message: 'EIO' });
-  const [one, other] = await Promise.all([answer(exchange), answer(exchange)]);
+  await assert.rejects(respond(exchange), { message: 'EIO' });
+  const [one, other] = await Promise.all([respond(exchange), respond(exchange)]);
   assert.equal(loads, 2);
   assert.equal(one.content?.bytes, other.content?.bytes);
 });
 
-interface BytesAnswer {
+interface BytesResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
 }
 
 /** The contract as it comes over the wire. */
-function bytesOf(wire: Wire, accepted: string, known?: string): Promise<BytesAnswer> {
+function bytesOf(wire: Wire, accepted: string, known?: string): Promise<BytesResponse> {
   const headers = {
     'Accept-Encoding': accepted,
     ...(known !== undefined && { 'If-None-Match': known }),
@@ -155,10 +155,10 @@ test('HEAD, OPTIONS and other methods are answered as on any route', async (t) =
 
 test('metrics are text for loopback callers', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/metrics' });
-  assert.equal(answer.status, 200);
-  assert.match(String(answer.headers['content-type']), /^text\/plain/);
-  assert.match(answer.text, /^# HELP /);
+  const response = await call(wire, { path: '/metrics' });
+  assert.equal(response.status, 200);
+  assert.match(String(response.headers['content-type']), /^text\/plain/);
+  assert.match(response.text, /^# HELP /);
 });
 
 test('metrics do not exist for a caller behind a proxy', async (t) => {
@@ -173,8 +173,8 @@ test('metrics do not exist for a caller behind a proxy', async (t) => {
     'True-Client-IP',
   ].map((name) => ({ [name]: '127.0.0.1' }));
   for (const headers of [...proxied, { Host: 'api.bank.example' }, { Host: '192.0.2.7:3000' }]) {
-    const answer = await call(wire, { path: '/metrics', headers });
-    assert.equal(answer.status, 404, JSON.stringify(headers));
+    const response = await call(wire, { path: '/metrics', headers });
+    assert.equal(response.status, 404, JSON.stringify(headers));
   }
 });
 
@@ -182,8 +182,8 @@ test('where a proxy is configured metrics are on a port of their own, or nowhere
   const wire = await startWire(t, { config: { trustProxyHops: 1 } });
   assert.equal((await call(wire, { path: '/metrics' })).status, 404);
   const own = await startWithMetricsPort(t, { trustProxyHops: 1 });
-  const answer = await call({ ...own.wire, port: own.metricsPort }, { path: '/metrics' });
-  assert.equal(answer.status, 200);
+  const response = await call({ ...own.wire, port: own.metricsPort }, { path: '/metrics' });
+  assert.equal(response.status, 200);
 });
 
 test('with a port of their own metrics are only there, and nothing else is', async (t) => {
@@ -203,8 +203,8 @@ test('metrics listen on a host of their own', async (t) => {
   await assert.rejects(call({ ...wire, port: metricsPort }, { path: '/metrics' }), {
     code: 'ECONNREFUSED',
   });
-  const answer = await fetch(`http://${metricsHost}:${metricsPort}/metrics`);
-  assert.equal(answer.status, 200);
+  const response = await fetch(`http://${metricsHost}:${metricsPort}/metrics`);
+  assert.equal(response.status, 200);
 });
 
 test('a metrics host without an address stops the start, and is named', async (t) => {

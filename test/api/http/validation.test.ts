@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call, createThing, loggedIn, startWire, THING_ID, type Wire } from './wire.ts';
+import { call, createThing, loggedIn, startWire, thingId, type Wire } from './wire.ts';
 
-const REQUIRED = ['The field is required.'];
+const required = ['The field is required.'];
 
 function thing(fields: object): { body: string } {
   return { body: JSON.stringify({ email: 'ana@example.com', amount: 10, ...fields }) };
 }
 
 async function errorsOf(wire: Wire, body: string): Promise<unknown> {
-  const answer = await createThing(wire, { body });
-  assert.equal(answer.status, 422, body);
-  return answer.json.errors;
+  const response = await createThing(wire, { body });
+  assert.equal(response.status, 422, body);
+  return response.json.errors;
 }
 
 test('every fault of headers, query and body is named at once', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, {
+  const response = await call(wire, {
     method: 'POST',
     path: '/api/v1/things?limit=99&start_date=2026-02-30',
     headers: loggedIn,
     body: '{"amount":"ten","additional_data":[{"name":"too long"}]}',
   });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.json, {
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.json, {
     message: 'Some fields are missing or invalid.',
     errors: {
-      'Idempotency-Key': REQUIRED,
+      'Idempotency-Key': required,
       limit: ['The value must be at most 50.'],
       start_date: ['The value must be a date such as 2026-05-24.'],
-      email: REQUIRED,
+      email: required,
       amount: ['The value must be a number.'],
-      'additional_data.0.value': REQUIRED,
+      'additional_data.0.value': required,
       'additional_data.0.name': ['The text must have at most 5 characters.'],
     },
   });
@@ -40,11 +40,11 @@ test('every fault of headers, query and body is named at once', async (t) => {
 
 test('faults are worded in Brazilian Portuguese for those who prefer it', async (t) => {
   const wire = await startWire(t);
-  const answer = await createThing(wire, {
+  const response = await createThing(wire, {
     body: '{"amount":0.001,"kind":"x"}',
     headers: { 'Accept-Language': 'pt-BR' },
   });
-  assert.deepEqual(answer.json, {
+  assert.deepEqual(response.json, {
     message: 'Há campos ausentes ou inválidos.',
     errors: {
       email: ['Este campo é obrigatório.'],
@@ -119,9 +119,9 @@ test('several faults of one field are all listed', async (t) => {
 test('a message never repeats the value', async (t) => {
   const wire = await startWire(t);
   const { body } = thing({ email: 'secret-value', kind: 'secret-value', nickname: 12 });
-  const answer = await createThing(wire, { body });
-  assert.equal(answer.status, 422);
-  assert.doesNotMatch(answer.text, /secret-value/);
+  const response = await createThing(wire, { body });
+  assert.equal(response.status, 422);
+  assert.doesNotMatch(response.text, /secret-value/);
 });
 
 test('alternatives are not reported one by one', async (t) => {
@@ -195,10 +195,10 @@ test('parameters arrive typed, by their declared names, without the absent ones'
 
 test('a query parameter that the operation does not have is refused by name', async (t) => {
   const wire = await startWire(t);
-  const answer = await createThing(wire, { path: '/api/v1/things?limit=7&other=1&__proto__=2' });
-  assert.equal(answer.status, 422);
+  const response = await createThing(wire, { path: '/api/v1/things?limit=7&other=1&__proto__=2' });
+  assert.equal(response.status, 422);
   const unknown = ['There is no such parameter.'];
-  assert.deepEqual(Object.entries(answer.json.errors ?? {}), [
+  assert.deepEqual(Object.entries(response.json.errors ?? {}), [
     ['other', unknown],
     ['__proto__', unknown],
   ]);
@@ -206,8 +206,8 @@ test('a query parameter that the operation does not have is refused by name', as
 
 test('an operation that is not strict ignores the query parameters that it does not have', async (t) => {
   const wire = await startWire(t);
-  const answer = await createThing(wire, { path: '/api/v1/things/search?limit=x&other=1' });
-  assert.equal(answer.status, 200);
+  const response = await createThing(wire, { path: '/api/v1/things/search?limit=x&other=1' });
+  assert.equal(response.status, 200);
 });
 
 test('numbers and truth values are parsed strictly', async (t) => {
@@ -220,44 +220,44 @@ test('numbers and truth values are parsed strictly', async (t) => {
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {
       const path = `/api/v1/things?${name}=${encodeURIComponent(value)}`;
-      const answer = await createThing(wire, { path });
-      assert.deepEqual(Object.keys(answer.json.errors ?? {}), [name], `${name}=${value}`);
+      const response = await createThing(wire, { path });
+      assert.deepEqual(Object.keys(response.json.errors ?? {}), [name], `${name}=${value}`);
     }
   }
 });
 
 test('a query parameter given twice is 422', async (t) => {
   const wire = await startWire(t);
-  const answer = await createThing(wire, { path: '/api/v1/things?limit=1&limit=1' });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.json.errors, { limit: ['The parameter must not be repeated.'] });
+  const response = await createThing(wire, { path: '/api/v1/things?limit=1&limit=1' });
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.json.errors, { limit: ['The parameter must not be repeated.'] });
 });
 
 test('an Idempotency-Key that is empty, too long, invisible or doubled is 422', async (t) => {
   const wire = await startWire(t);
   for (const key of ['', 'k'.repeat(129), 'a b', 'chave-é', ['one', 'two']]) {
-    const answer = await createThing(wire, { headers: { 'Idempotency-Key': key } });
-    assert.equal(answer.status, 422, String(key));
-    assert.deepEqual(Object.keys(answer.json.errors ?? {}), ['Idempotency-Key']);
+    const response = await createThing(wire, { headers: { 'Idempotency-Key': key } });
+    assert.equal(response.status, 422, String(key));
+    assert.deepEqual(Object.keys(response.json.errors ?? {}), ['Idempotency-Key']);
   }
 });
 
 test('a path that cannot exist is 404 where the contract has one', async (t) => {
   const wire = await startWire(t);
-  for (const id of ['7', `urn:uuid:${THING_ID}`, '%00']) {
-    const answer = await call(wire, { path: `/api/v1/things/${id}`, headers: loggedIn });
-    assert.equal(answer.status, 404, id);
-    assert.deepEqual(answer.json, { message: 'Not found.' });
+  for (const id of ['7', `urn:uuid:${thingId}`, '%00']) {
+    const response = await call(wire, { path: `/api/v1/things/${id}`, headers: loggedIn });
+    assert.equal(response.status, 404, id);
+    assert.deepEqual(response.json, { message: 'Not found.' });
   }
-  const found = await call(wire, { path: `/api/v1/things/${THING_ID}`, headers: loggedIn });
+  const found = await call(wire, { path: `/api/v1/things/${thingId}`, headers: loggedIn });
   assert.equal(found.status, 200);
 });
 
 test('a path fault is 422 where the contract has a 422 and no 404', async (t) => {
   const wire = await startWire(t);
-  const answer = await call(wire, { path: '/api/v1/codes/12x' });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(answer.json.errors, {
+  const response = await call(wire, { path: '/api/v1/codes/12x' });
+  assert.equal(response.status, 422);
+  assert.deepEqual(response.json.errors, {
     code: ['The value does not have the expected format.'],
   });
 });
@@ -265,7 +265,7 @@ test('a path fault is 422 where the contract has a 422 and no 404', async (t) =>
 test('thousands of faults are answered with some of them', async (t) => {
   const wire = await startWire(t);
   const { body } = thing({ additional_data: Array(20_000).fill({}) });
-  const answer = await createThing(wire, { body });
-  assert.equal(answer.status, 422);
-  assert.ok(Object.keys(answer.json.errors ?? {}).length <= 100);
+  const response = await createThing(wire, { body });
+  assert.equal(response.status, 422);
+  assert.ok(Object.keys(response.json.errors ?? {}).length <= 100);
 });

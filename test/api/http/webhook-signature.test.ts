@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { requireAllowedAddress } from '../../../src/http/webhook-signature.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 
 const key = randomBytes(24);
 const older = 'an-older-secret-of-more-than-32-characters';
@@ -25,7 +25,7 @@ interface Signing {
 
 let events = 0;
 
-function post(signing: Signing = {}, headers: Record<string, string> = {}): Promise<TestAnswer> {
+function post(signing: Signing = {}, headers: Record<string, string> = {}): Promise<TestResponse> {
   const { id = 'msg_1', secret = key, age = 0, others = '' } = signing;
   const body = JSON.stringify({ event: 'CONTA_CRIADA', nth: (events += 1) });
   const timestamp = String(Math.floor(app.clock.now().getTime() / 1_000) - age);
@@ -65,9 +65,9 @@ test('any other event is 401, and nothing of it is stored', async () => {
     [{ id: '' }],
   ];
   for (const [signing, headers] of refused) {
-    const answer = await post(signing, headers);
-    assert.equal(answer.status, 401, JSON.stringify([signing, headers]));
-    assert.deepEqual(answer.body, { message: 'The webhook secret is missing or wrong.' });
+    const response = await post(signing, headers);
+    assert.equal(response.status, 401, JSON.stringify([signing, headers]));
+    assert.deepEqual(response.body, { message: 'The webhook secret is missing or wrong.' });
   }
   assert.deepEqual(await stored(), before);
 });
@@ -76,8 +76,8 @@ test('only the addresses that are listed may post, where some are', async () => 
   const closed = await startTestApp({
     environment: { JOBS: 'off', WEBHOOK_ALLOWED_ADDRESSES: '203.0.113.0/24' },
   });
-  const answer = await closed.call('/webhooks/provider', { method: 'POST', body: {} });
-  assert.equal(answer.status, 401);
+  const response = await closed.call('/webhooks/provider', { method: 'POST', body: {} });
+  assert.equal(response.status, 401);
   const open = await startTestApp({
     environment: { JOBS: 'off', WEBHOOK_ALLOWED_ADDRESSES: '203.0.113.0/24,127.0.0.1' },
   });

@@ -17,11 +17,11 @@ import type { Principal } from '../../../src/domain/principal.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
 import { contractOf, smallContract } from './small-contract.ts';
 
-export const THING_ID = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
+export const thingId = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
 
 /** A valid token, and one whose banking session has ended. */
-export const TOKEN = 'valid.token.1';
-export const ENDED_TOKEN = 'valid.token.2';
+export const validToken = 'valid.token.1';
+export const endedToken = 'valid.token.2';
 
 /** What an operation was called with. */
 export interface SeenCall {
@@ -73,7 +73,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
     readiness:
       options.readiness ?? (() => Promise.resolve({ ready: true, version: '1.2.3', checks: {} })),
     findPrincipal: (_context, token) =>
-      Promise.resolve(token.tokenId === TOKEN ? ({ user: { id: 7 } } as Principal) : null),
+      Promise.resolve(token.tokenId === validToken ? ({ user: { id: 7 } } as Principal) : null),
     countAddress: async (_context, scope, address) => options.countAddress?.(scope, address),
   });
   const { port, url } = await server.listen();
@@ -119,7 +119,7 @@ function fakeContext(parts: {
     accessTokens: {
       findVerified: () => null,
       verify: (token: string) =>
-        [TOKEN, ENDED_TOKEN].includes(token)
+        [validToken, endedToken].includes(token)
           ? Promise.resolve({ userId: 7, sessionId: 's', tokenId: token })
           : Promise.reject(new AppError('UNAUTHENTICATED')),
       jwks: () => ({ keys: [{ kid: 'k1', kty: 'RSA' }] }),
@@ -128,7 +128,7 @@ function fakeContext(parts: {
   } as unknown as Context;
 }
 
-const ACCESS: Readonly<Record<string, [AnyOperation['access'], number]>> = {
+const accessById: Readonly<Record<string, [AnyOperation['access'], number]>> = {
   createThing: ['session', 201],
   searchThings: ['public', 200],
   getThing: ['session', 200],
@@ -144,7 +144,7 @@ export function operationTable(
   runs: Readonly<Record<string, Run>>,
   calls: SeenCall[] = [],
 ): OperationTable {
-  const entries = Object.entries(ACCESS).map(([name, [access, status]]) => {
+  const entries = Object.entries(accessById).map(([name, [access, status]]) => {
     const run = async (_context: Context, seen: SeenCall): Promise<unknown> => {
       calls.push(seen);
       return (await runs[name]?.(seen)) ?? { status, body: { message: 'done' } };
@@ -172,7 +172,7 @@ export interface SentRequest {
   readonly body?: string | Buffer;
 }
 
-export interface Answer {
+export interface WireResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -180,7 +180,7 @@ export interface Answer {
 }
 
 /** Sends one request on a connection of its own. A body is JSON unless headers say otherwise. */
-export function call(wire: Wire, sent: SentRequest): Promise<Answer> {
+export function call(wire: Wire, sent: SentRequest): Promise<WireResponse> {
   const { method = 'GET', path, body } = sent;
   const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
   const headers = { ...json, ...sent.headers };
@@ -194,7 +194,7 @@ export function call(wire: Wire, sent: SentRequest): Promise<Answer> {
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
           const isJson = response.headers['content-type']?.startsWith('application/json');
-          const parsed = isJson && text ? (JSON.parse(text) as Answer['json']) : {};
+          const parsed = isJson && text ? (JSON.parse(text) as WireResponse['json']) : {};
           const { statusCode: status = 0, headers: received } = response;
           resolve({ status, headers: received, text, json: parsed });
         });
@@ -206,10 +206,10 @@ export function call(wire: Wire, sent: SentRequest): Promise<Answer> {
 }
 
 /** The headers of a caller who is logged in. */
-export const loggedIn = { Authorization: `Bearer ${TOKEN}` };
+export const loggedIn = { Authorization: `Bearer ${validToken}` };
 
 /** A valid request for a thing, or one with other parts. */
-export function createThing(wire: Wire, parts: Partial<SentRequest> = {}): Promise<Answer> {
+export function createThing(wire: Wire, parts: Partial<SentRequest> = {}): Promise<WireResponse> {
   return call(wire, {
     method: 'POST',
     path: '/api/v1/things',

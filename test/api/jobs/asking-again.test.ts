@@ -86,10 +86,10 @@ test('a job that is requested while it runs is run once more, with its attempts 
 
 test('a run that requests a later run is run at once after a request meanwhile', async (t) => {
   const gate = Promise.withResolvers<undefined>();
-  const answers = [{ runAgainAt: inMs(60_000) }, undefined];
+  const responses = [{ runAgainAt: inMs(60_000) }, undefined];
   const work = recorder(async () => {
     await gate.promise;
-    return answers.shift();
+    return responses.shift();
   });
   await startLoop(t, watched(app), { jobs: { work } });
   await ask();

@@ -17,10 +17,10 @@ let caller = app.customer;
 async function givenCharge(more: Record<string, unknown> = {}, key?: string) {
   caller = { ...caller, token: await logIn(app, caller.email) };
   const body = { type: 'dynamic', amount: 20, expiration_qr: 3600, ...more };
-  const answer = await app.charge(caller, body, key === undefined ? {} : { key });
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  const stored = await app.stored(answer.body.transaction_id);
-  return { ...stored, txid: stored.transaction_identification ?? '', body: answer.body };
+  const response = await app.charge(caller, body, key === undefined ? {} : { key });
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  const stored = await app.stored(response.body.transaction_id);
+  return { ...stored, txid: stored.transaction_identification ?? '', body: response.body };
 }
 
 function expired({ txid }: { txid: string }, more: Record<string, unknown> = {}) {
@@ -33,7 +33,7 @@ function expired({ txid }: { txid: string }, more: Record<string, unknown> = {})
 const sweepJob = { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 'test' } as const;
 const sweep = () => sweepPix.run(app.context, sweepJob);
 
-test('a dynamic charge shows when it expires, in every answer; a static one does not', async () => {
+test('a dynamic charge shows when it expires, in every response; a static one does not', async () => {
   const key = 'charge-that-expires';
   const at = app.clock.now().getTime();
   const charge = await givenCharge({}, key);

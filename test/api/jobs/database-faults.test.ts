@@ -69,9 +69,9 @@ test(
       await database.drop();
     });
     const ready = async () => {
-      const answer = await fetch(`${behind.url}/health/ready`);
-      await answer.body?.cancel();
-      return answer.status;
+      const response = await fetch(`${behind.url}/health/ready`);
+      await response.body?.cancel();
+      return response.status;
     };
     const posted = await behind.call('/webhooks/provider', { body: { event: 'CONTA_CRIADA' } });
     const isSettled = async (eventId: string) => (await eventStatus(behind, eventId)) === 'ignored';

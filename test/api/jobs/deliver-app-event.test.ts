@@ -21,7 +21,7 @@ interface Received {
 }
 
 const received: Received[] = [];
-let answer: { readonly status: number; readonly headers?: Record<string, string> } = {
+let scripted: { readonly status: number; readonly headers?: Record<string, string> } = {
   status: 204,
 };
 
@@ -32,8 +32,8 @@ const backend = createServer((request, response) => {
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString();
     received.push({ url: request.url, headers: request.headers, body });
-    // Nothing reads so long an answer.
-    response.writeHead(answer.status, answer.headers).end('x'.repeat(100_000));
+    // Nothing reads so long a response.
+    response.writeHead(scripted.status, scripted.headers).end('x'.repeat(100_000));
   });
 });
 backend.listen(0, '127.0.0.1');
@@ -179,7 +179,7 @@ test('a status other than 2xx is a failure, a redirect is not followed', async (
     [400, {}],
     [302, { location: `http://127.0.0.1:${port}/elsewhere` }],
   ] as const) {
-    answer = { status, headers };
+    scripted = { status, headers };
     const failure = { name: 'DeliveryError', code: `status_${status}` };
     await assert.rejects(deliver(id), failure);
     assert.deepEqual(
@@ -187,7 +187,7 @@ test('a status other than 2xx is a failure, a redirect is not followed', async (
       ['/events?of=ponte'],
     );
   }
-  answer = { status: 200 };
+  scripted = { status: 200 };
   await deliver(id);
 });
 
@@ -220,7 +220,7 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
   await app.rows(`delete from jobs where kind = 'deliver-app-event'`);
   await app.receive(confirmed({ endToEnd: send.end_to_end }));
   const id = `pix_${send.id}`;
-  answer = { status: 500 };
+  scripted = { status: 500 };
   received.length = 0;
   const jobs = { 'deliver-app-event': deliverAppEvent };
   const { context } = watched(app);
@@ -254,7 +254,7 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
     events.map((one: Record<string, unknown>) => [one['id'], one['state'], one['lastError']]),
     [[id, 'dead', 'DeliveryError status_500']],
   );
-  answer = { status: 200 };
+  scripted = { status: 200 };
   const resent = await runPonte(app, ['events', 'resend', '--all-dead', '--yes']);
   assert.equal(resent.stdout, '1 events are delivered again.\n', resent.stderr);
   t.mock.restoreAll();

@@ -95,8 +95,8 @@ test('no more jobs run at once than the loop has room for, and a free place is f
 
 test('a job that requests another run gets it at that time, with its attempts reset', async (t) => {
   const runAgainAt = new Date(clock.now().getTime() + 3_000);
-  const answers = [{ runAgainAt }, undefined];
-  const work = recorder(async () => answers.shift());
+  const responses = [{ runAgainAt }, undefined];
+  const work = recorder(async () => responses.shift());
   const process = watched(app);
   const id = await queueJob(app, 'work', { attempts: 3 });
   await startLoop(t, process, { jobs: { work } });
@@ -298,7 +298,7 @@ test('a place that becomes free while the queue is read is used at once', async 
   };
   const slow: typeof query = async (statement, parameters) => {
     const rows = await query(statement, parameters);
-    // The claim has been carried out, and its answer is on the way.
+    // The claim has been carried out, and its response is on the way.
     if (statement.name === 'jobs-claim' && endsFirst) await ended();
     return rows;
   };

@@ -33,9 +33,9 @@ export interface LostDay {
 export async function loseADay(app: PixApp, user: TestUser): Promise<LostDay> {
   const { bank } = app;
   const send = async (amount: number, key = 'ana@example.com'): Promise<StoredPix> => {
-    const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    return app.stored(answer.body.transaction_id);
+    const response = await app.throughTime(app.send(user, { pix_key: key, amount }));
+    assert.equal(response.status, 200, JSON.stringify(response.body));
+    return app.stored(response.body.transaction_id);
   };
   const completed = await send(11);
   const failed = await send(12, 'fail@ponte.test');

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { Context } from '../../../src/context/context.ts';
 import { stepNames } from '../../../src/domain/onboarding.ts';
 import { onboardingStep } from '../../../src/onboarding/onboarding-step.ts';
-import { done, faulty } from '../../../src/provider/sandbox/bank/answer.ts';
+import { done, faulty } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -37,7 +37,7 @@ function run(application: Shown, name: string, context: Context = app.context) {
   });
 }
 
-/** Has the bank's answers to addresses wait for the test. */
+/** Has the bank's responses to addresses wait for the test. */
 function heldAddresses(t: TestContext) {
   const gate = Promise.withResolvers<void>();
   t.after(() => gate.resolve());
@@ -77,10 +77,10 @@ test('a failure to send what has changed meanwhile does not fail the step', asyn
   const application = await settled(app, await register(app));
   const gate = Promise.withResolvers<void>();
   t.after(() => gate.resolve());
-  const answers = [faulty('unavailable'), done(null)];
+  const responses = [faulty('unavailable'), done(null)];
   const { mock } = t.mock.method(onboarding, 'submitAddress', async () => {
     await gate.promise;
-    return answers.shift() as never;
+    return responses.shift() as never;
   });
   await give(app, application.id, { step: 'address', body: addressBody });
   await eventually(() => mock.callCount() === 1, 'the first address');

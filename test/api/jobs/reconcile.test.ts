@@ -84,9 +84,9 @@ async function given(): Promise<TestUser> {
 }
 
 async function sent(user: TestUser, amount = 10.5, key = 'ana@example.com') {
-  const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return app.stored(answer.body.transaction_id);
+  const response = await app.throughTime(app.send(user, { pix_key: key, amount }));
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  return app.stored(response.body.transaction_id);
 }
 
 function line(changes: Item): Item {
@@ -457,9 +457,9 @@ test('a run that is interrupted goes on where it stopped, four users at a time',
     atOnce += 1;
     most = Math.max(most, atOnce);
     if (read.length === 3) stopping.abort();
-    const answer = await provider.statement(request);
+    const response = await provider.statement(request);
     atOnce -= 1;
-    return answer;
+    return response;
   };
   const context = { ...app.context, provider: { ...provider, statement } };
   const killed = await run({ ...context, stopping: stopping.signal });

@@ -23,9 +23,9 @@ async function receive(
   let happens: Promise<unknown> | undefined;
   const query: typeof context.db.query = async (statement, parameters) => {
     statements.push(statement.name);
-    const answer = await context.db.query(statement, parameters);
+    const response = await context.db.query(statement, parameters);
     if (statement.name === 'webhook-store') await (happens ??= meanwhile());
-    return answer;
+    return response;
   };
   let run: Promise<JobResult> | undefined;
   const jobs = new JobDispatcher();

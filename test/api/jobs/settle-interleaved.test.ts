@@ -205,7 +205,9 @@ interface End {
   readonly status: string;
   /** Whether a failure was corrected. */
   readonly isCorrected: boolean;
-  /** Whether the provider's id was stored: with its answer, if the send was not settled before. */
+  /**
+   * Whether the provider's id was stored: with its response, if the send was not settled before.
+   */
   readonly knowsProvider: boolean;
 }
 

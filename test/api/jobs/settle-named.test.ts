@@ -12,8 +12,8 @@ const { customer, givenSend, stored, receive } = app;
 const { newEndToEnd } = app;
 
 async function givenCharge(user: TestUser = customer, amount = 10.5) {
-  const answer = await app.charge(user, { type: 'dynamic', amount });
-  const { id, transaction_identification: txid } = await stored(answer.body.transaction_id);
+  const response = await app.charge(user, { type: 'dynamic', amount });
+  const { id, transaction_identification: txid } = await stored(response.body.transaction_id);
   return { id, txid };
 }
 

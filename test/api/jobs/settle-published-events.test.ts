@@ -19,8 +19,8 @@ const { document } = account;
 async function givenCharge(amount = 12.34) {
   const payee = await givenCustomer(app);
   await app.listEmail(payee);
-  const answer = await app.charge(payee, { type: 'dynamic', amount, key: payee.email });
-  const { id, transaction_identification: txid } = await stored(answer.body.transaction_id);
+  const response = await app.charge(payee, { type: 'dynamic', amount, key: payee.email });
+  const { id, transaction_identification: txid } = await stored(response.body.transaction_id);
   return { id, txid, payee };
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { done } from '../../../src/provider/sandbox/bank/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { givenCustomer, givenUser, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
@@ -12,9 +12,9 @@ const { receive, stored, customer } = app;
 const { newEndToEnd, pix, receivedBy } = app;
 
 async function givenCharge(body: Record<string, unknown> = {}) {
-  const answer = await app.charge(customer, { type: 'dynamic', amount: 20, ...body });
-  assert.equal(answer.status, 200);
-  const charge = await stored(answer.body.transaction_id);
+  const response = await app.charge(customer, { type: 'dynamic', amount: 20, ...body });
+  assert.equal(response.status, 200);
+  const charge = await stored(response.body.transaction_id);
   assert.ok(charge.transaction_identification !== null);
   return { ...charge, transaction_identification: charge.transaction_identification };
 }

@@ -18,7 +18,7 @@ test('a payment that the bank settles is completed without a poll', async () => 
   assert.equal(status, 'COMPLETED');
 });
 
-test('a webhook that comes before the answer of the payment ends it all the same', async () => {
+test('a webhook that comes before the response of the payment ends it all the same', async () => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();
   const sent = await app.send(user, { pix_key: 'early@ponte.test', amount: 1 });

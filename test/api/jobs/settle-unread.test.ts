@@ -27,8 +27,8 @@ async function eventsOf(transactionId: string): Promise<string[]> {
 }
 
 async function givenCharge() {
-  const answer = await app.charge(customer, { type: 'dynamic', amount: 10.5 });
-  const { id, transaction_identification: txid } = await stored(answer.body.transaction_id);
+  const response = await app.charge(customer, { type: 'dynamic', amount: 10.5 });
+  const { id, transaction_identification: txid } = await stored(response.body.transaction_id);
   return { id, txid };
 }
 

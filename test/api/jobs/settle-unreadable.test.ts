@@ -10,10 +10,10 @@ const app = await startSettlingApp();
 
 /** Delivers bytes under a media type, and settles them. */
 async function receive(body: string | Buffer, headers: Record<string, string> = {}) {
-  const answer = await app.call('/webhooks/provider', { method: 'POST', body, headers });
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  assert.equal(answer.body.duplicate, false);
-  return app.settle(answer.body.event_id);
+  const response = await app.call('/webhooks/provider', { method: 'POST', body, headers });
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  assert.equal(response.body.duplicate, false);
+  return app.settle(response.body.event_id);
 }
 
 const statusOf = async (id: string) => (await app.stored(id)).status;

@@ -236,7 +236,7 @@ test('a request id that very many users have does not hide the send that is mean
   assert.equal((await stored(meant.id)).status, 'COMPLETED');
 });
 
-test('an event that comes before the answer of the payment settles it', async () => {
+test('an event that comes before the response of the payment settles it', async () => {
   for (const [phase, outcome, word, status, ended] of [
     ['PAYING', null, 'CONFIRMED', 'COMPLETED', 'accepted'],
     ['UNKNOWN', 'unknown', 'CONFIRMED', 'COMPLETED', 'accepted'],

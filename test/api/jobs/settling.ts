@@ -50,9 +50,9 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
   const app = await startPixApp({ environment: { JOBS: 'off', ...options.environment } });
   const customer = await givenCustomer(app, { document: '52998224725' });
   const deliver = async (payload: unknown): Promise<string> => {
-    const answer = await app.call('/webhooks/provider', { method: 'POST', body: payload });
-    assert.equal(answer.status, 200);
-    return answer.body.event_id;
+    const response = await app.call('/webhooks/provider', { method: 'POST', body: payload });
+    assert.equal(response.status, 200);
+    return response.body.event_id;
   };
   const newEndToEnd = () => newEndToEndId('99999999', app.clock.now());
   let caller = customer;
@@ -72,14 +72,14 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
     async givenSend(key, amount = 10.5) {
       const body = { pix_key: 'ana@example.com', amount };
       const request = key === undefined ? {} : { key };
-      let answer = await app.send(caller, body, request);
+      let response = await app.send(caller, body, request);
       // The time that a test lets pass may be longer than a token lasts.
-      if (answer.status === 401) {
+      if (response.status === 401) {
         caller = { ...customer, token: await logIn(app, customer.email) };
-        answer = await app.send(caller, body, request);
+        response = await app.send(caller, body, request);
       }
-      assert.equal(answer.body.status, 'PROCESSING', JSON.stringify(answer.body));
-      const stored = await app.stored(answer.body.transaction_id);
+      assert.equal(response.body.status, 'PROCESSING', JSON.stringify(response.body));
+      const stored = await app.stored(response.body.transaction_id);
       assert.ok(stored.end_to_end !== null);
       return { ...stored, end_to_end: stored.end_to_end };
     },

@@ -27,9 +27,9 @@ const sweepJob = { id: '0', kind: 'sweep-pix', payload: {}, attempt: 1, worker: 
 const sweep = (context = app.context) => sweepPix.run(context, sweepJob);
 
 async function givenSend(user: TestUser, key = 'ana@example.com', amount = 10.5) {
-  const answer = await app.throughTime(app.send(user, { pix_key: key, amount }));
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return stored(answer.body.transaction_id);
+  const response = await app.throughTime(app.send(user, { pix_key: key, amount }));
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  return stored(response.body.transaction_id);
 }
 
 /** A send as a process that died in a phase has left it, touched so long ago. */
@@ -58,7 +58,7 @@ async function leftIn(
   return id;
 }
 
-/** A send whose answer was lost: the bank has executed it, and its outcome is not known. */
+/** A send whose response was lost: the bank has executed it, and its outcome is not known. */
 async function givenLost(user: TestUser, amount = 10.5): Promise<StoredPix> {
   const send = await givenSend(user, 'lost@ponte.test', amount);
   assert.equal(send.phase, 'UNKNOWN');
@@ -146,7 +146,7 @@ async function passDays(user: TestUser, days: number): Promise<TestUser> {
 }
 
 const tooLarge = (): never => {
-  throw notUnderstood(new Error('an answer of 2 MiB'));
+  throw notUnderstood(new Error('a response of 2 MiB'));
 };
 
 /** The day so many days after the present one. */

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { cpfCheckDigits } from '../../../src/domain/tax-id.ts';
 import type { Step, StepName } from '../../../src/domain/onboarding.ts';
-import type { TestAnswer, TestApp, TestRequest } from '../../support/app.ts';
+import type { TestResponse, TestApp, TestRequest } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { password } from '../../support/factories.ts';
 import { pdfOf } from '../../support/documents.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
 
 let born = 0;
 
@@ -73,7 +73,7 @@ export function give(
   app: TestApp,
   id: string,
   { step: path, body, ...request }: TestRequest & { readonly step: string },
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   return app.call(`/onboarding/${id}/${path}`, {
     method: 'POST',
     ...(body !== undefined && { body }),
@@ -82,9 +82,9 @@ export function give(
 }
 
 /** Uploads a document. */
-export function upload(app: TestApp, id: string, type: number): Promise<TestAnswer> {
+export function upload(app: TestApp, id: string, type: number): Promise<TestResponse> {
   const body = formOf(fieldPart(String(type)), filePart(pdfOf(`document ${type}`)));
-  return give(app, id, { step: 'documents', body, headers: { 'content-type': FORM_TYPE } });
+  return give(app, id, { step: 'documents', body, headers: { 'content-type': formType } });
 }
 
 export const enoughDocuments = [2, 5, 6] as const;
@@ -104,7 +104,7 @@ export async function giveAll(app: TestApp, id: string): Promise<void> {
   await taken(give(app, id, { step: 'electronic-validation/confirm' }), 202);
 }
 
-async function taken(pending: Promise<TestAnswer>, expected: number): Promise<void> {
+async function taken(pending: Promise<TestResponse>, expected: number): Promise<void> {
   const { status, body } = await pending;
   assert.equal(status, expected, JSON.stringify(body));
 }

@@ -1,8 +1,8 @@
 /** How often a code may be requested: for an application, for a phone and from an address. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
-import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
+import { refused } from '../../../src/provider/sandbox/bank/response.ts';
+import { startTestApp, type TestResponse, type TestApp } from '../../support/app.ts';
 import { give, newPerson, register, settled, step, type Shown } from './applicants.ts';
 
 const environment = {
@@ -51,7 +51,7 @@ interface CodeRequest {
 function ask(
   { id }: Shown,
   { tipo = 1, address, path, at = app }: CodeRequest = {},
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const headers = { 'x-forwarded-for': address ?? unused().address };
   const isRequest = path === undefined;
   const request = { step: path ?? 'electronic-validation', headers };
@@ -179,10 +179,10 @@ test('a refused request changes nothing of the application', async () => {
 /** An application whose code and whose proposal the bank has refused. */
 async function withFailures(t: TestContext): Promise<Shown> {
   const application = await applicant();
-  const answer = () => refused({ kind: 'missing', reason: 'NotFound' }) as never;
+  const respond = () => refused({ kind: 'missing', reason: 'NotFound' }) as never;
   const mocks = [
-    t.mock.method(onboarding, 'requestValidation', answer).mock,
-    t.mock.method(onboarding, 'submitProposal', answer).mock,
+    t.mock.method(onboarding, 'requestValidation', respond).mock,
+    t.mock.method(onboarding, 'submitProposal', respond).mock,
   ];
   await ask(application);
   await give(app, application.id, { step: 'proposal' });

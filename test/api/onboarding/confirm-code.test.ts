@@ -4,20 +4,20 @@ import { test } from 'node:test';
 import { confirmElectronicValidation } from '../../../src/onboarding/confirm-electronic-validation.ts';
 import type { Call } from '../../../src/context/operation.ts';
 import { AppError } from '../../../src/errors.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { give, giveAll, register, shown, step } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
-function confirm(id: string, codigo?: string): Promise<TestAnswer> {
+function confirm(id: string, codigo?: string): Promise<TestResponse> {
   const body = codigo === undefined ? {} : { codigo };
   return give(app, id, { step: 'electronic-validation/confirm', body });
 }
 
-async function wrongTimes(id: string, times: number): Promise<TestAnswer[]> {
-  const answers: TestAnswer[] = [];
-  for (let turn = 0; turn < times; turn += 1) answers.push(await confirm(id, `WRONG${turn}`));
-  return answers;
+async function wrongTimes(id: string, times: number): Promise<TestResponse[]> {
+  const responses: TestResponse[] = [];
+  for (let turn = 0; turn < times; turn += 1) responses.push(await confirm(id, `WRONG${turn}`));
+  return responses;
 }
 
 const wrong = { codigo: ['The code is wrong.'] };
@@ -42,9 +42,9 @@ test('the right code, and a missing one outside production, confirm the step onc
 test('422 for a wrong code, and the step is still to be done', async () => {
   const { id } = await register(app);
   for (const codigo of ['ABC124', 'abc123', 'ABC123 ', '0']) {
-    const answer = await confirm(id, codigo);
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, wrong);
+    const response = await confirm(id, codigo);
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, wrong);
   }
   assert.equal(step(await shown(app, id), 'electronic_validation_confirm').status, 'pending');
   assert.equal((await confirm(id, 'ABC123')).status, 202);
@@ -92,12 +92,12 @@ test('the right code resets the counter', async () => {
 
 test('of twenty wrong codes at once five are tried', async () => {
   const { id } = await register(app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, turn) => confirm(id, `WRONG${turn}`)),
   );
-  assert.ok(answers.every(({ status }) => status === 422));
+  assert.ok(responses.every(({ status }) => status === 422));
   assert.equal(
-    answers.filter(({ body }) => body.errors.codigo[0] === wrong.codigo[0]).length,
+    responses.filter(({ body }) => body.errors.codigo[0] === wrong.codigo[0]).length,
     4,
     'the fifth and all others are answered with the lock',
   );

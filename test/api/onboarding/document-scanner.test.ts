@@ -5,14 +5,14 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { pdfOf, pdfOfSize } from '../../support/documents.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
 import { afterFile } from '../../support/suite.ts';
 import { register } from './applicants.ts';
 
 /** What the fake clamd answers in place of its finding; null: it closes the connection. */
 const scripted: (string | null)[] = [];
 
-function answerTo(content: Buffer): string | null {
+function respondTo(content: Buffer): string | null {
   if (scripted.length > 0) return scripted.pop() ?? null;
   return content.includes('EICAR') ? 'stream: Eicar-Test FOUND' : 'stream: OK';
 }
@@ -29,9 +29,9 @@ async function serve(socket: Socket): Promise<void> {
     if (document === null) continue;
     assert.equal(bytes.toString('latin1', 0, command.length), command);
     scanned.push(document);
-    const answer = answerTo(document);
-    if (answer === null) socket.destroy();
-    else socket.end(`${answer}\0`);
+    const response = respondTo(document);
+    if (response === null) socket.destroy();
+    else socket.end(`${response}\0`);
     return;
   }
 }
@@ -59,7 +59,7 @@ const app = await startTestApp({
 
 async function upload(id: string, content: Buffer, at: TestApp = app) {
   const form = formOf(fieldPart('1'), filePart(content));
-  const headers = { 'content-type': FORM_TYPE };
+  const headers = { 'content-type': formType };
   return at.call(`/onboarding/${id}/documents`, { body: form, headers });
 }
 
@@ -84,13 +84,13 @@ test('what the scanner finds is refused, and nothing of it is kept', async () =>
   assert.deepEqual(await kept(), []);
 });
 
-for (const [what, answer] of [
+for (const [what, response] of [
   ['answers an error', 'INSTREAM size limit exceeded. ERROR'],
   ['says something else', 'PONG'],
   ['closes the connection', null],
 ] as const) {
   test(`503 and nothing kept when the scanner ${what}`, async () => {
-    scripted.push(answer);
+    scripted.push(response);
     const { id } = await register(app);
     const { status, headers } = await upload(id, pdfOfSize(200_000));
     assert.equal(status, 503);

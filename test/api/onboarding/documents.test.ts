@@ -12,7 +12,7 @@ import { findApplication } from '../../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pdfOfSize } from '../../support/documents.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
 import { intercepted } from '../../support/intercepted.ts';
 
 const app = await startTestApp({ environment: { ONBOARDING_LOCAL_ONLY: 'false', JOBS: 'off' } });
@@ -31,7 +31,7 @@ interface Receiver {
 }
 
 /** A provider that reads its request, and then behaves as the test says. */
-function receiver(answer: (count: number) => Promise<void> = () => Promise.resolve()): Receiver {
+function receiver(respond: (count: number) => Promise<void> = () => Promise.resolve()): Receiver {
   const received: Received[] = [];
   const requests: string[] = [];
   const provider: Context['provider'] = {
@@ -46,7 +46,7 @@ function receiver(answer: (count: number) => Promise<void> = () => Promise.resol
         const refusal = { outcome: 'not_sent', code: 'PROVIDER_UNAVAILABLE' } as const;
         throw new ProviderError({ ...refusal, statusClass: 'unreadable', cause });
       }
-      await answer(received.length);
+      await respond(received.length);
     },
   };
   return { received, requests, context: { ...app.context, provider } };
@@ -61,11 +61,11 @@ async function givenDocuments(...documents: readonly Buffer[]) {
 
 async function upload(id: string, type: number, content: Buffer): Promise<Shown> {
   const body = formOf(fieldPart(String(type)), filePart(content));
-  const headers = { 'content-type': FORM_TYPE };
-  const answer = await app.call(`/onboarding/${id}/documents`, { body, headers });
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  const headers = { 'content-type': formType };
+  const response = await app.call(`/onboarding/${id}/documents`, { body, headers });
+  assert.equal(response.status, 201, JSON.stringify(response.body));
   await app.clock.advance(1_000);
-  return answer.body;
+  return response.body;
 }
 
 async function standing(id: string): Promise<string[]> {
@@ -134,32 +134,32 @@ test('a document that is the provider’s already is not taken again', async () 
   assert.deepEqual(await standing(application.id), ['forwarded 0']);
 });
 
-const MISSING = 'a chunk of a document is missing';
-const CLOSED = 'a chunk of a document does not open';
-const ANOTHER = 'the chunks of a document differ from what was stored';
+const missing = 'a chunk of a document is missing';
+const closed = 'a chunk of a document does not open';
+const another = 'the chunks of a document differ from what was stored';
 
 const damages: [what: string, reason: string, sql: string][] = [
   [
     'a chunk is missing',
-    MISSING,
+    missing,
     `delete from onboarding_document_chunks where document_id = $1 and place = 1`,
   ],
   [
     'the end is missing',
-    ANOTHER,
+    another,
     `with cut as (delete from onboarding_document_chunks where document_id = $1 and place = 2)
      update onboarding_documents set chunk_count = 2 where id = $1`,
   ],
   [
     'chunks have changed places',
-    CLOSED,
+    closed,
     `update onboarding_document_chunks c set sealed_content = other.sealed_content
        from onboarding_document_chunks other
       where c.document_id = $1 and other.document_id = $1 and c.place + other.place = 1`,
   ],
   [
     'a chunk is of another document',
-    CLOSED,
+    closed,
     `update onboarding_document_chunks c set sealed_content = other.sealed_content
        from onboarding_document_chunks other join onboarding_documents d on d.id = other.document_id
       where c.document_id = $1 and c.place = 0 and other.place = 0 and d.id <> $1
@@ -167,19 +167,19 @@ const damages: [what: string, reason: string, sql: string][] = [
   ],
   [
     'a bit has changed',
-    CLOSED,
+    closed,
     `update onboarding_document_chunks
         set sealed_content = set_bit(sealed_content, 800, 1 - get_bit(sealed_content, 800))
       where document_id = $1 and place = 0`,
   ],
   [
     'it is another content',
-    ANOTHER,
+    another,
     `update onboarding_documents set content_hash = '\\x00' where id = $1`,
   ],
   [
     'it is of another length',
-    ANOTHER,
+    another,
     `update onboarding_documents set size_bytes = 1 where id = $1`,
   ],
 ];

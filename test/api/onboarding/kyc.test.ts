@@ -4,7 +4,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { accountCheckDigit } from '../../../src/domain/account.ts';
-import { done } from '../../../src/provider/sandbox/bank/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';
 import { giveAll, kycOf, newPerson, register, shown, step, type PersonBody } from './applicants.ts';
@@ -98,9 +98,9 @@ test('an applicant has no account before the approval, whatever the provider say
 
 test('ten questions at once decide once and open one account', async () => {
   const { id, user_id: userId } = await underAnalysis();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, id)));
-  const [first] = answers;
-  for (const answer of answers) assert.deepEqual(answer, first);
+  const responses = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, id)));
+  const [first] = responses;
+  for (const response of responses) assert.deepEqual(response, first);
   assert.equal(first?.status, 'APPROVED');
   assert.equal(step(first, 'kyc').attempts, 1);
   assert.equal((await accountsOf(userId)).length, 1);
@@ -132,15 +132,15 @@ test('a login leaves the number and the document of an account that was opened h
   const before = await accountsOf(userId);
   const original = app.bank.login.bind(app.bank);
   t.mock.method(app.bank, 'login', (credentials: { email: string; password: string }) => {
-    const answer = original(credentials);
-    assert.ok(answer.outcome === 'done');
+    const response = original(credentials);
+    assert.ok(response.outcome === 'done');
     const account = {
-      ...answer.value.account,
+      ...response.value.account,
       agency: '9999',
       accountNumber: '1',
       document: '52998224725',
     };
-    return done({ ...answer.value, account });
+    return done({ ...response.value, account });
   });
   const me = await app.call('/accounts/me', { token: await logIn(app, person.email) });
   assert.deepEqual(await accountsOf(userId), before);

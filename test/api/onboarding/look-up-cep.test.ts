@@ -1,7 +1,7 @@
 /** Looking up a CEP: from what is known here, or at the provider. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { faulty, refused } from '../../../src/provider/sandbox/bank/answer.ts';
+import { faulty, refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { addressBody, give, newPerson, register } from './applicants.ts';
 
@@ -21,17 +21,17 @@ const paulista = {
 test('a known CEP gives the street, the district and the city, without the provider', async (t) => {
   const lookUp = t.mock.method(local.bank.onboarding, 'lookUpCep');
   for (const cep of ['01310100', '01310-100']) {
-    const answer = await local.call(`/onboarding/cep/${cep}`);
-    assert.equal(answer.status, 200);
-    assert.deepEqual(answer.body, { cep: paulista });
+    const response = await local.call(`/onboarding/cep/${cep}`);
+    assert.equal(response.status, 200);
+    assert.deepEqual(response.body, { cep: paulista });
   }
   assert.equal(lookUp.mock.callCount(), 0);
 });
 
 test('of any other CEP the state alone is known', async () => {
-  const answer = await local.call('/onboarding/cep/69400-000');
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, {
+  const response = await local.call('/onboarding/cep/69400-000');
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, {
     cep: { cep: '69400000', logradouro: null, bairro: null, cidade: null, estado: 'AM' },
   });
 });
@@ -47,8 +47,8 @@ for (const [cep, cidade, estado] of [
     const typed = { cep, logradouro: 'Estrada do Sítio', numero: 'S/N', cidade, estado };
     for (const bairro of ['', undefined]) {
       const { id } = await register(local);
-      const answer = await give(local, id, { step: 'address', body: { ...typed, bairro } });
-      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+      const response = await give(local, id, { step: 'address', body: { ...typed, bairro } });
+      assert.equal(response.status, 201, JSON.stringify(response.body));
     }
   });
 }
@@ -57,9 +57,9 @@ test('an address elsewhere needs its district', async () => {
   const { id } = await register(local);
   for (const bairro of ['', ' ', undefined]) {
     const body = { ...addressBody, numero: 'S/N', bairro };
-    const answer = await give(local, id, { step: 'address', body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(Object.keys(answer.body.errors), ['bairro']);
+    const response = await give(local, id, { step: 'address', body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(Object.keys(response.body.errors), ['bairro']);
   }
   const pf = { ...newPerson(), address: { ...addressBody, bairro: '' } };
   const legacy = await local.call('/accounts/pf', { body: pf });
@@ -72,9 +72,9 @@ test('422 for a CEP that belongs to no state', async () => {
     ['pt-BR', 'Este CEP não existe: não pertence a nenhum estado.'],
   ] as const) {
     const headers = { 'accept-language': language };
-    const answer = await local.call('/onboarding/cep/78900000', { headers });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { cep: [message] });
+    const response = await local.call('/onboarding/cep/78900000', { headers });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { cep: [message] });
   }
 });
 
@@ -82,10 +82,10 @@ for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '0131
   test(`422 for ${cep}, which is not eight digits`, async (t) => {
     const lookUp = t.mock.method(remote.bank.onboarding, 'lookUpCep');
     for (const app of [local, remote]) {
-      const answer = await app.call(`/onboarding/cep/${cep}`);
-      assert.equal(answer.status, 422);
-      assert.ok(answer.body.errors.cep.includes('The CEP must have eight digits.'));
-      assert.deepEqual(Object.keys(answer.body.errors), ['cep']);
+      const response = await app.call(`/onboarding/cep/${cep}`);
+      assert.equal(response.status, 422);
+      assert.ok(response.body.errors.cep.includes('The CEP must have eight digits.'));
+      assert.deepEqual(Object.keys(response.body.errors), ['cep']);
     }
     assert.equal(lookUp.mock.callCount(), 0);
   });
@@ -93,15 +93,15 @@ for (const cep of ['0131010', '013101000', '0131-0100', 'abcdefgh', '%20', '0131
 
 test('422 for a faulty CEP is worded in Portuguese for those who prefer it', async () => {
   const headers = { 'accept-language': 'pt-BR' };
-  const answer = await local.call('/onboarding/cep/123', { headers });
-  assert.deepEqual(answer.body.errors, { cep: ['O CEP deve ter oito dígitos.'] });
+  const response = await local.call('/onboarding/cep/123', { headers });
+  assert.deepEqual(response.body.errors, { cep: ['O CEP deve ter oito dígitos.'] });
 });
 
 test('the provider is called where onboarding is not local only', async (t) => {
   const lookUp = t.mock.method(remote.bank.onboarding, 'lookUpCep');
-  const answer = await remote.call('/onboarding/cep/01310-100');
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, { cep: paulista });
+  const response = await remote.call('/onboarding/cep/01310-100');
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, { cep: paulista });
   assert.deepEqual(
     lookUp.mock.calls.map((call) => call.arguments),
     [['01310100']],
@@ -111,9 +111,9 @@ test('the provider is called where onboarding is not local only', async (t) => {
 test('a CEP that the provider does not know is answered from what is known here', async (t) => {
   const unknown = refused({ kind: 'missing', reason: 'CepNotFound' });
   t.mock.method(remote.bank.onboarding, 'lookUpCep', () => unknown);
-  const answer = await remote.call('/onboarding/cep/69400-000');
-  assert.equal(answer.status, 200);
-  assert.equal(answer.body.cep.estado, 'AM');
+  const response = await remote.call('/onboarding/cep/69400-000');
+  assert.equal(response.status, 200);
+  assert.equal(response.body.cep.estado, 'AM');
   assert.equal((await remote.call('/onboarding/cep/78900000')).status, 422);
 });
 
@@ -125,18 +125,18 @@ const failures = [
 for (const [what, outcome, code] of failures) {
   test(`502 ${code} when the provider ${what}`, async (t) => {
     t.mock.method(remote.bank.onboarding, 'lookUpCep', () => outcome);
-    const answer = await remote.call('/onboarding/cep/78900000');
-    assert.equal(answer.status, 502);
-    assert.deepEqual(Object.keys(answer.body), ['code', 'message']);
-    assert.equal(answer.body.code, code);
+    const response = await remote.call('/onboarding/cep/78900000');
+    assert.equal(response.status, 502);
+    assert.deepEqual(Object.keys(response.body), ['code', 'message']);
+    assert.equal(response.body.code, code);
   });
 }
 
 test('502 PROVIDER_TIMEOUT when the provider does not answer in time', async (t) => {
   const { mock } = t.mock.method(remote.bank.onboarding, 'lookUpCep', () => faulty('hang'));
-  const answer = remote.call('/onboarding/cep/01310100');
+  const response = remote.call('/onboarding/cep/01310100');
   while (mock.callCount() === 0) await new Promise((resolve) => setImmediate(resolve));
   await remote.clock.advance(100);
-  assert.equal((await answer).status, 502);
-  assert.equal((await answer).body.code, 'PROVIDER_TIMEOUT');
+  assert.equal((await response).status, 502);
+  assert.equal((await response).body.code, 'PROVIDER_TIMEOUT');
 });

@@ -57,10 +57,10 @@ test('a login whose CPF another account has stores an account without a document
   const [one, other] = [await givenUser(app), await givenUser(app)];
   const original = app.bank.login.bind(app.bank);
   t.mock.method(app.bank, 'login', (...args: Parameters<typeof original>) => {
-    const answer = original(...args);
-    if (answer.outcome !== 'done') return answer;
-    const account = { ...answer.value.account, document: '39053344705' };
-    return { ...answer, value: { ...answer.value, account } };
+    const response = original(...args);
+    if (response.outcome !== 'done') return response;
+    const account = { ...response.value.account, document: '39053344705' };
+    return { ...response, value: { ...response.value, account } };
   });
   for (const { email } of [one, other]) {
     assert.equal((await app.call('/auth/login', { body: { email, password } })).status, 200);

@@ -27,10 +27,10 @@ test('the session is random, is answered again, and its address says nothing of 
 
 test('ten requests at once open one session', async () => {
   const { id } = await register(app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => give(app, id, { step: 'prova-vida' })),
   );
-  assert.equal(new Set(answers.map(({ body }) => body.url_iframe)).size, 1);
+  assert.equal(new Set(responses.map(({ body }) => body.url_iframe)).size, 1);
   assert.equal(step(await shown(app, id), 'prova_vida').attempts, 1);
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findPayees } from '../../../src/settlement/transaction-repository.ts';
-import { done } from '../../../src/provider/sandbox/bank/answer.ts';
+import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../../support/factories.ts';
 import { startSandboxedApp } from '../../support/sandboxed-app.ts';
 
@@ -46,10 +46,10 @@ test('a number that was generated here is never sent to the provider', async (t)
   const { bank } = app.sandbox;
   const login = bank.login.bind(bank);
   t.mock.method(bank, 'login', (credentials: Parameters<typeof login>[0]) => {
-    const answer = login(credentials);
-    assert.ok(answer.outcome === 'done');
+    const response = login(credentials);
+    assert.ok(response.outcome === 'done');
     // Half of an account does not replace one.
-    return done({ ...answer.value, account: { ...answer.value.account, accountNumber: '' } });
+    return done({ ...response.value, account: { ...response.value.account, accountNumber: '' } });
   });
   const token = await logIn(app, email);
   assert.equal((await accountOf(id))?.['account_number'], madeUp.account_number);
@@ -81,9 +81,9 @@ test('a number that was generated here is never sent to the provider', async (t)
 test('a login at the provider as another person is refused as a wrong one, and logged', async () => {
   const { id, email } = await givenUser(app, { document: '52998224725' });
   const before = app.logLines.length;
-  const answer = await app.call('/auth/login', { body: { email, password } });
+  const response = await app.call('/auth/login', { body: { email, password } });
   const wrong = await app.call('/auth/login', { body: { email, password: 'not this one' } });
-  assert.deepEqual([answer.status, answer.body], [422, wrong.body]);
+  assert.deepEqual([response.status, response.body], [422, wrong.body]);
   assert.deepEqual(await sessionsOf(app, id), []);
   assert.equal(await accountOf(id), undefined);
   const logged = app.logLines.slice(before).filter((line) => line.includes('another holder'));

@@ -1,8 +1,8 @@
 /** Onboarding at a provider that fails: every step says why, and sync tries what is not done. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { faulty, refused } from '../../../src/provider/sandbox/bank/answer.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { faulty, refused } from '../../../src/provider/sandbox/bank/response.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import {
   addressBody,
   give,
@@ -26,9 +26,9 @@ const { onboarding } = app.bank;
 type Method = (typeof bankMethods)[number];
 
 /** Has the bank answer these calls in one way; gives what mends it. */
-function breaks(t: TestContext, answer: unknown, broken: readonly Method[] = bankMethods) {
+function breaks(t: TestContext, response: unknown, broken: readonly Method[] = bankMethods) {
   const mocks = broken.map(
-    (method) => t.mock.method(onboarding, method, () => answer as never).mock,
+    (method) => t.mock.method(onboarding, method, () => response as never).mock,
   );
   return {
     calls: () => mocks.reduce((sum, mock) => sum + mock.callCount(), 0),
@@ -41,7 +41,7 @@ function breaks(t: TestContext, answer: unknown, broken: readonly Method[] = ban
 /** What the hosts that were tried answer to every call under `/core/v2/onboarding`. */
 const notOffered = refused({ kind: 'missing', reason: 'NotFound' });
 
-function sync(application: Shown): Promise<TestAnswer> {
+function sync(application: Shown): Promise<TestResponse> {
   return give(app, application.id, { step: 'sync' });
 }
 
@@ -65,10 +65,10 @@ test('a provider that answers 404 leaves every step failed; sync tries them agai
   const { attempts } = step(failed, 'registration');
   const callsBefore = calls();
 
-  const answer = await sync(application);
-  assert.equal(answer.status, 202);
-  assert.equal(answer.body.message, 'The synchronisation has started.');
-  const queued = (answer.body.application as Shown).steps.slice(0, 7);
+  const response = await sync(application);
+  assert.equal(response.status, 202);
+  assert.equal(response.body.message, 'The synchronisation has started.');
+  const queued = (response.body.application as Shown).steps.slice(0, 7);
   assert.deepEqual(new Set(queued.map(({ status }) => status)), new Set(['queued']));
   const again = await settled(app, application);
   assert.deepEqual(steps(again), steps(failed));
@@ -187,8 +187,8 @@ test('syncs at once queue each step once, and one with nothing to do changes not
   await settled(app, application);
   mend();
   const submitted = t.mock.method(onboarding, 'submitAddress').mock;
-  const answers = await Promise.all(Array.from({ length: 10 }, () => sync(application)));
-  assert.ok(answers.every(({ status }) => status === 202));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => sync(application)));
+  assert.ok(responses.every(({ status }) => status === 202));
   const done = await settled(app, application);
   assert.deepEqual(steps(done).slice(0, 3), [
     'registration done',
@@ -215,7 +215,7 @@ test('sync finds a step whose job is gone', async () => {
 
 // The code.
 
-function confirm(application: Shown, codigo: string): Promise<TestAnswer> {
+function confirm(application: Shown, codigo: string): Promise<TestResponse> {
   return give(app, application.id, { step: 'electronic-validation/confirm', body: { codigo } });
 }
 

@@ -1,7 +1,7 @@
 /** Onboarding at the provider: each step is a job, and the simulated bank opens the account. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { done, faulty, type BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
+import { done, faulty, type BankResponse } from '../../../src/provider/sandbox/bank/response.ts';
 import type { KycDecision } from '../../../src/provider/provider.ts';
 import { startTestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';
@@ -76,7 +76,7 @@ test('register, give every step, be approved, log in: the account is the provide
   assert.equal(paid.status, 200);
 });
 
-/** Makes the bank's answers to a call wait until the test lets them come. */
+/** Makes the bank's responses to a call wait until the test lets them come. */
 function hold(t: TestContext, method: 'register' | 'requestValidation' | 'startLivenessCheck') {
   const gate = Promise.withResolvers<void>();
   t.after(() => gate.resolve());
@@ -146,8 +146,8 @@ test('a code that does not come, or is refused, is sent again on another request
   const application = await register(app);
   const ask = async () => {
     const path = 'electronic-validation';
-    const answers = [1, 2, 3].map(() => give(app, application.id, { step: path }));
-    for (const { status } of await Promise.all(answers)) assert.equal(status, 202);
+    const responses = [1, 2, 3].map(() => give(app, application.id, { step: path }));
+    for (const { status } of await Promise.all(responses)) assert.equal(status, 202);
     const requested = await settled(app, application);
     assert.equal(step(requested, 'electronic_validation').status, 'done');
     return mock.callCount();
@@ -175,12 +175,12 @@ test('a code that does not come, or is refused, is sent again on another request
 test('ten identical posts at once queue one job and make one call', async (t) => {
   const submitted = t.mock.method(onboarding, 'submitAddress');
   const application = await register(app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () =>
       give(app, application.id, { step: 'address', body: addressBody }),
     ),
   );
-  assert.ok(answers.every(({ status }) => status === 201));
+  assert.ok(responses.every(({ status }) => status === 201));
   const after = await settled(app, application);
   assert.equal(step(after, 'address').attempts, 1);
   assert.equal(submitted.mock.callCount(), 1);
@@ -235,11 +235,11 @@ test('the proof of life answers the bank’s page, and the same one again', asyn
 
 test('requests for a page at once all get the same one', async () => {
   const application = await settled(app, await register(app));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => give(app, application.id, { step: 'prova-vida' })),
   );
-  assert.ok(answers.every(({ status }) => status === 202));
-  assert.equal(new Set(answers.map(({ body }) => body.url_iframe)).size, 1);
+  assert.ok(responses.every(({ status }) => status === 202));
+  assert.equal(new Set(responses.map(({ body }) => body.url_iframe)).size, 1);
 });
 
 test('before the bank knows the person there is a placeholder, and the session is opened then', async (t) => {
@@ -283,7 +283,7 @@ test('502 when the bank opens no page; the step says why, and may be tried again
 test('a page that was being requested when the process died is requested by the job', async () => {
   const application = await settled(app, await register(app));
   const now = app.clock.now();
-  // What the request leaves behind between its first commit and the bank's answer.
+  // What the request leaves behind between its first commit and the bank's response.
   await app.rows(
     `update onboarding_applications
         set steps = jsonb_set(steps, '{6,status}', '"queued"') where id = $1`,
@@ -345,8 +345,8 @@ test('a bank that fails leaves the application as it is: 200, and the step says 
 
 test('ten questions at once open one account', async () => {
   const application = await underAnalysis();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, application.id)));
-  assert.ok(answers.every(({ status }) => status === 'APPROVED'));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, application.id)));
+  assert.ok(responses.every(({ status }) => status === 'APPROVED'));
   const accounts = await app.rows('select id from accounts where user_id = $1', [
     application.user_id,
   ]);
@@ -361,7 +361,7 @@ test('sync asks for the decision', async () => {
 
 /** Has the bank approve people without telling their account. */
 function approvesWithoutAccount(t: TestContext) {
-  const decision: BankAnswer<KycDecision> = done({
+  const decision: BankResponse<KycDecision> = done({
     status: 'APPROVED',
     agency: null,
     accountNumber: null,

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   startTestApp,
-  type TestAnswer,
+  type TestResponse,
   type TestApp,
   type TestRequest,
 } from '../../support/app.ts';
 import { rawConnection } from '../http/wire.ts';
 import { pdfOf } from '../../support/documents.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
 import { addressBody, newPerson, register } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -23,7 +23,7 @@ const post = { method: 'POST' };
 const routes: readonly (readonly [path: string, request: TestRequest])[] = [
   ['', {}],
   ['/address', { body: addressBody }],
-  ['/documents', { body: document, headers: { 'content-type': FORM_TYPE } }],
+  ['/documents', { body: document, headers: { 'content-type': formType } }],
   ['/proposal', post],
   ['/electronic-validation', post],
   ['/electronic-validation/confirm', post],
@@ -32,7 +32,7 @@ const routes: readonly (readonly [path: string, request: TestRequest])[] = [
   ['/sync', post],
 ];
 
-function at(server: TestApp, id: string): Promise<TestAnswer[]> {
+function at(server: TestApp, id: string): Promise<TestResponse[]> {
   return Promise.all(
     routes.map(([path, request]) => server.call(`/onboarding/${id}${path}`, request)),
   );
@@ -42,9 +42,9 @@ test('404 alike on every route for an id that names nothing, in either form', as
   await register(app);
   const ids = [randomUUID(), 'not-a-uuid', '17', `${randomUUID()}0`, '%00'];
   for (const id of ids) {
-    for (const answer of await at(app, id)) {
-      assert.equal(answer.status, 404);
-      assert.deepEqual(answer.body, { message: 'Not found.' });
+    for (const response of await at(app, id)) {
+      assert.equal(response.status, 404);
+      assert.deepEqual(response.body, { message: 'Not found.' });
     }
   }
 });
@@ -68,8 +68,10 @@ test('405 for a method that a route has not', async () => {
   const { id } = await register(app);
   for (const [path, { method = 'GET', body }] of routes) {
     const isPost = method === 'POST' || body !== undefined;
-    const answer = await app.call(`/onboarding/${id}${path}`, { method: isPost ? 'GET' : 'POST' });
-    assert.equal(answer.status, 405, path);
+    const response = await app.call(`/onboarding/${id}${path}`, {
+      method: isPost ? 'GET' : 'POST',
+    });
+    assert.equal(response.status, 405, path);
   }
 });
 
@@ -98,9 +100,9 @@ const faulty: readonly (readonly [path: string, body: unknown, fields: string[]]
 for (const [path, body, fields] of faulty) {
   test(`422 on ${path} names ${fields.join(', ')}`, async () => {
     const { id } = await register(app);
-    const answer = await app.call(`/onboarding/${id}/${path}`, { body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(Object.keys(answer.body.errors).sort(), fields);
+    const response = await app.call(`/onboarding/${id}/${path}`, { body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(Object.keys(response.body.errors).sort(), fields);
     const after = await app.call(`/onboarding/${id}`);
     assert.deepEqual(
       new Set(after.body.steps.slice(1).map((one: { status: string }) => one.status)),
@@ -120,8 +122,8 @@ test('an unknown application is answered 404 without a byte of the body', async 
         `POST /api/v1/onboarding/${id}/${path} HTTP/1.1\r\nHost: x\r\n` +
           'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n',
       );
-      const answer = await client.receive('Not found.');
-      assert.match(answer, /^HTTP\/1\.1 404 /);
+      const response = await client.receive('Not found.');
+      assert.match(response, /^HTTP\/1\.1 404 /);
       client.socket.destroy();
     }
   }
@@ -147,8 +149,8 @@ test('after sixty misses within a minute an address is answered 429 for further 
   const known = `/onboarding/${body.id}`;
   const headers = from('198.51.100.7');
   for (let miss = 0; miss < 60; miss += 1) {
-    const answer = await throttled.call(`/onboarding/${randomUUID()}`, { headers });
-    assert.equal(answer.status, 404);
+    const response = await throttled.call(`/onboarding/${randomUUID()}`, { headers });
+    assert.equal(response.status, 404);
   }
   const unknown = `/onboarding/${randomUUID()}`;
   const misses: [path: string, request: TestRequest][] = [
@@ -157,10 +159,10 @@ test('after sixty misses within a minute an address is answered 429 for further 
     [`${unknown}/address`, { headers, body: addressBody }],
   ];
   for (const [path, request] of misses) {
-    const answer = await throttled.call(path, request);
-    assert.equal(answer.status, 429);
-    assert.equal(answer.headers.get('retry-after'), '60');
-    assert.deepEqual(Object.keys(answer.body), ['message']);
+    const response = await throttled.call(path, request);
+    assert.equal(response.status, 429);
+    assert.equal(response.headers.get('retry-after'), '60');
+    assert.deepEqual(Object.keys(response.body), ['message']);
   }
   for (const path of [known, `${known}/kyc`]) {
     assert.equal((await throttled.call(path, { headers })).status, 200);
@@ -174,14 +176,14 @@ test('after sixty misses within a minute an address is answered 429 for further 
 
 test('of misses at once, at most sixty are answered as misses', async () => {
   const headers = from('198.51.100.9');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 70 }, () =>
       throttled.call(`/onboarding/${randomUUID()}/kyc`, { headers }),
     ),
   );
-  const misses = answers.filter(({ status }) => status === 404);
+  const misses = responses.filter(({ status }) => status === 404);
   assert.equal(misses.length, 60);
-  assert.ok(answers.every(({ status }) => status === 404 || status === 429));
+  assert.ok(responses.every(({ status }) => status === 404 || status === 429));
 });
 
 for (const path of ['/onboarding/pf', '/accounts/pf']) {
@@ -213,8 +215,8 @@ test('the thirty are shared by whatever registers', async () => {
 test('CEPs are counted apart: thirty a minute from one address', async () => {
   const headers = from('203.0.113.98');
   for (let request = 0; request < 30; request += 1) {
-    const answer = await throttled.call('/onboarding/cep/01310100', { headers });
-    assert.equal(answer.status, 200);
+    const response = await throttled.call('/onboarding/cep/01310100', { headers });
+    assert.equal(response.status, 200);
   }
   const refused = await throttled.call('/onboarding/cep/01310100', { headers });
   assert.equal(refused.status, 429);

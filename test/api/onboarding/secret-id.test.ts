@@ -25,8 +25,8 @@ for (const path of [...paths, `/onboarding/${id}/kyc`, `/onboarding/${id}/nowher
       `${bare.slice(0, 9)}:${bare.slice(9)}`,
     ]) {
       const from = app.logLines.length;
-      const answer = await app.call(path, { headers: { 'x-request-id': requestId } });
-      assert.equal(answer.headers.get('x-request-id'), requestId);
+      const response = await app.call(path, { headers: { 'x-request-id': requestId } });
+      assert.equal(response.headers.get('x-request-id'), requestId);
       const log = app.logLines.slice(from).join('\n');
       assert.ok(log.includes('"requestId"'));
       assert.ok(!log.includes(requestId) && !log.includes(id) && !log.includes(bare), requestId);

@@ -22,9 +22,9 @@ async function counts() {
 describe('POST /onboarding/pf', () => {
   test('answers the whole application, and reads as the same', async () => {
     const person = newPerson({ phone: '(11) 98765-4321' });
-    const answer = await app.call('/onboarding/pf', { body: person });
-    assert.equal(answer.status, 201);
-    const { id, user_id: userId, steps: _, ...rest } = answer.body;
+    const response = await app.call('/onboarding/pf', { body: person });
+    assert.equal(response.status, 201);
+    const { id, user_id: userId, steps: _, ...rest } = response.body;
     assert.match(id, uuid);
     assert.ok(Number.isSafeInteger(userId));
     assert.deepEqual(rest, {
@@ -44,7 +44,7 @@ describe('POST /onboarding/pf', () => {
       kyc_status: null,
       conta_bancaria_criada: false,
     });
-    assert.deepEqual(steps(answer.body), [
+    assert.deepEqual(steps(response.body), [
       'registration done',
       'address pending',
       'documents pending',
@@ -55,21 +55,21 @@ describe('POST /onboarding/pf', () => {
       'kyc pending',
       'account pending',
     ]);
-    assert.deepEqual(step(answer.body, 'registration'), {
+    assert.deepEqual(step(response.body, 'registration'), {
       name: 'registration',
       status: 'done',
       attempts: 1,
       updated_at: app.clock.now().toISOString(),
       error: null,
     });
-    assert.deepEqual(step(answer.body, 'address'), {
+    assert.deepEqual(step(response.body, 'address'), {
       name: 'address',
       status: 'pending',
       attempts: 0,
       updated_at: null,
       error: null,
     });
-    assert.deepEqual(await shown(app, id), answer.body);
+    assert.deepEqual(await shown(app, id), response.body);
   });
 
   test('the person may log in, has no account yet, and the password is not in the database', async () => {
@@ -132,9 +132,9 @@ describe('POST /onboarding/pf', () => {
       role: 'admin',
       address: addressBody,
     };
-    const answer = await app.call('/onboarding/pf', { body: { ...newPerson(), ...changes } });
-    assert.equal(answer.status, 201);
-    const { body } = answer;
+    const response = await app.call('/onboarding/pf', { body: { ...newPerson(), ...changes } });
+    assert.equal(response.status, 201);
+    const { body } = response;
     assert.notEqual(body.id, changes.id);
     assert.equal(body.status, 'IN_PROGRESS');
     assert.equal(body.kyc_status, null);
@@ -179,9 +179,9 @@ describe('POST /onboarding/pf', () => {
     test(`422 for ${what}, and nothing is stored`, async () => {
       const before = await counts();
       for (const path of ['/onboarding/pf', '/accounts/pf']) {
-        const answer = await app.call(path, { body: { ...newPerson(), ...changes } });
-        assert.equal(answer.status, 422, JSON.stringify(answer.body));
-        assert.deepEqual(Object.keys(answer.body.errors).sort(), fields);
+        const response = await app.call(path, { body: { ...newPerson(), ...changes } });
+        assert.equal(response.status, 422, JSON.stringify(response.body));
+        assert.deepEqual(Object.keys(response.body.errors).sort(), fields);
       }
       assert.deepEqual(await counts(), before);
     });
@@ -189,9 +189,9 @@ describe('POST /onboarding/pf', () => {
 
   test('422 names every field that is missing', async () => {
     for (const body of [{}, undefined]) {
-      const answer = await app.call('/onboarding/pf', { method: 'POST', body });
-      assert.equal(answer.status, 422);
-      assert.deepEqual(Object.keys(answer.body.errors).sort(), [
+      const response = await app.call('/onboarding/pf', { method: 'POST', body });
+      assert.equal(response.status, 422);
+      assert.deepEqual(Object.keys(response.body.errors).sort(), [
         'document',
         'email',
         'name',
@@ -207,14 +207,14 @@ describe('POST /onboarding/pf', () => {
     await register(app, known);
     const { email: plain } = await givenUser(app);
     const before = await counts();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [{ email: known.email }, { email: known.email.toUpperCase() }, { email: plain }].map(
         (changes) => app.call('/onboarding/pf', { body: newPerson(changes) }),
       ),
     );
-    for (const answer of answers) {
-      assert.equal(answer.status, 422);
-      assert.deepEqual(answer.body.errors, { email: [taken] });
+    for (const response of responses) {
+      assert.equal(response.status, 422);
+      assert.deepEqual(response.body.errors, { email: [taken] });
     }
     const portuguese = await app.call('/accounts/pf', {
       body: newPerson({ email: known.email }),
@@ -268,12 +268,12 @@ describe('POST /onboarding/pf', () => {
   test('of ten registrations at once, one makes the user and nine are refused', async () => {
     const before = await counts();
     const person = newPerson();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, turn) =>
         app.call(turn % 2 ? '/accounts/pf' : '/onboarding/pf', { body: person }),
       ),
     );
-    const statuses = answers.map(({ status }) => status).sort((one, other) => one - other);
+    const statuses = responses.map(({ status }) => status).sort((one, other) => one - other);
     assert.deepEqual(statuses, [201, ...Array<number>(9).fill(422)]);
     const after = await counts();
     assert.deepEqual(after, { users: before.users + 1, applications: before.applications + 1 });
@@ -337,9 +337,9 @@ describe('POST /accounts/pf', () => {
       ...newPerson({ document: '11144477734' }),
       address: { ...addressBody, cep: '1', estado: 'XX', numero: ' ' },
     };
-    const answer = await app.call('/accounts/pf', { body });
-    assert.equal(answer.status, 422);
-    assert.deepEqual(Object.keys(answer.body.errors).sort(), [
+    const response = await app.call('/accounts/pf', { body });
+    assert.equal(response.status, 422);
+    assert.deepEqual(Object.keys(response.body.errors).sort(), [
       'address.cep',
       'address.estado',
       'address.numero',

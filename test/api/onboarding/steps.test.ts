@@ -82,10 +82,10 @@ test('the bodies of proposal, validation and confirmation may be left out', asyn
         'The confirmation was received.',
       ],
     ] as const) {
-      const answer = await give(app, id, { step: path, ...request });
-      assert.equal(answer.status, 202);
-      assert.equal(answer.body.message, message);
-      assert.equal(step(answer.body.application, name).status, 'done');
+      const response = await give(app, id, { step: path, ...request });
+      assert.equal(response.status, 202);
+      assert.equal(response.body.message, message);
+      assert.equal(step(response.body.application, name).status, 'done');
     }
     const { proposal, validation } = await stored(id);
     assert.deepEqual(proposal, {
@@ -100,8 +100,8 @@ test('the bodies of proposal, validation and confirmation may be left out', asyn
 test('a zero with a sign is the same zero when it is repeated', async () => {
   const { id } = await register(app);
   for (const body of ['{"valor_solicitado":-0}', '{"valor_solicitado":-0.0}']) {
-    const { body: answer } = await give(app, id, { step: 'proposal', body });
-    assert.equal(step(answer.application, 'proposal').attempts, 1);
+    const { body: response } = await give(app, id, { step: 'proposal', body });
+    assert.equal(step(response.application, 'proposal').attempts, 1);
   }
 });
 
@@ -120,7 +120,7 @@ test('a proposal is stored as submitted, and its default counts as submitted', a
   });
 });
 
-test('the answers of the steps are worded in Portuguese for those who prefer it', async () => {
+test('the responses of the steps are worded in Portuguese for those who prefer it', async () => {
   const { id } = await register(app);
   const headers = { 'accept-language': 'pt-BR' };
   for (const [path, message] of [
@@ -136,12 +136,12 @@ test('the answers of the steps are worded in Portuguese for those who prefer it'
 
 test('ten identical posts at once give a step once, and queue nothing', async () => {
   const application = await register(app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () =>
       give(app, application.id, { step: 'address', body: addressBody }),
     ),
   );
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201]));
   assert.equal(step(await shown(app, application.id), 'address').attempts, 1);
   assert.deepEqual(await jobsOf(app, application), []);
 });
@@ -236,14 +236,14 @@ for (const [decision, phone] of [
           give(app, id, { step: path, headers }),
         ),
       ];
-      for (const answer of await Promise.all(refusals)) {
-        assert.equal(answer.status, 422);
-        assert.deepEqual(answer.body.errors, { application: [message] });
+      for (const response of await Promise.all(refusals)) {
+        assert.equal(response.status, 422);
+        assert.deepEqual(response.body.errors, { application: [message] });
       }
     }
     for (const type of [2, 1]) {
-      const answer = await upload(app, id, type);
-      assert.deepEqual(answer.body.errors, { application: [closed.en] });
+      const response = await upload(app, id, type);
+      assert.deepEqual(response.body.errors, { application: [closed.en] });
     }
     assert.deepEqual(await kycOf(app, id), decided);
     assert.deepEqual(await shown(app, id), decided);
@@ -254,9 +254,9 @@ test('sync has nothing to do where onboarding is local', async () => {
   const application = await register(app);
   await giveAllButCode(app, application.id);
   const before = await shown(app, application.id);
-  const answer = await give(app, application.id, { step: 'sync' });
-  assert.equal(answer.status, 202);
-  assert.deepEqual(answer.body, {
+  const response = await give(app, application.id, { step: 'sync' });
+  assert.equal(response.status, 202);
+  assert.deepEqual(response.body, {
     message: 'The synchronisation has started.',
     application: before,
   });

@@ -4,35 +4,28 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { jpeg, pdfOf, pdfOfSize, png } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  fieldPart,
-  filePart,
-  FORM_TYPE,
-  formOf,
-  partHead,
-  type Part,
-} from '../../support/forms.ts';
+import { fieldPart, filePart, formType, formOf, partHead, type Part } from '../../support/forms.ts';
 import { rawConnection } from '../http/wire.ts';
 import { givenUser } from '../../support/factories.ts';
 import { register } from './applicants.ts';
 
-const MAX_FILE_BYTES = 400_000;
+const maxFileBytes = 400_000;
 
-const app = await startTestApp({ environment: { UPLOAD_MAX_BYTES: String(MAX_FILE_BYTES) } });
+const app = await startTestApp({ environment: { UPLOAD_MAX_BYTES: String(maxFileBytes) } });
 const port = Number(new URL(app.url).port);
 
-const NOT_A_DOCUMENT = 'The file must be a PDF, JPEG or PNG.';
-const MISSING_ID = '8f0cb1c5-8c5e-4f5e-9f0b-0d6f1f0a2b11';
+const notADocument = 'The file must be a PDF, JPEG or PNG.';
+const missingId = '8f0cb1c5-8c5e-4f5e-9f0b-0d6f1f0a2b11';
 
-function send(id: string, ...parts: readonly Part[]): Promise<TestAnswer> {
-  const headers = { 'content-type': FORM_TYPE };
+function send(id: string, ...parts: readonly Part[]): Promise<TestResponse> {
+  const headers = { 'content-type': formType };
   return app.call(`/onboarding/${id}/documents`, { body: formOf(...parts), headers });
 }
 
-function upload(id: string, type: number, content: Buffer | string): Promise<TestAnswer> {
+function upload(id: string, type: number, content: Buffer | string): Promise<TestResponse> {
   return send(id, fieldPart(String(type)), filePart(content));
 }
 
@@ -56,9 +49,9 @@ async function moveTo(id: string, ...statuses: readonly string[]): Promise<void>
 test('a document is stored with the properties of its content', async () => {
   const { id } = await register(app);
   const content = pdfOfSize(300_000);
-  const answer = await upload(id, 1, content);
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  assert.equal(answer.body.id, id);
+  const response = await upload(id, 1, content);
+  assert.equal(response.status, 201, JSON.stringify(response.body));
+  assert.equal(response.body.id, id);
   assert.deepEqual(await documentsOf(id), [
     {
       status: 'stored',
@@ -145,9 +138,9 @@ test('a repeat changes nothing, the same file as another type is another documen
 test('two that are sent at once and are the same become one', async () => {
   const { id } = await register(app);
   const content = pdfOfSize(150_000);
-  const answers = await Promise.all([1, 2, 3].map(() => upload(id, 6, content)));
+  const responses = await Promise.all([1, 2, 3].map(() => upload(id, 6, content)));
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [201, 201, 201],
   );
   assert.equal((await documentsOf(id)).length, 1);
@@ -175,9 +168,9 @@ test('five documents may come at once, without what a dead process has left', as
   for (const minutesAgo of [0, 1, 4, 5, 6, 11]) await receiving(minutesAgo);
   assert.equal((await upload(id, 1, pdfOfSize(150))).status, 201);
   await receiving(0);
-  const answer = await upload(id, 2, pdfOfSize(150));
-  assert.equal(answer.status, 429);
-  assert.equal(answer.headers.get('retry-after'), '10', 'the oldest has no more time than that');
+  const response = await upload(id, 2, pdfOfSize(150));
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get('retry-after'), '10', 'the oldest has no more time than that');
   assert.equal((await documentsOf(id)).length, 8);
 });
 
@@ -197,21 +190,21 @@ test('the longer the uploads have run, the longer is Retry-After of the next one
     [65_000, '5'],
   ] as const) {
     await app.clock.advance(afterMs);
-    const answer = await upload(id, 2, pdfOfSize(150));
-    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, expected]);
+    const response = await upload(id, 2, pdfOfSize(150));
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [429, expected]);
   }
   await app.clock.advance(5_000);
   assert.equal((await upload(id, 2, pdfOfSize(150))).status, 201);
 });
 
 const refused: [what: string, parts: readonly Part[], errors: Record<string, string[]>][] = [
-  ['a text', [fieldPart('1'), filePart('hello')], { arquivo: [NOT_A_DOCUMENT] }],
-  ['an archive', [fieldPart('1'), filePart('PK\u0003\u0004')], { arquivo: [NOT_A_DOCUMENT] }],
+  ['a text', [fieldPart('1'), filePart('hello')], { arquivo: [notADocument] }],
+  ['an archive', [fieldPart('1'), filePart('PK\u0003\u0004')], { arquivo: [notADocument] }],
   ['an empty file', [fieldPart('1'), filePart('')], { arquivo: ['The file must not be empty.'] }],
   [
     'type 0 and no document',
     [filePart('<svg/>'), fieldPart('0')],
-    { arquivo: [NOT_A_DOCUMENT], tipo_documento: ['The value must be at least 1.'] },
+    { arquivo: [notADocument], tipo_documento: ['The value must be at least 1.'] },
   ],
   [
     'type 22',
@@ -229,26 +222,26 @@ const refused: [what: string, parts: readonly Part[], errors: Record<string, str
 test('errors are reported by field, and nothing is stored', async () => {
   const { id } = await register(app);
   for (const [what, parts, errors] of refused) {
-    const answer = await send(id, ...parts);
-    assert.equal(answer.status, 422, what);
-    assert.deepEqual(answer.body.errors, errors, what);
+    const response = await send(id, ...parts);
+    assert.equal(response.status, 422, what);
+    assert.deepEqual(response.body.errors, errors, what);
     assert.deepEqual(await documentsOf(id), [], what);
   }
 });
 
 test('a refusal is worded in Portuguese for those who prefer it', async () => {
   const { id } = await register(app);
-  const headers = { 'content-type': FORM_TYPE, 'accept-language': 'pt-BR' };
+  const headers = { 'content-type': formType, 'accept-language': 'pt-BR' };
   const body = formOf(fieldPart('1'), filePart('hello'));
-  const answer = await app.call(`/onboarding/${id}/documents`, { body, headers });
-  assert.deepEqual(answer.body.errors, { arquivo: ['O arquivo deve ser PDF, JPEG ou PNG.'] });
+  const response = await app.call(`/onboarding/${id}/documents`, { body, headers });
+  assert.deepEqual(response.body.errors, { arquivo: ['O arquivo deve ser PDF, JPEG ou PNG.'] });
 });
 
 test('a file that turns out too large is 413, and what was stored of it is gone', async () => {
   const { id } = await register(app);
-  assert.equal((await upload(id, 1, pdfOfSize(MAX_FILE_BYTES))).status, 201);
-  const answer = await upload(id, 2, pdfOfSize(MAX_FILE_BYTES + 1));
-  assert.equal(answer.status, 413);
+  assert.equal((await upload(id, 1, pdfOfSize(maxFileBytes))).status, 201);
+  const response = await upload(id, 2, pdfOfSize(maxFileBytes + 1));
+  assert.equal(response.status, 413);
   assert.equal((await documentsOf(id)).length, 1);
 });
 
@@ -256,18 +249,18 @@ test('an unknown application is 404 and a decided one 422, before the document c
   const { id } = await register(app);
   await moveTo(id, 'UNDER_ANALYSIS', 'APPROVED');
   for (const [path, status] of [
-    [MISSING_ID, 404],
+    [missingId, 404],
     ['no-uuid', 404],
     [id, 422],
   ] as const) {
     const client = await rawConnection({ port });
     client.send(
       `POST /api/v1/onboarding/${path}/documents HTTP/1.1\r\nHost: x\r\n` +
-        `Content-Type: ${FORM_TYPE}\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n`,
+        `Content-Type: ${formType}\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n`,
     );
-    const answer = await client.closed();
-    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
-    assert.doesNotMatch(answer, /100 Continue/);
+    const response = await client.closed();
+    assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.doesNotMatch(response, /100 Continue/);
   }
 });
 
@@ -279,8 +272,8 @@ test('an application that is decided while a document comes does not take it', a
   await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
   await moveTo(id, 'UNDER_ANALYSIS', 'REJECTED');
   client.send(form.slice(200_000));
-  const answer = await client.receive('"application"');
-  assert.match(answer, /^HTTP\/1\.1 422 /);
+  const response = await client.receive('"application"');
+  assert.match(response, /^HTTP\/1\.1 422 /);
   assert.deepEqual(await documentsOf(id), []);
 });
 
@@ -310,7 +303,7 @@ test('neither the document nor its application is logged', async () => {
 function uploadHead(id: string, contentLength: number): string {
   return (
     `POST /api/v1/onboarding/${id}/documents HTTP/1.1\r\nHost: x\r\n` +
-    `Content-Type: ${FORM_TYPE}\r\nContent-Length: ${contentLength}\r\n\r\n`
+    `Content-Type: ${formType}\r\nContent-Length: ${contentLength}\r\n\r\n`
   );
 }
 
@@ -332,7 +325,7 @@ test('a limit of documents for the whole service, which raises an alarm at half'
   const sendAnew = async () => {
     const { id } = await register(small);
     const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
-    const headers = { 'content-type': FORM_TYPE };
+    const headers = { 'content-type': formType };
     return small.call(`/onboarding/${id}/documents`, { body: form, headers });
   };
   for (let nth = 0; nth < 3; nth += 1) assert.equal((await sendAnew()).status, 201);
@@ -350,7 +343,7 @@ test('an address may have a gibibyte stored in a day', async () => {
     environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },
   });
   const { id } = await register(limited);
-  const formHeaders = { 'content-type': FORM_TYPE };
+  const formHeaders = { 'content-type': formType };
   const sendNew = () => {
     const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
     return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });

@@ -1,8 +1,8 @@
 /** Codes that were typed for the provider, and are still here when onboarding becomes local. */
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
-import { faulty } from '../../../src/provider/sandbox/bank/answer.ts';
-import { startTestApp, type TestAnswer, type TestApp } from '../../support/app.ts';
+import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
+import { startTestApp, type TestResponse, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { addressBody, give, register, settled, shown, step, type Shown } from './applicants.ts';
 
@@ -22,7 +22,7 @@ async function restart(mode: 'local' | 'provider'): Promise<TestApp> {
   return running;
 }
 
-function confirm(app: TestApp, id: string, codigo: string): Promise<TestAnswer> {
+function confirm(app: TestApp, id: string, codigo: string): Promise<TestResponse> {
   return give(app, id, { step: 'electronic-validation/confirm', body: { codigo } });
 }
 
@@ -78,8 +78,8 @@ async function damageCode(app: TestApp, id: string): Promise<void> {
 test('the right code passes, though an old one would have been the fifth wrong one', async (t) => {
   const { id } = await waitingCode(t, 4);
   const app = await restart('local');
-  const answer = await confirm(app, id, 'ABC123');
-  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  const response = await confirm(app, id, 'ABC123');
+  assert.equal(response.status, 202, JSON.stringify(response.body));
   assert.deepEqual(await codeOf(app, id), {
     status: 'done',
     error: null,

@@ -1,7 +1,7 @@
 /** Applications that were begun with the provider and go on without it, and the other way round. */
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
-import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
+import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import {
@@ -38,8 +38,8 @@ async function restart(mode: 'local' | 'provider', jobs = 'inline'): Promise<Tes
 /** An application with every step submitted, at a provider that offers no onboarding. */
 async function notOffered(t: TestContext): Promise<Shown> {
   const app = await restart('provider');
-  const answer = refused({ kind: 'missing', reason: 'NotFound' });
-  t.mock.method(app.bank.onboarding, 'register', () => answer as never);
+  const response = refused({ kind: 'missing', reason: 'NotFound' });
+  t.mock.method(app.bank.onboarding, 'register', () => response as never);
   const application = await register(app);
   await giveAll(app, application.id);
   const failed = await settled(app, application);
@@ -50,9 +50,9 @@ async function notOffered(t: TestContext): Promise<Shown> {
 test('what a provider without onboarding has failed is carried out by sync', async (t) => {
   const { id } = await notOffered(t);
   const app = await restart('local');
-  const answer = await give(app, id, { step: 'sync' });
-  assert.equal(answer.status, 202);
-  const synced: Shown = answer.body.application;
+  const response = await give(app, id, { step: 'sync' });
+  assert.equal(response.status, 202);
+  const synced: Shown = response.body.application;
   assert.equal(synced.status, 'UNDER_ANALYSIS', steps(synced).join(', '));
   for (const { name, status, error } of synced.steps.slice(0, 7)) {
     assert.deepEqual([status, error], ['done', null], name);
@@ -166,12 +166,12 @@ test('an analysis of which the provider knows nothing says so, and goes on by sy
   const { app, application } = await unknownUnderAnalysis();
   const { id } = application;
   const calls = callsTo(t, app);
-  const reply = await kycOf(app, id);
+  const response = await kycOf(app, id);
   assert.deepEqual(
-    [step(reply, 'kyc').status, step(reply, 'kyc').error],
+    [step(response, 'kyc').status, step(response, 'kyc').error],
     ['failed', 'EARLIER_STEP_FAILED'],
   );
-  assert.deepEqual(await kycOf(app, id), reply);
+  assert.deepEqual(await kycOf(app, id), response);
   await give(app, id, { step: 'sync' });
   const synced = await settled(app, application);
   assert.deepEqual(calls(), allButCode);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { describe, it } from 'node:test';
 import { blockAccount, unblockAccount } from '../../../src/operator/accounts.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, givenUser, logIn, type TestUser } from '../../support/factories.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
 import { runPonte, type Ended, type Typed } from './command-line.ts';
@@ -18,7 +18,7 @@ const type = (argv: readonly string[], typed?: Typed): Promise<Ended> =>
 
 let sends = 0;
 
-function send({ token }: TestUser): Promise<TestAnswer> {
+function send({ token }: TestUser): Promise<TestResponse> {
   const key = `send-${(sends += 1)}`;
   return app.call('/pix/send', { token, key, body: { pix_key: 'ana@example.com', amount: 1 } });
 }
@@ -155,11 +155,11 @@ describe('ponte account block and unblock', () => {
     const unasked = await type(['block', user.email, ...reason]);
     assert.equal(unasked.code, 2);
     assert.equal(unasked.stderr, 'ponte: this command changes data: confirm it with --yes\n');
-    const declined = await type(['block', user.email, ...reason], { answer: '\r' });
+    const declined = await type(['block', user.email, ...reason], { input: '\r' });
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /Block the account of user \d+ .*Nothing was changed\.\n$/s);
     assert.equal(await statusOf(user), 'ACTIVE');
-    const accepted = await type(['block', user.email, ...reason], { answer: 'y\r' });
+    const accepted = await type(['block', user.email, ...reason], { input: 'y\r' });
     assert.equal(accepted.code, 0);
     assert.equal(await statusOf(user), 'BLOCKED');
   });

@@ -6,7 +6,7 @@ export type { Ended };
 
 export interface Typed extends Pick<TypedAnywhere, 'stdin' | 'typing'> {
   /** The input of a person at a terminal, typed at the prompt. */
-  readonly answer?: string;
+  readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -14,12 +14,12 @@ export interface Typed extends Pick<TypedAnywhere, 'stdin' | 'typing'> {
 export function runPonte(
   app: TestApp,
   argv: readonly string[],
-  { answer, environment = {}, ...typed }: Typed = {},
+  { input, environment = {}, ...typed }: Typed = {},
 ): Promise<Ended> {
   const { databaseUrl, dataDir } = app.database;
   return typePonte(argv, {
     ...typed,
-    ...(answer !== undefined && { typing: [[/\?/, answer]] }),
+    ...(input !== undefined && { typing: [[/\?/, input]] }),
     clock: app.clock,
     environment: {
       APP_ENV: 'test',

@@ -19,7 +19,7 @@ async function found(name: string, count: (metrics: Metrics) => void): Promise<F
   return finding;
 }
 
-const answer = (
+const respond = (
   { requests }: Metrics,
   seconds: number,
   labels: { readonly status?: string; readonly operation?: string } = {},
@@ -36,8 +36,8 @@ describe('the running service', () => {
   for (const [name, healthy, unhealthy, says] of [
     [
       'internal errors',
-      (m) => answer(m, 1, { status: '503' }),
-      (m) => answer(m, 1, { status: '500' }),
+      (m) => respond(m, 1, { status: '503' }),
+      (m) => respond(m, 1, { status: '500' }),
       /^1 since its/,
     ],
     [
@@ -55,10 +55,10 @@ describe('the running service', () => {
     [
       'answer times',
       (m) => {
-        many(20, () => answer(m, 0.01));
-        many(20, () => answer(m, 29, { operation: 'getPixTransaction' }));
+        many(20, () => respond(m, 0.01));
+        many(20, () => respond(m, 29, { operation: 'getPixTransaction' }));
       },
-      (m) => many(20, () => answer(m, 4)),
+      (m) => many(20, () => respond(m, 4)),
       /^95 % within 5 s since/,
     ],
     [

@@ -50,7 +50,7 @@ describe('the sentence for a failed start', () => {
     }
 
     for (const [message, reason] of [
-      ['timeout exceeded when trying to connect', 'no answer'],
+      ['timeout exceeded when trying to connect', 'no response'],
       ['Connection terminated unexpectedly', 'the connection ended'],
     ] as const) {
       it(`says so of a driver's '${message}'`, () => {

@@ -90,7 +90,7 @@ async function everythingThatHappens(): Promise<void> {
   await sendTo('ana@example.com', { amount: 10_000.01 });
   const user = await givenCustomer(app, { email: 'expired@ponte.test' });
   await sendTo('ana@example.com', { user });
-  await answeredWith('COMPLETED');
+  await completeAtOnce('COMPLETED');
   for (const phase of ['RESERVED', 'RESOLVED', 'PAYING']) await leaveIn(phase);
   const decided = { reason: 'the bank says so' };
   const failed = { ...decided, as: 'failed' as const, confirm: riskOfFailing };
@@ -120,8 +120,8 @@ async function everythingThatHappens(): Promise<void> {
   await sweep();
 }
 
-/** A send whose final status is in the provider's answer. */
-async function answeredWith(status: 'COMPLETED'): Promise<void> {
+/** A send whose final status is in the provider's response. */
+async function completeAtOnce(status: 'COMPLETED'): Promise<void> {
   const { pay } = context.provider;
   const noted = mock.method(
     context.provider,

@@ -62,11 +62,11 @@ describe('ponte pix', () => {
     const unasked = await resolve('');
     assert.equal(unasked.code, 2);
     assert.match(unasked.stderr, /confirm it with --yes/);
-    const declined = await resolve('', { answer: '\n' });
+    const declined = await resolve('', { input: '\n' });
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /although money may have moved/);
     assert.equal((await app.stored(id)).status, 'PROCESSING');
-    const agreed = await resolve('', { answer: 'y\n' });
+    const agreed = await resolve('', { input: 'y\n' });
     assert.deepEqual([agreed.code, agreed.stdout], [0, `${id} is FAILED.\n`]);
     const lines = await app.timeline(id);
     assert.equal(lines.at(-1), `SETTLED operator ${userInfo().username}: ticket-7`);
@@ -172,7 +172,7 @@ describe('ponte webhook', () => {
     );
     assert.match(dry.stdout, /PROCESSING → COMPLETED\n.*Nothing was changed\.\n$/);
     assert.equal((await type(`webhook replay ${eventId}`)).code, 2);
-    const declined = await type(`webhook replay ${eventId}`, { answer: 'n\n' });
+    const declined = await type(`webhook replay ${eventId}`, { input: 'n\n' });
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /Settle 1 event again\?/);
     assert.equal((await app.stored(id)).status, 'PROCESSING');
@@ -315,7 +315,7 @@ describe('ponte jobs', () => {
     const id = await queueJob(app, 'retried', { status: 'dead', finished_at: app.clock.now() });
     await queueJob(app, 'retried', { status: 'dead', finished_at: app.clock.now() });
     assert.equal((await type(`jobs retry ${id}`)).code, 2);
-    assert.equal((await type(`jobs retry ${id}`, { answer: 'n\n' })).code, 1);
+    assert.equal((await type(`jobs retry ${id}`, { input: 'n\n' })).code, 1);
     const one = await type(`jobs retry ${id} --yes`);
     assert.deepEqual([one.code, one.stdout], [0, '1 job is queued again.\n']);
     const again = await type(`jobs retry ${id} --yes`);

@@ -1,4 +1,4 @@
-/** Answers that no listed code explains: who waits for them, and how they end without a loop. */
+/** Responses that no listed code explains: who waits for them, and how they end without a loop. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
-import { acceptance, startScriptedBank, type ScriptedAnswer } from '../pix/scripted-bank.ts';
+import { acceptance, startScriptedBank, type ScriptedResponse } from '../pix/scripted-bank.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
@@ -42,16 +42,16 @@ async function file(name: string, text: string): Promise<string> {
 }
 
 /** Sends whose payments are answered so, in turn. */
-async function send(user: TestUser, ...answers: readonly ScriptedAnswer[]) {
+async function send(user: TestUser, ...responses: readonly ScriptedResponse[]) {
   let attempts = 0;
-  bank.onPayment = (payment) => answers[attempts++] ?? acceptance(payment);
+  bank.onPayment = (payment) => responses[attempts++] ?? acceptance(payment);
   const body = { pix_key: 'ana@example.com', amount: 10 };
   const sent = await app.throughTime(app.send(user, body));
   assert.equal(sent.body.status, 'PROCESSING');
   return app.stored(sent.body.transaction_id);
 }
 
-const refused = (code: string, status = 422): ScriptedAnswer => ({ status, body: { code } });
+const refused = (code: string, status = 422): ScriptedResponse => ({ status, body: { code } });
 const gateway = { status: 403, type: 'text/html', body: '<html>blocked</html>' } as const;
 
 const post = (event: object) => app.call('/webhooks/provider', { method: 'POST', body: event });
@@ -183,7 +183,7 @@ describe('a failure of a payment that was repeated in doubt', () => {
     error: { code: 'AC03' },
   };
 
-  it('counts the codes of an active dialect, in answers and in events', async () => {
+  it('counts the codes of an active dialect, in responses and in events', async () => {
     const user = await givenCustomer(app);
     bank.onPayment = () => refused('E9');
     const body = { pix_key: 'ana@example.com', amount: 10 };
@@ -194,17 +194,17 @@ describe('a failure of a payment that was repeated in doubt', () => {
     assert.equal((await app.settled(id)).status, 'FAILED');
   });
 
-  const doubted: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
+  const doubted: Readonly<Record<string, readonly ScriptedResponse[]>> = {
     // Only a refusal proves something: the first attempt may have been executed.
     'an attempt has a listed code in a 503': [refused('AC03', 503), refused('AC03')],
     'an attempt has no code': [{ status: 500, body: {} }, refused('AC03')],
     'the last attempt has an unlisted code': [refused('AC03', 503), refused('E42')],
     'the last attempt was accepted': [refused('AC03', 503)],
   };
-  for (const [title, answers] of Object.entries(doubted)) {
+  for (const [title, responses] of Object.entries(doubted)) {
     it(`does not end it where ${title}`, async () => {
       const user = await givenCustomer(app);
-      const { id, end_to_end: endToEnd } = await send(user, ...answers);
+      const { id, end_to_end: endToEnd } = await send(user, ...responses);
       await post({ ...failure, endToEnd });
       assert.deepEqual(await app.resultsFor(id, 1), ['anomaly']);
       assert.ok((await app.timeline(id)).includes('ANOMALY failed_after_repeat event'));

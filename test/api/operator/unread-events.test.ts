@@ -16,8 +16,8 @@ async function unreadEvents(): Promise<Finding | undefined> {
 it('an event with an unknown word is counted by its reason, and doubtful', async () => {
   assert.equal((await unreadEvents())?.state, 'ok');
   const body = { event: 'PIX_NOVELTY', endToEnd: app.newEndToEnd(), amount: 10.5 };
-  const answer = await app.call('/webhooks/provider', { method: 'POST', body });
-  await app.settle(answer.body.event_id);
+  const response = await app.call('/webhooks/provider', { method: 'POST', body });
+  await app.settle(response.body.event_id);
   const metrics = await app.context.metrics.registry.metrics();
   assert.match(metrics, /^ponte_unread_events_total\{reason="unknown_event"\} 1$/m);
   const { state, says } = (await unreadEvents()) ?? assert.fail();

@@ -319,7 +319,7 @@ describe('ponte session', () => {
       const revoked = await jsonOf('session', 'revoke', reference[by], '--yes');
       assert.deepEqual(revoked, { id: sessionId, userId: id });
       assert.equal(await isIn(token), false);
-      // It looks before it asks: without --yes the answer is the same.
+      // It looks before it asks: without --yes the response is the same.
       const again = await type(['session', 'revoke', reference[by]]);
       assert.equal(again.code, 1);
       assert.match(again.stderr, /^ponte: (?:there is no active session|user .+ is not logged in)/);

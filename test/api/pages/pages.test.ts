@@ -23,13 +23,13 @@ describe('in local', () => {
 
   for (const path of pages) {
     it(`${path} is a page without code or styles of its own in it`, async () => {
-      const answer = await fetch(`${url}${path}`);
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
-      const policy = answer.headers.get('content-security-policy') ?? '';
+      const response = await fetch(`${url}${path}`);
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
+      const policy = response.headers.get('content-security-policy') ?? '';
       assert.match(policy, /default-src 'none'; script-src 'self';/);
-      const html = await answer.text();
+      const html = await response.text();
       assert.doesNotMatch(html, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
       assert.doesNotMatch(html, /(?:src|href)="(?:https?:)?\/\//);
     });
@@ -38,9 +38,9 @@ describe('in local', () => {
   it('every file that a page asks for is served with its type', async () => {
     assert.ok(files.length > 10);
     for (const file of files) {
-      const answer = await fetch(`${url}/dev/assets/${file}`);
-      assert.equal(answer.status, 200, file);
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/(?:css|javascript);/);
+      const response = await fetch(`${url}/dev/assets/${file}`);
+      assert.equal(response.status, 200, file);
+      assert.match(response.headers.get('content-type') ?? '', /^text\/(?:css|javascript);/);
     }
   });
 
@@ -54,9 +54,9 @@ describe('in local', () => {
 
   it('what the pages share with the console is served without its types', async () => {
     const moduleUrl = async (path: string): Promise<string> => {
-      const answer = await fetch(`${url}${path}`);
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/javascript;/);
-      let text = await answer.text();
+      const response = await fetch(`${url}${path}`);
+      assert.match(response.headers.get('content-type') ?? '', /^text\/javascript;/);
+      let text = await response.text();
       for (const [, from = ''] of text.matchAll(/^import .* from '(.+)';$/gm)) {
         text = text.replace(from, await moduleUrl(new URL(from, `${url}${path}`).pathname));
       }
@@ -75,9 +75,9 @@ describe('in local', () => {
   });
 
   it('/ leads to /dev', async () => {
-    const answer = await fetch(`${url}/`, { redirect: 'manual' });
-    assert.equal(answer.status, 302);
-    assert.equal(answer.headers.get('location'), '/dev');
+    const response = await fetch(`${url}/`, { redirect: 'manual' });
+    assert.equal(response.status, 302);
+    assert.equal(response.headers.get('location'), '/dev');
   });
 
   it('a page is the frame with its content', async () => {
@@ -96,8 +96,8 @@ describe('in local', () => {
   it('the pages notice a Pix that has ended, and wait for it at most 20 seconds', async () => {
     const { email, token } = await givenCustomer(local);
     const changes = async (since: string) => {
-      const answer = await fetch(`${url}/dev/changes?since=${encodeURIComponent(since)}`);
-      return ((await answer.json()) as { mark: string }).mark;
+      const response = await fetch(`${url}/dev/changes?since=${encodeURIComponent(since)}`);
+      return ((await response.json()) as { mark: string }).mark;
     };
     const mark = await changes('');
     const unchanged = await passUntil(local.clock, changes(mark));
@@ -146,8 +146,8 @@ describe('the other side of the simulated bank', () => {
   ) => {
     const query = String(new URLSearchParams(values));
     const url = `${local.url}/dev/bank/${name}?${query}`;
-    const answer = await fetch(url, { method: 'POST', headers });
-    return { status: answer.status, ...((await answer.json()) as BankReply) };
+    const response = await fetch(url, { method: 'POST', headers });
+    return { status: response.status, ...((await response.json()) as BankReply) };
   };
   const balanceOf = async (token: string) =>
     (await local.call('/accounts/balance', { token })).body as { balance: number; source: string };

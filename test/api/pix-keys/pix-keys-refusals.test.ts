@@ -1,7 +1,7 @@
 /** What the PIX-key operations refuse, and the replies to the bank's refusals and time-outs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
 
@@ -20,7 +20,7 @@ type Ask = (
   user: TestUser,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<TestAnswer>;
+) => Promise<TestResponse>;
 
 const asks: Record<'list' | 'create' | 'remove', Ask> = {
   list: ({ token }) => app.call('/pix/keys', { token }),
@@ -109,17 +109,17 @@ test('deleting answers 422 without a body, in Portuguese to who prefers it', asy
 
 for (const [what, ask] of Object.entries(asks)) {
   test(`${what}: 401 without a token`, async () => {
-    const answer = await ask({ ...user, token: '' });
-    assert.equal(answer.status, 401);
-    assert.deepEqual(Object.keys(answer.body), ['message']);
+    const response = await ask({ ...user, token: '' });
+    assert.equal(response.status, 401);
+    assert.deepEqual(Object.keys(response.body), ['message']);
   });
 
   test(`${what}: 401 when the bank refuses the token, and the session has expired`, async () => {
     const late = await givenCustomer(app);
     app.bank.expireCustomerTokens(late.email);
-    const answer = await app.throughTime(ask(late));
-    assert.equal(answer.status, 401);
-    assert.deepEqual(Object.keys(answer.body), ['message']);
+    const response = await app.throughTime(ask(late));
+    assert.equal(response.status, 401);
+    assert.deepEqual(Object.keys(response.body), ['message']);
     assert.equal((await app.call('/accounts/me', { token: late.token })).status, 401);
   });
 
@@ -127,9 +127,9 @@ for (const [what, ask] of Object.entries(asks)) {
     test(`${what}: 422 with errors.account when the account lacks its ${part}`, async () => {
       const poor = await givenCustomer(app);
       await app.rows(`update accounts set ${part} = null where user_id = $1`, [poor.id]);
-      const answer = await ask(poor);
-      assert.equal(answer.status, 422);
-      assert.deepEqual(Object.keys(answer.body.errors), ['account']);
+      const response = await ask(poor);
+      assert.equal(response.status, 422);
+      assert.deepEqual(Object.keys(response.body.errors), ['account']);
     });
   }
 }
@@ -137,7 +137,7 @@ for (const [what, ask] of Object.entries(asks)) {
 const calls = { list: 'listKeys', create: 'createKey', remove: 'deleteKey' } as const;
 
 for (const what of ['list', 'create', 'remove'] as const) {
-  // Whether a change was made is not known, so the answer does not say that nothing was done.
+  // Whether a change was made is not known, so the response does not say that nothing was done.
   const unsure = what === 'list' ? 'PROVIDER_UNAVAILABLE' : 'PROVIDER_TIMEOUT';
   for (const [fault, code] of [
     ['unavailable', 'PROVIDER_UNAVAILABLE'],
@@ -148,9 +148,9 @@ for (const what of ['list', 'create', 'remove'] as const) {
     test(`${what}: 502 ${code} when the bank fails (${fault})`, async (t) => {
       const customer = await givenCustomer(app);
       t.mock.method(app.bank, calls[what], async () => ({ outcome: 'faulty', fault }) as const);
-      const answer = await app.throughTime(asks[what](customer));
-      assert.deepEqual([answer.status, answer.body.code], [502, code]);
-      assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'message']);
+      const response = await app.throughTime(asks[what](customer));
+      assert.deepEqual([response.status, response.body.code], [502, code]);
+      assert.deepEqual(Object.keys(response.body).sort(), ['code', 'message']);
     });
   }
 }

@@ -6,7 +6,7 @@ import type { AccountStatus } from '../../../src/domain/account.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { unwatched } from '../operator/asking.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenApplication, givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -43,7 +43,7 @@ const sentences: Readonly<Record<Exclude<AccountStatus, 'ACTIVE'>, [en: string, 
   ],
 };
 
-type Call = (user: TestUser, headers?: Record<string, string>) => Promise<TestAnswer>;
+type Call = (user: TestUser, headers?: Record<string, string>) => Promise<TestResponse>;
 
 const changes: Readonly<Record<string, Call>> = {
   'a send': (user, headers = {}) => app.send(user, sendBody, { headers }),
@@ -75,9 +75,9 @@ for (const [status, [en, pt]] of Object.entries(sentences)) {
           ['en', en],
           ['pt-BR', pt],
         ] as const) {
-          const answer = await call(user, { 'accept-language': language });
-          assert.equal(answer.status, 422);
-          assert.deepEqual(answer.body.errors, { account: [sentence] });
+          const response = await call(user, { 'accept-language': language });
+          assert.equal(response.status, 422);
+          assert.deepEqual(response.body.errors, { account: [sentence] });
         }
         assert.equal(calls(), 0);
         assert.equal(await app.countOf(user), 0);
@@ -130,7 +130,7 @@ describe('what an account did before it was blocked', () => {
 });
 
 describe('an account that is blocked before the payment is sent', () => {
-  function assertRefused({ status, body, headers }: TestAnswer): void {
+  function assertRefused({ status, body, headers }: TestResponse): void {
     assert.equal(status, 422);
     assert.deepEqual(body.errors, { account: [sentences.BLOCKED[0]] });
     assert.equal(headers.get('pix-outcome'), 'not_sent');
@@ -160,7 +160,7 @@ describe('an account that is blocked before the payment is sent', () => {
 
   /** A transaction like another one, under the key `dead`, as a process that died has left it. */
   async function givenRemains(
-    living: TestAnswer,
+    living: TestResponse,
     phase: 'RESERVED' | 'RESOLVED',
     claimedUntil: Date | null = null,
   ): Promise<string> {

@@ -39,7 +39,7 @@ async function givenPayer(options: Partial<ClientOptions> = {}) {
   return { client, email, user };
 }
 
-/** Passes requests on, and loses the answers to sends while `isLost` says so. */
+/** Passes requests on, and loses the responses to sends while `isLost` says so. */
 function losing(isLost: () => boolean): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
@@ -49,9 +49,9 @@ function losing(isLost: () => boolean): Fetch {
 }
 
 /** Answers sends in place of the service. */
-function answering(answer: () => Response | null): Fetch {
+function responding(respond: () => Response | null): Fetch {
   return async (url, init) => {
-    const response = url.endsWith('/pix/send') ? answer() : null;
+    const response = url.endsWith('/pix/send') ? respond() : null;
     return response ?? fetch(url, init);
   };
 }
@@ -72,7 +72,7 @@ test('pays, waits for the end, and knows the result after a restart', async () =
   assert.equal((await app.executed(user)).length, 1);
 });
 
-test('a send whose answers are lost is repeated with its key, and is paid once', async () => {
+test('a send whose responses are lost is repeated with its key, and is paid once', async () => {
   let losses = 3;
   const { client, user } = await givenPayer({ fetch: losing(() => (losses -= 1) >= 0) });
   const { result } = await passUntil(app.clock, client.pay(rent));
@@ -178,7 +178,7 @@ test("a payment never goes on with another customer's login", async () => {
 test('"nothing was sent" is not believed while an earlier request may still arrive', async () => {
   let isFirst = true;
   const { client } = await givenPayer({
-    fetch: answering(() => {
+    fetch: responding(() => {
       if (!isFirst) return refuse(422, 'not_sent');
       isFirst = false;
       throw new TypeError('connection reset');
@@ -193,7 +193,7 @@ test('"nothing was sent" is not believed while an earlier request may still arri
 
 test('a refusal that proves nothing blocks the payment until the customer has decided', async () => {
   const errors = { amount: ['Over the limit.'] };
-  const { client } = await givenPayer({ fetch: answering(() => refuse(422, 'unknown', errors)) });
+  const { client } = await givenPayer({ fetch: responding(() => refuse(422, 'unknown', errors)) });
   const { key, ...blocked } = await passUntil(app.clock, client.pay(rent));
   const refusal = { message: 'No.', errors };
   assert.deepEqual(blocked, { result: 'blocked', reason: 'refused', refusal });
@@ -201,9 +201,9 @@ test('a refusal that proves nothing blocks the payment until the customer has de
   assert.deepEqual(await client.payments(), []);
 });
 
-test('the answers of a proxy prove nothing: the payment stays pending', async () => {
+test('the responses of a proxy prove nothing: the payment stays pending', async () => {
   const html = (): Response => new Response('<h1>Bad gateway</h1>', { status: 502 });
-  const { client } = await givenPayer({ fetch: answering(html) });
+  const { client } = await givenPayer({ fetch: responding(html) });
   const { key, ...pending } = await passUntil(app.clock, client.pay(rent));
   assert.deepEqual(pending, { result: 'pending', transactionId: null });
   await assert.rejects(client.forget(key), /no final result/);
@@ -216,7 +216,7 @@ function failing(chance: Chance): Fetch {
     if (isSend && chance.happens(0.2)) throw new TypeError('the request is lost');
     if (isSend && chance.happens(0.1)) return new Response('busy', { status: 502 });
     const response = await fetch(url, init);
-    if (isSend && chance.happens(0.3)) throw new TypeError('the answer is lost');
+    if (isSend && chance.happens(0.3)) throw new TypeError('the response is lost');
     if (isSend && chance.happens(0.1)) return new Response('late', { status: 504 });
     return isSend && chance.happens(0.2) ? new Promise(() => undefined) : response;
   };

@@ -10,64 +10,60 @@ import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
 
-const EVP = '123e4567-e12b-12d1-a456-426655440000';
-const ACCOUNT = `26580014br.gov.bcb.pix0136${EVP}`;
-const HEAD = `000201${ACCOUNT}520400005303986`;
-const TAIL = '5802BR5913Fulano de Tal6008BRASILIA';
-const NO_TXID = '62070503***';
-const RECURRENCE = '80450014br.gov.bcb.pix2523pix.example.com/rec/abc';
-const URL_ACCOUNT = '26440014br.gov.bcb.pix2522pix.example.com/v2/abc';
-const CASH = '26510014br.gov.bcb.pix0117silent@ponte.test030812345678';
+const evp = '123e4567-e12b-12d1-a456-426655440000';
+const account = `26580014br.gov.bcb.pix0136${evp}`;
+const head = `000201${account}520400005303986`;
+const tail = '5802BR5913Fulano de Tal6008BRASILIA';
+const noTxid = '62070503***';
+const recurrence = '80450014br.gov.bcb.pix2523pix.example.com/rec/abc';
+const urlAccount = '26440014br.gov.bcb.pix2522pix.example.com/v2/abc';
+const cash = '26510014br.gov.bcb.pix0117silent@ponte.test030812345678';
 
 const withCrc = (text: string) => `${text}6304${crc16Ccitt(`${text}6304`)}`;
-const MANUAL = withCrc(`${HEAD}${TAIL}${NO_TXID}`);
+const manual = withCrc(`${head}${tail}${noTxid}`);
 
 const readName = { kind: 'static', one_time: false, payee_name: 'Fulano de Tal' };
-const readKey = { pix_key: EVP, pix_key_type: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO' };
+const readKey = { pix_key: evp, pix_key_type: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO' };
 const read = { ...readName, payee_city: 'BRASILIA', ...readKey };
 
 const decode = (token: string, code: string) =>
   app.call('/pix/decode', { token, body: { copy_paste: code } });
 
 const payable: [what: string, code: string, reading: object][] = [
-  [
-    'an amount without decimals',
-    withCrc(`${HEAD}540210${TAIL}${NO_TXID}`),
-    { ...read, amount: 10 },
-  ],
+  ['an amount without decimals', withCrc(`${head}540210${tail}${noTxid}`), { ...read, amount: 10 }],
   [
     'an amount of one decimal',
-    withCrc(`${HEAD}5405308.9${TAIL}${NO_TXID}`),
+    withCrc(`${head}5405308.9${tail}${noTxid}`),
     { ...read, amount: 308.9 },
   ],
   [
     'an amount that ends in a point',
-    withCrc(`${HEAD}540310.${TAIL}${NO_TXID}`),
+    withCrc(`${head}540310.${tail}${noTxid}`),
     { ...read, amount: 10 },
   ],
-  ['an amount of 0', withCrc(`${HEAD}54010${TAIL}${NO_TXID}`), read],
-  ['an amount of 0.00', withCrc(`${HEAD}54040.00${TAIL}${NO_TXID}`), read],
-  ['a CEP with a hyphen', withCrc(`${HEAD}${TAIL}610901310-100${NO_TXID}`), read],
-  ['a CEP of five digits', withCrc(`${HEAD}${TAIL}610501310${NO_TXID}`), read],
+  ['an amount of 0', withCrc(`${head}54010${tail}${noTxid}`), read],
+  ['an amount of 0.00', withCrc(`${head}54040.00${tail}${noTxid}`), read],
+  ['a CEP with a hyphen', withCrc(`${head}${tail}610901310-100${noTxid}`), read],
+  ['a CEP of five digits', withCrc(`${head}${tail}610501310${noTxid}`), read],
   [
     'accents, counted in characters',
-    withCrc(`${HEAD}5802BR5913João da Silva6008BRASILIA${NO_TXID}`),
+    withCrc(`${head}5802BR5913João da Silva6008BRASILIA${noTxid}`),
     { ...read, payee_name: 'João da Silva' },
   ],
   [
     'accents, counted in bytes',
-    withCrc(`${HEAD}5802BR5914João da Silva6009BRASÍLIA${NO_TXID}`),
+    withCrc(`${head}5802BR5914João da Silva6009BRASÍLIA${noTxid}`),
     { ...read, payee_name: 'João da Silva', payee_city: 'BRASÍLIA' },
   ],
-  ['a direction mark before it', `\u200e${MANUAL}`, read],
-  ['a zero-width space after it', `${MANUAL}\u200b`, read],
-  ['a byte order mark before it', `\ufeff${MANUAL}`, read],
-  ['no-break spaces around it', `\u00a0${MANUAL}\u00a0`, read],
-  ['line breaks in it', MANUAL.replace(/.{40}/g, '$&\r\n'), read],
-  ['soft hyphens and joiners in it', MANUAL.replaceAll('0', '0\u00ad\u200d'), read],
+  ['a direction mark before it', `\u200e${manual}`, read],
+  ['a zero-width space after it', `${manual}\u200b`, read],
+  ['a byte order mark before it', `\ufeff${manual}`, read],
+  ['no-break spaces around it', `\u00a0${manual}\u00a0`, read],
+  ['line breaks in it', manual.replace(/.{40}/g, '$&\r\n'), read],
+  ['soft hyphens and joiners in it', manual.replaceAll('0', '0\u00ad\u200d'), read],
   [
     'an account of another arrangement',
-    withCrc(`00020126149988776655443327${ACCOUNT.slice(2)}520400005303986${TAIL}${NO_TXID}`),
+    withCrc(`00020126149988776655443327${account.slice(2)}520400005303986${tail}${noTxid}`),
     read,
   ],
 ];
@@ -82,7 +78,7 @@ for (const [what, code, reading] of payable) {
     });
     assert.equal(sent.status, 200);
     const stored = await app.stored(sent.body.transaction_id);
-    assert.equal(stored.pix_key, EVP);
+    assert.equal(stored.pix_key, evp);
     assert.equal(Number(stored.amount), body.amount ?? 3);
   });
 }
@@ -102,38 +98,38 @@ const notPayable: [what: string, code: string, reading: object, refusal: RegExp]
   [
     'a dynamic code with an amount and an id',
     withCrc(
-      `00020101021226730014br.gov.bcb.pix2551${url}5204000053039865406123.45${TAIL}62190515RP12345678-2019`,
+      `00020101021226730014br.gov.bcb.pix2551${url}5204000053039865406123.45${tail}62190515RP12345678-2019`,
     ),
     { ...charge, url },
     /dynamic code/,
   ],
   [
     'a dynamic code whose id is malformed',
-    withCrc(`000201010212${URL_ACCOUNT}520400005303986${TAIL}62190515RP12345678-2019`),
+    withCrc(`000201010212${urlAccount}520400005303986${tail}62190515RP12345678-2019`),
     shortUrl,
     /dynamic code/,
   ],
   [
     'a dynamic code whose other fields are of no use',
-    withCrc(`000201010212${URL_ACCOUNT}5303840540510,005802US`),
+    withCrc(`000201010212${urlAccount}5303840540510,005802US`),
     { ...shortUrl, payee_name: '', payee_city: '' },
     /dynamic code/,
   ],
   [
     'a dynamic code with a recurrence',
-    withCrc(`000201010212${URL_ACCOUNT}520400005303986${TAIL}${NO_TXID}${RECURRENCE}`),
+    withCrc(`000201010212${urlAccount}520400005303986${tail}${noTxid}${recurrence}`),
     { ...shortUrl, purpose: 'PIX_AUTOMATICO' },
     /Pix Automático/,
   ],
   [
     'a code for cash',
-    withCrc(`000201${CASH}520400005303986${TAIL}${NO_TXID}`),
+    withCrc(`000201${cash}520400005303986${tail}${noTxid}`),
     withSaque,
     /Pix Saque/,
   ],
   [
     'a code for cash with an amount',
-    withCrc(`000201${CASH}520400005303986540550.00${TAIL}${NO_TXID}`),
+    withCrc(`000201${cash}520400005303986540550.00${tail}${noTxid}`),
     { ...withSaque, amount: 50 },
     /Pix Saque/,
   ],
@@ -159,20 +155,20 @@ for (const [what, code, reading, refusal] of notPayable) {
 const unreadable: [what: string, code: string, error: RegExp][] = [
   [
     'a recurrence alone',
-    withCrc(`00020126180014br.gov.bcb.pix5204000053039865802BR5901A6001B${NO_TXID}${RECURRENCE}`),
+    withCrc(`00020126180014br.gov.bcb.pix5204000053039865802BR5901A6001B${noTxid}${recurrence}`),
     /Pix Automático.*cannot be paid as a transfer/,
   ],
   [
     'a recurrence beside a key',
-    withCrc(`${HEAD}${TAIL}${NO_TXID}${RECURRENCE}`),
+    withCrc(`${head}${tail}${noTxid}${recurrence}`),
     /Pix Automático.*cannot be paid as a transfer/,
   ],
-  ['a space within it', MANUAL.replace('5204', ' 5204'), /incomplete or was changed/],
-  ['an amount with a comma', withCrc(`${HEAD}540510,00${TAIL}${NO_TXID}`), /field 54/],
-  ['an amount of three decimals', withCrc(`${HEAD}540610.000${TAIL}${NO_TXID}`), /field 54/],
+  ['a space within it', manual.replace('5204', ' 5204'), /incomplete or was changed/],
+  ['an amount with a comma', withCrc(`${head}540510,00${tail}${noTxid}`), /field 54/],
+  ['an amount of three decimals', withCrc(`${head}540610.000${tail}${noTxid}`), /field 54/],
   [
     'neither a key nor a URL',
-    withCrc(`00020126180014br.gov.bcb.pix520400005303986${TAIL}${NO_TXID}`),
+    withCrc(`00020126180014br.gov.bcb.pix520400005303986${tail}${noTxid}`),
     /either a key or an address/,
   ],
 ];
@@ -191,17 +187,17 @@ for (const [what, code, error] of unreadable) {
 }
 
 const pastedKeys: [what: string, key: string][] = [
-  ['a byte order mark', `\ufeff${EVP}`],
-  ['zero-width spaces', EVP.replaceAll('-', '\u200b-\u200b')],
-  ['a soft hyphen', EVP.replace('e12b', 'e1\u00ad2b')],
-  ['a line break in it', EVP.replace('-12d1', '-\r\n12d1')],
-  ['no-break spaces around it', `\u00a0${EVP}\u202f`],
+  ['a byte order mark', `\ufeff${evp}`],
+  ['zero-width spaces', evp.replaceAll('-', '\u200b-\u200b')],
+  ['a soft hyphen', evp.replace('e12b', 'e1\u00ad2b')],
+  ['a line break in it', evp.replace('-12d1', '-\r\n12d1')],
+  ['no-break spaces around it', `\u00a0${evp}\u202f`],
 ];
 for (const [what, key] of pastedKeys) {
   test(`a pasted key with ${what} is paid like the key`, async () => {
     const user = await givenCustomer(app);
     const { status, body } = await app.send(user, { pix_key: key, amount: 1 });
     assert.equal(status, 200);
-    assert.equal((await app.stored(body.transaction_id)).pix_key, EVP);
+    assert.equal((await app.stored(body.transaction_id)).pix_key, evp);
   });
 }

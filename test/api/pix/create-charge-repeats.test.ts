@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChargeCode } from '../../../src/provider/provider.ts';
-import type { BankAnswer } from '../../../src/provider/sandbox/bank/answer.ts';
-import { brokenRule } from '../../../src/provider/sandbox/bank/answer.ts';
+import type { BankResponse } from '../../../src/provider/sandbox/bank/response.ts';
+import { brokenRule } from '../../../src/provider/sandbox/bank/response.ts';
 import { decodeBrCode } from '../../../src/domain/br-code.ts';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -52,11 +52,11 @@ test('10 identical charges at once are one charge', async (t) => {
   const user = await givenCustomer(app);
   const charges = t.mock.method(app.bank, 'createCharge');
   const body = { type: 'dynamic', amount: 10 };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => app.charge(user, body, { key: 'stampede' })),
   );
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  assert.equal(new Set(answers.map((answer) => answer.body.transaction_id)).size, 1);
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  assert.equal(new Set(responses.map((response) => response.body.transaction_id)).size, 1);
   assert.equal(charges.mock.callCount(), 1);
   assert.equal(await app.countOf(user), 1);
 });
@@ -94,7 +94,7 @@ test('a charge that was made but not answered is found again by a repeat', async
   const user = await givenCustomer(app);
   const body = { type: 'static', amount: 10 };
   const { createCharge } = app.bank;
-  const made: BankAnswer<ChargeCode>[] = [];
+  const made: BankResponse<ChargeCode>[] = [];
   t.mock.method(app.bank, 'createCharge', async (...args: Parameters<typeof createCharge>) => {
     made.push(await createCharge.apply(app.bank, args));
     return { outcome: 'faulty', fault: 'garbled' } as const;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { maskTaxId } from '../../../src/domain/tax-id.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -33,7 +33,7 @@ const ownerShown = {
   institution: { ispb: '11165756' },
 } as const;
 
-function receipt({ token }: TestUser, id: string, headers = {}): Promise<TestAnswer> {
+function receipt({ token }: TestUser, id: string, headers = {}): Promise<TestResponse> {
   return app.call(`/pix/${id}/receipt`, { token, headers });
 }
 
@@ -217,16 +217,16 @@ for (const [stored, code, message] of [
 
 // Refusals.
 
-test('404 for a missing, a malformed and another user’s id, with the same answer', async () => {
+test('404 for a missing, a malformed and another user’s id, with the same response', async () => {
   const { id } = await givenSend();
   const other = await givenCustomer(app);
-  for (const answer of [
+  for (const response of [
     await receipt(user, randomUUID()),
     await receipt(user, 'not-a-uuid'),
     await receipt(user, 'keys'),
     await receipt(other, id),
   ]) {
-    assert.deepEqual([answer.status, answer.body], [404, { message: 'Not found.' }]);
+    assert.deepEqual([response.status, response.body], [404, { message: 'Not found.' }]);
   }
 });
 

@@ -58,17 +58,17 @@ test('401 without a token', async () => {
   assert.deepEqual(Object.keys(view.body), ['message']);
 });
 
-test('404 for a missing, a malformed and another user’s id, with the same answer', async () => {
+test('404 for a missing, a malformed and another user’s id, with the same response', async () => {
   const { id } = await givenSend();
   const other = await givenCustomer(app);
-  const answers = [
+  const responses = [
     await app.view(user, randomUUID()),
     await app.view(user, 'not-a-uuid'),
     await app.view(user, `urn:uuid:${id}`),
     await app.view(user, `${id}0`),
     await app.view(other, id),
   ];
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     assert.deepEqual([status, body], [404, { message: 'Not found.' }]);
   }
 });
@@ -273,7 +273,7 @@ test('Prefer: wait is not honoured beyond ten waits of one user at once', patien
   await app.clock.advance(29_000);
   assert.equal((await others).headers.get('preference-applied'), 'wait=29');
 
-  for (const answer of await Promise.all(following)) assert.equal(answer.status, 200);
+  for (const response of await Promise.all(following)) assert.equal(response.status, 200);
   const again = app.view(user, id, { prefer: 'wait=6' });
   await app.waiting(6_000);
   await app.clock.advance(6_000);

@@ -60,9 +60,9 @@ test('an event says it, too, once, and moves no money', async () => {
 
 test('without the feature nobody hears of an analysis', async () => {
   const user = await givenCustomer(off);
-  const { status, body: answer } = await off.send(user, body);
-  assert.deepEqual([status, answer.status, answer.detail], [200, 'PROCESSING', undefined]);
-  const { transaction_id: id } = answer;
+  const { status, body: response } = await off.send(user, body);
+  assert.deepEqual([status, response.status, response.detail], [200, 'PROCESSING', undefined]);
+  const { transaction_id: id } = response;
   const stored = await off.rows('select held_at from pix_transactions where id = $1', [id]);
   assert.deepEqual(stored, [{ held_at: null }]);
 });

@@ -17,7 +17,7 @@ import {
   type PixTransactionRow,
 } from '../../../src/pix/pix-transaction-repository.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
-import { losingOneAnswer } from '../../support/lost-answer.ts';
+import { losingOneResponse } from '../../support/lost-response.ts';
 
 const app = await startSettlingApp();
 const { context, rows, customer } = app;
@@ -84,7 +84,7 @@ for (const [operation, claim] of Object.entries(ways)) {
 
     test('a claim whose result is lost is stored once, and is acquired', async () => {
       const key = randomUUID();
-      const { result, transaction } = await claim(losingOneAnswer(context), key, 1_050);
+      const { result, transaction } = await claim(losingOneResponse(context), key, 1_050);
       assert.equal(result, 'acquired');
       assert.partialDeepStrictEqual(transaction, await storedUnder(key));
     });

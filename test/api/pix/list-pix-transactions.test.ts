@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { PixListItem } from '../../../contract/types.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
 // Its clock shows 24 May 2026, 09:00 in São Paulo.
 const app = await startPixApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
 
-function list({ token }: TestUser, query = '', headers = {}): Promise<TestAnswer> {
+function list({ token }: TestUser, query = '', headers = {}): Promise<TestResponse> {
   return app.call(`/pix${query}`, { token, headers });
 }
 
@@ -344,16 +344,16 @@ for (const [what, cursor] of [
   ['SQL', encode(`1.1779636312000.' or 1 = 1 --`)],
 ] as const) {
   test(`422 names a cursor that is ${what}`, async () => {
-    const answer = await list(await givenCustomer(app), `?cursor=${encodeURIComponent(cursor)}`);
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body.errors, { cursor: noCursor });
+    const response = await list(await givenCustomer(app), `?cursor=${encodeURIComponent(cursor)}`);
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { cursor: noCursor });
   });
 }
 
 test('422 names a cursor that is too long', async () => {
-  const answer = await list(await givenCustomer(app), `?cursor=${'x'.repeat(300)}`);
+  const response = await list(await givenCustomer(app), `?cursor=${'x'.repeat(300)}`);
   const errors = { cursor: ['The text must have at most 128 characters.'] };
-  assert.deepEqual([answer.status, answer.body.errors], [422, errors]);
+  assert.deepEqual([response.status, response.body.errors], [422, errors]);
 });
 
 const date = ['The value must be a date such as 2026-05-24.'];
@@ -386,15 +386,17 @@ for (const [query, errors] of [
   ],
 ] as const) {
   test(`422 for ${query} names what is wrong`, async () => {
-    const answer = await list(await givenCustomer(app), query);
-    assert.equal(answer.status, 422);
-    assert.deepEqual(answer.body, { message: 'Some fields are missing or invalid.', errors });
+    const response = await list(await givenCustomer(app), query);
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body, { message: 'Some fields are missing or invalid.', errors });
   });
 }
 
 test('422 is worded in Portuguese for those who prefer it', async () => {
-  const answer = await list(await givenCustomer(app), '?cursor=x', { 'accept-language': 'pt-BR' });
-  assert.deepEqual(answer.body.errors, {
+  const response = await list(await givenCustomer(app), '?cursor=x', {
+    'accept-language': 'pt-BR',
+  });
+  assert.deepEqual(response.body.errors, {
     cursor: ['Informe o next_cursor da página anterior sem alterações. Comece sem cursor.'],
   });
 });

@@ -29,7 +29,7 @@ const app = await startPixApp({ environment: { JOBS: 'off' } });
 const minuteMs = 60_000;
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
 
-/** A send that the bank has executed. @returns its key and its answer. */
+/** A send that the bank has executed. @returns its key and its response. */
 async function givenPaid(user: TestUser, body = payment) {
   const key = randomUUID();
   const { body: sent } = await app.send(user, body, { key });
@@ -136,10 +136,10 @@ describe('after a loss of commits', () => {
     );
     const token = await logIn(app, user.email);
     const caller = { ...user, token };
-    const answer = await app.send(caller, payment);
-    assert.equal(answer.status, 503);
-    assert.equal(answer.headers.get('pix-outcome'), 'unknown');
-    assert.equal(answer.headers.get('retry-after'), '30');
+    const response = await app.send(caller, payment);
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get('pix-outcome'), 'unknown');
+    assert.equal(response.headers.get('retry-after'), '30');
     const invalid = await app.send(caller, { ...payment, amount: -1 });
     assert.equal(invalid.headers.get('pix-outcome'), 'unknown', 'a send may be lost');
     assert.equal(await app.countOf(user), 0);
@@ -339,8 +339,8 @@ describe('a process that misses a commit it has seen', () => {
       await forget(app, String(row?.id));
       return receipt;
     });
-    const answer = await app.send(user, payment);
-    assert.equal(answer.status, 200, 'the payment has left');
+    const response = await app.send(user, payment);
+    assert.equal(response.status, 200, 'the payment has left');
     assert.equal((await findPause(app.context))?.beganBy, 'ponte');
     await resume(app);
   });

@@ -1,6 +1,6 @@
 /** Commits that a test loses, and the procedure of an operator afterwards. */
 import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
-import { longestCallMs } from '../../../src/domain/call-duration.ts';
+import { maxCallMs } from '../../../src/domain/call-duration.ts';
 import { unwatched } from '../operator/asking.ts';
 import type { PixApp } from './pix-app.ts';
 
@@ -38,6 +38,6 @@ export async function recordLoss(app: PixApp, since?: Date): Promise<void> {
 
 /** Resumes sends once the payments from before the pause have ended. */
 export async function resume(app: PixApp): Promise<void> {
-  await app.clock.advance(longestCallMs(app.context.config.provider));
+  await app.clock.advance(maxCallMs(app.context.config.provider));
   await resumePix.run(app.context, { reason: 'restored' }, unwatched);
 }

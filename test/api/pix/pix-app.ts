@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { PixOutcome, PixPhase, PixStatus } from '../../../src/domain/pix.ts';
 import {
   startTestApp,
-  type TestAnswer,
+  type TestResponse,
   type TestApp,
   type TestAppOptions,
   type TestRequest,
@@ -29,9 +29,9 @@ export interface StoredPix {
 }
 
 export interface PixApp extends TestApp {
-  send(user: TestUser, body: unknown, request?: TestRequest): Promise<TestAnswer>;
-  charge(user: TestUser, body: unknown, request?: TestRequest): Promise<TestAnswer>;
-  view(user: TestUser, id: string, headers?: Record<string, string>): Promise<TestAnswer>;
+  send(user: TestUser, body: unknown, request?: TestRequest): Promise<TestResponse>;
+  charge(user: TestUser, body: unknown, request?: TestRequest): Promise<TestResponse>;
+  view(user: TestUser, id: string, headers?: Record<string, string>): Promise<TestResponse>;
   /** The stored transaction. */
   stored(id: string): Promise<StoredPix>;
   /** How many transactions a user has. */
@@ -56,10 +56,10 @@ export interface PixApp extends TestApp {
 }
 
 /** Longer than any wait of the provider layer, shorter than any other. */
-const longestProviderWaitMs = 1_000;
+const maxProviderWaitMs = 1_000;
 
 /** The longest back-off of an outcome that is kept: how far it is depends on earlier failures. */
-const longestBackOffMs = 10_000;
+const maxBackOffMs = 10_000;
 
 /** Starts the service of a test file. */
 export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp> {
@@ -67,7 +67,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
   const waits = watchWaits(app.clock);
   const post =
     (path: string) =>
-    ({ token }: TestUser, body: unknown, request: TestRequest = {}): Promise<TestAnswer> =>
+    ({ token }: TestUser, body: unknown, request: TestRequest = {}): Promise<TestResponse> =>
       app.call(path, { token, key: randomUUID(), body, ...request });
   const stored = async (id: string): Promise<StoredPix> => {
     const [row] = await app.rows<StoredPix>('select * from pix_transactions where id = $1', [id]);
@@ -90,8 +90,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     resultsFor: (id, count) => resultsFor(app, id, count),
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
     throughTime: (work) => throughTime(work, { clock: app.clock, waits }),
-    throughBackOff: (work) =>
-      throughTime(work, { clock: app.clock, waits, maxMs: longestBackOffMs }),
+    throughBackOff: (work) => throughTime(work, { clock: app.clock, waits, maxMs: maxBackOffMs }),
     waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
     released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
@@ -176,7 +175,7 @@ interface ThroughTimeOptions {
 /** Ends each wait that is at most as long, until the work is done. */
 async function throughTime<T>(
   work: Promise<T>,
-  { clock, waits, maxMs = longestProviderWaitMs }: ThroughTimeOptions,
+  { clock, waits, maxMs = maxProviderWaitMs }: ThroughTimeOptions,
 ): Promise<T> {
   let isDone = false;
   const done = work.finally(() => {

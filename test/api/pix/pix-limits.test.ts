@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -13,15 +13,15 @@ const caller = { operator: 'ana', progress: () => undefined };
 
 type Service = Pick<typeof unlimited, 'call'>;
 
-function read(user: TestUser, service: Service = app): Promise<TestAnswer> {
+function read(user: TestUser, service: Service = app): Promise<TestResponse> {
   return service.call('/pix/limits', { token: user.token });
 }
 
-function change(user: TestUser, body: object, service: Service = app): Promise<TestAnswer> {
+function change(user: TestUser, body: object, service: Service = app): Promise<TestResponse> {
   return service.call('/pix/limits', { method: 'PUT', token: user.token, body });
 }
 
-function send(user: TestUser, amount: number, service: Service = app): Promise<TestAnswer> {
+function send(user: TestUser, amount: number, service: Service = app): Promise<TestResponse> {
   const body = { pix_key: 'ana@example.com', amount };
   return service.call('/pix/send', { token: user.token, key: `send-${Math.random()}`, body });
 }
@@ -49,9 +49,9 @@ const evening = '2026-05-24T23:00:00.000Z';
 test('the limits are shown, what is left of them, and when they are renewed', async (t) => {
   const user = await showTime(t)(noon, await givenCustomer(app));
   assert.equal((await send(user, 150.5)).status, 200);
-  const answer = await read(user);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body, {
+  const response = await read(user);
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body, {
     period: 'day',
     day: { limit: 1_000, left: 849.5, own: null, maximum: 1_000, renews_at: morning },
     night: { limit: 300, left: 300, own: null, maximum: 300, renews_at: evening },
@@ -74,10 +74,10 @@ test('at night the sends of the night count, and the day is whole', async (t) =>
 test('less applies at once to sends, and is a security event', async (t) => {
   const user = await showTime(t)(noon, await givenCustomer(app));
   assert.equal((await send(user, 60)).status, 200);
-  const answer = await change(user, { day: 100, night: 0 });
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  const response = await change(user, { day: 100, night: 0 });
+  assert.equal(response.status, 200, JSON.stringify(response.body));
   assert.deepEqual(
-    [answer.body.day, answer.body.night],
+    [response.body.day, response.body.night],
     [
       { limit: 100, left: 40, own: 100, maximum: 1_000, renews_at: morning },
       { limit: 0, left: 0, own: 0, maximum: 300, renews_at: evening },
@@ -161,16 +161,16 @@ test('the refusal is in Portuguese for an app that asks so', async () => {
   const { token } = await givenCustomer(app);
   const headers = { 'accept-language': 'pt-BR' };
   const body = { day: 1_500 };
-  const answer = await app.call('/pix/limits', { method: 'PUT', token, body, headers });
-  assert.deepEqual(answer.body.errors, { day: ['O banco permite no máximo R$ 1.000,00.'] });
+  const response = await app.call('/pix/limits', { method: 'PUT', token, body, headers });
+  assert.deepEqual(response.body.errors, { day: ['O banco permite no máximo R$ 1.000,00.'] });
 });
 
 test('every invalid field is named', async () => {
   const { token } = await givenCustomer(app);
   const body = { day: -1, night: 10.005, night_from: 21 };
-  const answer = await app.call('/pix/limits', { method: 'PUT', token, body });
-  assert.equal(answer.status, 422);
-  assert.deepEqual(Object.keys(answer.body.errors).sort(), ['day', 'night', 'night_from']);
+  const response = await app.call('/pix/limits', { method: 'PUT', token, body });
+  assert.equal(response.status, 422);
+  assert.deepEqual(Object.keys(response.body.errors).sort(), ['day', 'night', 'night_from']);
   const query = await app.call('/pix/limits?month=1', { token });
   assert.deepEqual(Object.keys(query.body.errors), ['month']);
 });
@@ -202,16 +202,16 @@ test("without limits of the bank, the customer's own applies to concurrent sends
   assert.equal((await send(user, 5_000, unlimited)).status, 200);
   const { body } = await change(user, { day: 5_100, night: 5_100 }, unlimited);
   assert.equal(body[body.period].left, 100);
-  const answers = await Promise.all(Array.from({ length: 9 }, () => send(user, 30, unlimited)));
-  const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+  const responses = await Promise.all(Array.from({ length: 9 }, () => send(user, 30, unlimited)));
+  const statuses = responses.map(({ status }) => status).toSorted((one, other) => one - other);
   assert.deepEqual(statuses, [200, 200, 200, 422, 422, 422, 422, 422, 422]);
   assert.equal((await read(user, unlimited)).body[body.period].left, 10);
 });
 
 test('a customer who has set no limit, at a bank without limits, costs no row', async () => {
   const user = await givenCustomer(unlimited);
-  const answers = await Promise.all(Array.from({ length: 5 }, () => send(user, 30, unlimited)));
-  assert.ok(answers.every(({ status }) => status === 200));
+  const responses = await Promise.all(Array.from({ length: 5 }, () => send(user, 30, unlimited)));
+  assert.ok(responses.every(({ status }) => status === 200));
   assert.deepEqual(
     await unlimited.rows('select 1 from pix_limits where user_id = $1', [user.id]),
     [],

@@ -28,10 +28,10 @@ describe('while sends are paused', () => {
   it('a new send is answered 503 with Retry-After, and nothing is sent', async () => {
     const key = randomUUID();
     await whilePaused(async () => {
-      const answer = await app.send(ana, payment, { key });
-      assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get('pix-outcome'), 'unknown');
-      assert.equal(answer.headers.get('retry-after'), '60');
+      const response = await app.send(ana, payment, { key });
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get('pix-outcome'), 'unknown');
+      assert.equal(response.headers.get('retry-after'), '60');
       assert.equal(await app.countOf(ana), 0, 'no key is claimed');
     });
     assert.equal((await app.send(ana, payment, { key })).status, 200, 'the key is free');
@@ -76,9 +76,9 @@ describe('while sends are paused', () => {
       await beginPause(app.context, { by: 'test', reason: 'in between', lostSince: null });
       return lookUpKey(request);
     });
-    const answer = await app.send(ana, payment, { key });
+    const response = await app.send(ana, payment, { key });
     paused.mock.restore();
-    assert.equal(answer.status, 503);
+    assert.equal(response.status, 503);
     assert.equal(paid.mock.callCount(), 0, 'nothing was sent');
     const repeat = await app.send(ana, payment, { key });
     assert.equal(repeat.body.status, 'PROCESSING', 'the repeat pays nothing either');

@@ -1,4 +1,4 @@
-/** A provider over HTTP whose answers a test writes, byte by byte. */
+/** A provider over HTTP whose responses a test writes, byte by byte. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { cpfCheckDigits } from '../../../src/domain/tax-id.ts';
@@ -11,7 +11,7 @@ export interface PaymentRequest {
   readonly amount: number;
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status: number;
   /** JSON by default. */
   readonly type?: string;
@@ -25,13 +25,13 @@ export interface ScriptedBank {
   /** The payments that arrived, in order. */
   readonly payments: PaymentRequest[];
   /** How a payment is answered; by default it is accepted. */
-  onPayment(payment: PaymentRequest): ScriptedAnswer;
+  onPayment(payment: PaymentRequest): ScriptedResponse;
   /** How a statement is answered; by default it is empty. */
-  onStatement(): ScriptedAnswer;
+  onStatement(): ScriptedResponse;
 }
 
 /** The receipt of an accepted payment. */
-export function acceptance({ endToEnd, clientRequestId }: PaymentRequest): ScriptedAnswer {
+export function acceptance({ endToEnd, clientRequestId }: PaymentRequest): ScriptedResponse {
   return { status: 200, body: { id: `p-${endToEnd}`, endToEnd, clientRequestId } };
 }
 
@@ -46,7 +46,7 @@ export async function startScriptedBank(): Promise<ScriptedBank> {
   let requests = 0;
   const customers: string[] = [];
   const payments: PaymentRequest[] = [];
-  const answerTo = async (request: IncomingMessage): Promise<ScriptedAnswer> => {
+  const respondTo = async (request: IncomingMessage): Promise<ScriptedResponse> => {
     requests += 1;
     const body = request.method === 'POST' ? await json(request) : null;
     switch (request.url?.replace(/\?.*/, '')) {
@@ -70,7 +70,7 @@ export async function startScriptedBank(): Promise<ScriptedBank> {
     }
   };
   const server = createServer((request, response) => {
-    void answerTo(request).then(({ status, type = 'application/json', body }) => {
+    void respondTo(request).then(({ status, type = 'application/json', body }) => {
       const isText = typeof body === 'string' && type !== 'application/json';
       response.writeHead(status, { 'content-type': type });
       response.end(isText ? body : JSON.stringify(body));

@@ -51,9 +51,9 @@ async function givenLookUp({ id, email }: TestUser): Promise<string> {
     [id],
   );
   const lookUp = { payerId: String(account?.document), key: body.pix_key };
-  const answer = app.bank.lookUpKey(login.value.token, lookUp);
-  assert.ok(answer.outcome === 'done');
-  return answer.value.endToEnd;
+  const response = app.bank.lookUpKey(login.value.token, lookUp);
+  assert.ok(response.outcome === 'done');
+  return response.value.endToEnd;
 }
 
 const noCalls = { lookUps: 0, payments: 0 };
@@ -62,11 +62,11 @@ const noCalls = { lookUps: 0, payments: 0 };
 async function repeat(user: TestUser, t: { mock: typeof test.mock }, key = 'dead') {
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   const payments = t.mock.method(app.bank, 'pay');
-  const answer = await app.send(user, body, { key });
+  const response = await app.send(user, body, { key });
   lookUps.mock.restore();
   payments.mock.restore();
   const calls = { lookUps: lookUps.mock.callCount(), payments: payments.mock.callCount() };
-  return { ...answer, calls };
+  return { ...response, calls };
 }
 
 const ownEndToEnd = (at: number): string => `E1116575620260524120${at}abcdefghijk`;
@@ -148,11 +148,11 @@ test('two repeats at once of a dead RESERVED pay it once', async (t) => {
   const user = await givenCustomer(app);
   const id = await givenRemains(user, { phase: 'RESERVED', claimedForMs: 0 });
   const payments = t.mock.method(app.bank, 'pay');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 2 }, () => app.send(user, body, { key: 'dead' })),
   );
-  for (const { status, body: answer } of answers) {
-    assert.deepEqual([status, answer.transaction_id, answer.status], [200, id, 'PROCESSING']);
+  for (const { status, body: response } of responses) {
+    assert.deepEqual([status, response.transaction_id, response.status], [200, id, 'PROCESSING']);
   }
   assert.equal(payments.mock.callCount(), 1);
   assert.equal((await app.executed(user)).length, 2);
@@ -280,7 +280,7 @@ test('a refusal that cannot be stored is replied as to a repeat: 200 PROCESSING'
 test('a payment that provably has not left does not stay in PAYING', async (t) => {
   const user = await givenCustomer(app);
   let isAway = false;
-  // The statement is carried out, and its answer is lost with the connection.
+  // The statement is carried out, and its response is lost with the connection.
   mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
     const isStep = statement.name === 'pix-step' && parameters['toPhase'] === 'PAYING';
     if (isStep && !isAway) await run(statement, parameters);

@@ -133,15 +133,17 @@ test('keys differ by case and by every character', async () => {
 test('20 identical sends at once: one row, one payment, all answer the same transaction', async (t) => {
   const user = await givenCustomer(app);
   const payments = t.mock.method(app.bank, 'pay');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => app.send(user, body, { key: 'stampede' })),
   );
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  const ids = new Set(answers.map((answer) => answer.body.transaction_id));
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  const ids = new Set(responses.map((response) => response.body.transaction_id));
   assert.equal(ids.size, 1);
-  const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+  const replayed = responses.filter(
+    ({ headers }) => headers.get('idempotency-replayed') === 'true',
+  );
   assert.equal(replayed.length, 19);
-  assert.ok(answers.every((answer) => answer.body.status === 'PROCESSING'));
+  assert.ok(responses.every((response) => response.body.status === 'PROCESSING'));
   assert.equal(await app.countOf(user), 1);
   assert.equal(payments.mock.callCount(), 1);
   assert.equal((await app.executed(user)).length, 1);
@@ -152,23 +154,23 @@ test('20 identical sends at once: one row, one payment, all answer the same tran
 
 test('20 different sends at once: 20 rows, 20 payments', async () => {
   const user = await givenCustomer(app);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => app.send(user, body)));
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  assert.equal(new Set(answers.map((answer) => answer.body.transaction_id)).size, 20);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => app.send(user, body)));
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  assert.equal(new Set(responses.map((response) => response.body.transaction_id)).size, 20);
   assert.equal(await app.countOf(user), 20);
   const paid = await app.executed(user);
   assert.equal(paid.length, 20);
-  assert.deepEqual(new Set(paid), new Set(answers.map((answer) => answer.body.end_to_end)));
+  assert.deepEqual(new Set(paid), new Set(responses.map((response) => response.body.end_to_end)));
   const balance = await app.call('/accounts/balance', { token: user.token });
   assert.equal(balance.body.balance, 9_800);
 });
 
 test('of two bodies at once under one key, one is sent and the other refused', async () => {
   const user = await givenCustomer(app);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [10, 20].map((amount) => app.send(user, { ...body, amount }, { key: 'torn' })),
   );
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 422]));
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 422]));
   assert.equal(await app.countOf(user), 1);
   assert.equal((await app.executed(user)).length, 1);
 });

@@ -57,7 +57,7 @@ async function assertLatePayingFails(t: TestContext, isReadLost: boolean): Promi
   let reads = 0;
   mockQueries(t, app.context.db, () => async (statement, parameters) => {
     if (statement.name === 'pix-find') reads += 1;
-    // The first look-up is that of the step, the second one that of the answer.
+    // The first look-up is that of the step, the second one that of the response.
     if (statement.name === 'pix-find' && isReadLost && reads === 2)
       throw new Error('Query read timeout');
     if (statement.name !== 'pix-step') return query(statement, parameters);

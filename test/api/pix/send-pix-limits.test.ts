@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { correctTransaction } from '../../../src/pix/correction-repository.ts';
-import { startTestApp, type TestAnswer } from '../../support/app.ts';
+import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -12,7 +12,7 @@ const environment = { PIX_LIMIT_DAY: '100.00', PIX_LIMIT_NIGHT: '30.00' };
 const app = await startPixApp({ environment });
 const caller = { operator: 'ana', progress: () => undefined };
 
-function send(user: TestUser, amount: number, key?: string): Promise<TestAnswer> {
+function send(user: TestUser, amount: number, key?: string): Promise<TestResponse> {
   const body = { pix_key: 'ana@example.com', amount };
   return app.send(user, body, key === undefined ? {} : { key });
 }
@@ -27,11 +27,11 @@ function showTime(t: TestContext): (time: string, user: TestUser) => Promise<Tes
   };
 }
 
-function refusedWith(answer: TestAnswer, left: string, until: string): void {
-  assert.equal(answer.status, 422, JSON.stringify(answer.body));
+function refusedWith(response: TestResponse, left: string, until: string): void {
+  assert.equal(response.status, 422, JSON.stringify(response.body));
   // The same request may pass later.
-  assert.equal(answer.headers.get('pix-outcome'), 'unknown');
-  const [message] = answer.body.errors.amount;
+  assert.equal(response.headers.get('pix-outcome'), 'unknown');
+  const [message] = response.body.errors.amount;
   assert.match(message, new RegExp(`R\\$ ${left.replace('.', '\\.')} are left until ${until}`));
 }
 
@@ -62,9 +62,11 @@ test('a failed send counts from its correction on: the money has left', async ()
 test('the refusal is in Portuguese for an app that asks so', async () => {
   const user = await givenCustomer(app);
   const body = { pix_key: 'ana@example.com', amount: 100.01 };
-  const { body: answer } = await app.send(user, body, { headers: { 'accept-language': 'pt-BR' } });
+  const { body: response } = await app.send(user, body, {
+    headers: { 'accept-language': 'pt-BR' },
+  });
   const sentence = 'O valor excede o seu limite diurno: restam R$ 100,00 até as 20h.';
-  assert.deepEqual(answer.errors, { amount: [sentence] });
+  assert.deepEqual(response.errors, { amount: [sentence] });
 });
 
 test('a long amount has the separators of the language', async (t) => {
@@ -77,8 +79,8 @@ test('a long amount has the separators of the language', async (t) => {
     ['en', 'The amount exceeds your limit during the day: R$ 2,694.50 are left until 20:00.'],
     ['pt-BR', 'O valor excede o seu limite diurno: restam R$ 2.694,50 até as 20h.'],
   ] as const) {
-    const answer = await app.send(user, body, { headers: { 'accept-language': language } });
-    assert.deepEqual(answer.body.errors, { amount: [sentence] });
+    const response = await app.send(user, body, { headers: { 'accept-language': language } });
+    assert.deepEqual(response.body.errors, { amount: [sentence] });
   }
 });
 
@@ -149,7 +151,7 @@ test('sends of one user at a time do not exceed the limit together', async () =>
     fc.asyncProperty(amounts, async (cents) => {
       const user = await givenCustomer(app);
       const token = user.token;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         cents.map((one, index) =>
           (index % 2 === 0 ? app : other).call('/pix/send', {
             token,
@@ -158,7 +160,7 @@ test('sends of one user at a time do not exceed the limit together', async () =>
           }),
         ),
       );
-      const statuses = answers.map(({ status }) => status);
+      const statuses = responses.map(({ status }) => status);
       assert.ok(
         statuses.every((status) => status === 200 || status === 422),
         statuses.join(' '),

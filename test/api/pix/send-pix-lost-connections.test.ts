@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { startPixApp } from './pix-app.ts';
 
-// The time passes as the event loop turns, however long the bank's answers wait for a processor.
+// The time passes as the event loop turns, however long the bank's responses wait for a processor.
 const app = await startPixApp({
   environment: { PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
 });
@@ -25,25 +25,25 @@ async function breakConnections(): Promise<number> {
 
 interface Sent {
   readonly key: string;
-  readonly answers: readonly TestAnswer[];
+  readonly responses: readonly TestResponse[];
 }
 
-/** How many answers there were so far. */
+/** How many responses there were so far. */
 let answered = 0;
 
-/** So many answers come between two losses, or hardly a payment would come through. */
-const answersBetween = 12;
+/** So many responses come between two losses, or hardly a payment would come through. */
+const responsesBetween = 12;
 
 /** Sends as an app does that never gives up: the same key until it gets the payment. */
 async function sendSurely(user: TestUser): Promise<Sent> {
   const key = randomUUID();
-  const answers: TestAnswer[] = [];
+  const responses: TestResponse[] = [];
   for (;;) {
-    const answer = await app.send(user, { pix_key: 'ana@example.com', amount: 1 }, { key });
-    answers.push(answer);
+    const response = await app.send(user, { pix_key: 'ana@example.com', amount: 1 }, { key });
+    responses.push(response);
     answered += 1;
-    if (answer.status === 200) return { key, answers };
-    assert.deepEqual([answer.status, answer.headers.get('pix-outcome')], [503, 'unknown']);
+    if (response.status === 200) return { key, responses };
+    assert.deepEqual([response.status, response.headers.get('pix-outcome')], [503, 'unknown']);
   }
 }
 
@@ -54,7 +54,7 @@ interface StoredSend {
 }
 
 test(
-  'each payment is sent at most once, and each answer is what is stored',
+  'each payment is sent at most once, and each response is what is stored',
   onlyOnServer,
   async () => {
     const users = await Promise.all(Array.from({ length: 8 }, () => givenCustomer(app)));
@@ -66,13 +66,13 @@ test(
       eventually(async () => {
         await app.clock.advance(2);
         return isOver || answered >= next;
-      }, 'answers');
+      }, 'responses');
     const lose = async () => isOver || (await breakConnections());
     const breaking = (async () => {
       while (!isOver) {
         const lost = await eventually(lose, 'a loss');
         if (lost !== true) broken += lost;
-        await enough(answered + answersBetween);
+        await enough(answered + responsesBetween);
       }
     })();
     const sends = await Promise.all(
@@ -102,8 +102,8 @@ test(
         executed.every((endToEnd) => storedIds.has(endToEnd)),
         'a payment was sent that is not stored',
       );
-      for (const { key, answers } of sent) {
-        const outcome = answers.at(-1)?.headers.get('pix-outcome');
+      for (const { key, responses } of sent) {
+        const outcome = responses.at(-1)?.headers.get('pix-outcome');
         const { phase, end_to_end: endToEnd } = byKey.get(key) ?? {};
         const isExecuted = executed.includes(String(endToEnd));
         if (outcome === 'accepted')
@@ -112,7 +112,7 @@ test(
           assert.ok(!isExecuted, 'a payment left before it was written down');
       }
       accepted += sent.filter(
-        ({ answers }) => answers.at(-1)?.headers.get('pix-outcome') === 'accepted',
+        ({ responses }) => responses.at(-1)?.headers.get('pix-outcome') === 'accepted',
       ).length;
     }
     assert.ok(accepted > 0, 'no payment came through');

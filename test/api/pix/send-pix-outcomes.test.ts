@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
-import { refused } from '../../../src/provider/sandbox/bank/answer.ts';
+import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { eventually, startPixApp } from './pix-app.ts';
 
@@ -13,7 +13,7 @@ const app = await startPixApp();
 const body = { pix_key: 'ana@example.com', amount: 10 };
 const begun = ['RESERVED', 'RESOLVED', 'PAYING 1'];
 
-/** The id of the one transaction of a user, for answers that do not carry it. */
+/** The id of the one transaction of a user, for responses that do not carry it. */
 async function onlyIdOf({ id }: TestUser): Promise<string> {
   const rows = await app.rows<{ id: string }>(
     'select id from pix_transactions where user_id = $1',
@@ -264,13 +264,13 @@ test('a receipt that says COMPLETED settles the payment at once', async (t) => {
 });
 
 /**
- * Pays, has the webhook report the end before the answer, and then answers otherwise. A completed
- * payment is settled by then; a failure waits for the answer.
+ * Pays, has the webhook report the end before the response, and then answers otherwise. A completed
+ * payment is settled by then; a failure waits for the response.
  */
 function contradict(
   t: { mock: typeof test.mock },
   settled: 'COMPLETED' | 'FAILED',
-  answer: (receipt: PaymentReceipt) => PaymentReceipt,
+  respond: (receipt: PaymentReceipt) => PaymentReceipt,
 ): void {
   const { pay } = app.context.provider;
   t.mock.method(app.context.provider, 'pay', async (...order: Parameters<typeof pay>) => {
@@ -284,7 +284,7 @@ function contradict(
       );
       return row?.status === (settled === 'FAILED' ? 'parked' : 'processed');
     });
-    return answer(receipt);
+    return respond(receipt);
   });
 }
 

@@ -1,9 +1,9 @@
-/** Answers to a payment that are not receipts, over HTTP: only a listed code rejects it. */
+/** Responses to a payment that are not receipts, over HTTP: only a listed code rejects it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
-import { startScriptedBank, type PaymentRequest, type ScriptedAnswer } from './scripted-bank.ts';
+import { startScriptedBank, type PaymentRequest, type ScriptedResponse } from './scripted-bank.ts';
 
 const bank = await startScriptedBank();
 const app = await startPixApp({ bank: {} as never, environment: bank.environment });
@@ -11,27 +11,27 @@ const user = await givenCustomer(app);
 
 const body = { pix_key: 'ana@example.com', amount: 10 };
 
-interface Answered {
+interface StoredResponse {
   readonly http_status: number | null;
   readonly provider_code: string | null;
 }
 
 /** Sends with a payment that is answered so. */
-async function sent(answer: (payment: PaymentRequest) => ScriptedAnswer) {
-  bank.onPayment = answer;
-  const reply = await app.throughTime(app.send(user, body));
+async function sent(scripted: (payment: PaymentRequest) => ScriptedResponse) {
+  bank.onPayment = scripted;
+  const response = await app.throughTime(app.send(user, body));
   const endToEnd = bank.payments.at(-1)?.endToEnd;
   const [row] = await app.rows<{ id: string }>(
     'select id from pix_transactions where end_to_end = $1',
     [endToEnd],
   );
   const stored = await app.stored(row?.id ?? '');
-  const [last] = await app.rows<Answered>(
+  const [last] = await app.rows<StoredResponse>(
     `select http_status, provider_code from pix_timeline where transaction_id = $1
       order by id desc limit 1`,
     [stored.id],
   );
-  return { reply, stored, answered: [last?.http_status ?? null, last?.provider_code ?? null] };
+  return { response, stored, answered: [last?.http_status ?? null, last?.provider_code ?? null] };
 }
 
 type Case = readonly [status: number, type: string, body: unknown, code: string | null];
@@ -68,11 +68,11 @@ const unknown: readonly Case[] = [
   [403, json, { code: 'AC03' }, 'AC03'],
 ];
 
-for (const [status, type, answer, code] of unknown) {
-  test(`${status} ${JSON.stringify(answer)}: 200 PROCESSING, unknown, and noted`, async () => {
-    const { reply, stored, answered } = await sent(() => ({ status, type, body: answer }));
-    assert.deepEqual([reply.status, reply.body.status], [200, 'PROCESSING']);
-    assert.equal(reply.headers.get('pix-outcome'), 'unknown');
+for (const [status, type, scripted, code] of unknown) {
+  test(`${status} ${JSON.stringify(scripted)}: 200 PROCESSING, unknown, and noted`, async () => {
+    const { response, stored, answered } = await sent(() => ({ status, type, body: scripted }));
+    assert.deepEqual([response.status, response.body.status], [200, 'PROCESSING']);
+    assert.equal(response.headers.get('pix-outcome'), 'unknown');
     assert.equal(stored.phase, 'UNKNOWN');
     assert.deepEqual(answered, [status, code]);
   });
@@ -84,11 +84,11 @@ for (const [what, extra] of [
   ['a listed code elsewhere', { reason: 'AC03' }],
 ] as const) {
   test(`200 with ERROR and ${what}: unknown`, async () => {
-    const { reply, stored } = await sent((payment) => ({
+    const { response, stored } = await sent((payment) => ({
       status: 200,
       body: { ...ofReceipt(payment), ...extra },
     }));
-    assert.deepEqual([reply.status, reply.headers.get('pix-outcome')], [200, 'unknown']);
+    assert.deepEqual([response.status, response.headers.get('pix-outcome')], [200, 'unknown']);
     assert.equal(stored.phase, 'UNKNOWN');
   });
 }
@@ -99,14 +99,14 @@ const rejected: readonly (readonly [number, (payment: PaymentRequest) => object,
   [200, (payment) => ({ ...ofReceipt(payment), code: 'AC03' }), 'PROVIDER_REJECTED'],
 ];
 
-for (const [status, answer, code] of rejected) {
+for (const [status, scripted, code] of rejected) {
   test(`${status} with a listed code: 502 ${code}, rejected, FAILED`, async () => {
-    const { reply, stored, answered } = await sent((payment) => ({
+    const { response, stored, answered } = await sent((payment) => ({
       status,
-      body: answer(payment),
+      body: scripted(payment),
     }));
-    assert.deepEqual([reply.status, reply.body.code], [502, code]);
-    assert.equal(reply.headers.get('pix-outcome'), 'rejected');
+    assert.deepEqual([response.status, response.body.code], [502, code]);
+    assert.equal(response.headers.get('pix-outcome'), 'rejected');
     assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'rejected']);
     assert.equal(stored.failure_code, code);
     assert.equal(answered[0], status);
@@ -115,15 +115,15 @@ for (const [status, answer, code] of rejected) {
 
 test('a listed code after an attempt that ended unknown: unknown; each attempt is noted', async () => {
   let attempts = 0;
-  const { reply, stored, answered } = await sent(() => {
+  const { response, stored, answered } = await sent(() => {
     attempts += 1;
     return attempts === 1
       ? { status: 500, body: { code: 'X-1' } }
       : { status: 422, body: { code: 'AC03' } };
   });
-  assert.equal(reply.headers.get('pix-outcome'), 'unknown');
+  assert.equal(response.headers.get('pix-outcome'), 'unknown');
   assert.deepEqual(answered, [422, 'AC03']);
-  const [repeat] = await app.rows<Answered>(
+  const [repeat] = await app.rows<StoredResponse>(
     `select http_status, provider_code from pix_timeline
       where transaction_id = $1 and phase = 'PAYING' and attempt = 2`,
     [stored.id],
@@ -134,8 +134,8 @@ test('a listed code after an attempt that ended unknown: unknown; each attempt i
 test('401 to a payment: 401 unknown, the session ends; the same key after a login: PROCESSING', async () => {
   const customer = await givenCustomer(app);
   bank.onPayment = () => ({ status: 401, body: { message: 'token' } });
-  const reply = await app.throughTime(app.send(customer, body, { key: 'k-401' }));
-  assert.deepEqual([reply.status, reply.headers.get('pix-outcome')], [401, 'unknown']);
+  const response = await app.throughTime(app.send(customer, body, { key: 'k-401' }));
+  assert.deepEqual([response.status, response.headers.get('pix-outcome')], [401, 'unknown']);
   const ended = await app.call('/accounts/balance', { token: customer.token });
   assert.equal(ended.status, 401);
 

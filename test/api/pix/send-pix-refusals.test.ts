@@ -1,7 +1,7 @@
 /** What a send refuses before the bank is called: nothing is stored, nothing is sent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectionLost } from '../../support/lost-answer.ts';
+import { connectionLost } from '../../support/lost-response.ts';
 import { givenCustomer, givenUser, logIn } from '../../support/factories.ts';
 import { mockQueries } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';

@@ -1,7 +1,7 @@
 /** Attempts after the first: each is made only while this process may make the payment. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { connectionLost } from '../../support/lost-answer.ts';
+import { connectionLost } from '../../support/lost-response.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { eventually, startPixApp } from './pix-app.ts';
@@ -39,8 +39,8 @@ const send = (key: string) =>
   app.throughTime(app.send(user, body, { key: key.replaceAll(' ', '-') }));
 
 const post = async (event: Record<string, unknown>) => {
-  const answer = await app.call('/webhooks/provider', { method: 'POST', body: event });
-  assert.equal(answer.status, 200);
+  const response = await app.call('/webhooks/provider', { method: 'POST', body: event });
+  assert.equal(response.status, 200);
 };
 
 /** A proxy between the service and its database. */

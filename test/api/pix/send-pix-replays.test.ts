@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
-import { connectionLost } from '../../support/lost-answer.ts';
+import { connectionLost } from '../../support/lost-response.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp({ environment: { JOBS: 'off' } });
@@ -104,7 +104,7 @@ async function repeat(t: TestContext, fate: Fate, isSeen: boolean) {
   seen.mock.restore();
   queries.mock.restore();
   const { transaction_id: id, end_to_end: endToEnd, ...rest } = again.body;
-  const answer = {
+  const response = {
     status: again.status,
     body: rest,
     isSameId: id === first.body.transaction_id,
@@ -117,10 +117,10 @@ async function repeat(t: TestContext, fate: Fate, isSeen: boolean) {
     reads: statements.filter((one) => one === findReplay).length,
     claims: statements.filter((one) => claims.includes(one)).length,
   };
-  return { answer, trips };
+  return { response, trips };
 }
 
-async function happen({ set, sql }: Fate, { id }: TestUser, first: TestAnswer): Promise<void> {
+async function happen({ set, sql }: Fate, { id }: TestUser, first: TestResponse): Promise<void> {
   if (set !== undefined) {
     const text = `update pix_transactions set ${set} where id = $1`;
     await app.rows(text, [first.body.transaction_id]);
@@ -133,7 +133,7 @@ describe('a process that has seen the key answers as any other when the send', (
     test(fate.what, async (t) => {
       const unseen = await repeat(t, fate, false);
       const seen = await repeat(t, fate, true);
-      assert.deepEqual(seen.answer, unseen.answer);
+      assert.deepEqual(seen.response, unseen.response);
       assert.deepEqual(unseen.trips, { reads: 0, claims: 1 });
       assert.deepEqual(seen.trips, { reads: 1, claims: fate.isRead ? 0 : 1 });
     });

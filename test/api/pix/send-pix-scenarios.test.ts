@@ -180,7 +180,7 @@ test('silent@ponte.test: accepted, and PROCESSING without a webhook', async () =
   assert.deepEqual([stored.status, stored.phase], ['PROCESSING', 'ACCEPTED']);
 });
 
-test('early@ponte.test: the webhook before the answer still ends as COMPLETED, once', async () => {
+test('early@ponte.test: the webhook before the response still ends as COMPLETED, once', async () => {
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'early@ponte.test', amount: 10 });
   assert.equal(sent.status, 200);

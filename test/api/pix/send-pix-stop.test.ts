@@ -17,7 +17,7 @@ after(() => Promise.all(databases.map((database) => database.drop())));
 // Longer than a stop waits.
 const environment = { PROVIDER_TIMEOUT_MS: '60000' };
 
-/** A payment that is at the bank, whose client has hung up; `answer` lets the bank answer. */
+/** A payment that is at the bank, whose client has hung up; `respond` lets the bank answer. */
 async function givenPaying(t: { mock: typeof test.mock }, app: PixApp) {
   const user = await givenCustomer(app);
   const atBank = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ async function givenPaying(t: { mock: typeof test.mock }, app: PixApp) {
   await atBank.promise;
   client.abort();
   await assert.rejects(sent, { name: 'AbortError' });
-  return { answer: answered.resolve };
+  return { respond: answered.resolve };
 }
 
 /** What a service has left behind that has stopped. */
@@ -64,15 +64,15 @@ async function leftIn({ databaseUrl, dataDir }: TestDatabase, { clock }: PixApp)
   }
 }
 
-test('the stop waits for the answer, and stores it', async (t) => {
+test('the stop waits for the response, and stores it', async (t) => {
   const app = await startPixApp({ database: databases[0], environment });
-  const { answer } = await givenPaying(t, app);
+  const { respond } = await givenPaying(t, app);
   let isStopped = false;
   const stopped = app.stop().then(() => (isStopped = true));
   await app.clock.advance(14_000);
   await app.clock.advance(0);
   assert.equal(isStopped, false);
-  answer();
+  respond();
   await stopped;
   const [left] = await leftIn(databases[0], app);
   assert.deepEqual([left?.phase, left?.outcome], ['ACCEPTED', 'accepted']);

@@ -1,4 +1,4 @@
-/** Sends that were not read to their end: every answer says what is known of the payment. */
+/** Sends that were not read to their end: every response says what is known of the payment. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer } from '../../support/factories.ts';
@@ -13,16 +13,16 @@ const head =
   `${line}Host: x\r\nAuthorization: Bearer ${token}\r\nIdempotency-Key: unread\r\n` +
   'Content-Type: application/json\r\n';
 
-/** The answer to what was sent, after as long as the slowest body may take. */
+/** The response to what was sent, after as long as the slowest body may take. */
 async function toAppError(text: string): Promise<string> {
   const client = await rawConnection({ port: Number(new URL(app.url).port) });
   client.send(text);
-  const answer = client.closed();
+  const response = client.closed();
   await app.call('/onboarding/cep/01310100');
   await app.clock.advance(30_000);
   await client.receive('HTTP/1.1 ');
   await app.clock.advance(5_000);
-  return answer;
+  return response;
 }
 
 const unread: readonly (readonly [what: string, status: number, text: string])[] = [
@@ -45,17 +45,17 @@ const unread: readonly (readonly [what: string, status: number, text: string])[]
 
 for (const [what, status, text] of unread) {
   test(`a send ${what} is ${status}, and its outcome is unknown`, async () => {
-    const answer = await toAppError(text);
-    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
-    assert.match(answer, /\r\nPix-Outcome: unknown\r\n/i);
+    const response = await toAppError(text);
+    assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.match(response, /\r\nPix-Outcome: unknown\r\n/i);
   });
 }
 
 test('an unread request whose route is known is answered as that route', async () => {
   const login = line.replace('pix/send', 'auth/login');
-  const answer = await toAppError(
+  const response = await toAppError(
     `${login}Host: x\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{`,
   );
-  assert.match(answer, /^HTTP\/1\.1 408 /);
-  assert.doesNotMatch(answer, /Pix-Outcome/i);
+  assert.match(response, /^HTTP\/1\.1 408 /);
+  assert.doesNotMatch(response, /Pix-Outcome/i);
 });

@@ -14,7 +14,7 @@ import {
 } from '../../../src/pix/pix-transaction-repository.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { reserveSend } from '../jobs/transactions.ts';
-import { losingOneAnswer } from '../../support/lost-answer.ts';
+import { losingOneResponse } from '../../support/lost-response.ts';
 
 const app = await startSettlingApp();
 const { context, rows } = app;
@@ -69,11 +69,11 @@ async function readStored(id: string): Promise<PixTransaction> {
 /** Takes a step from a phase. @returns whether it is taken, and what is stored. */
 async function takenFrom([phase, status]: (typeof phases)[number], step: Step) {
   const send = await givenSendIn(phase, status);
-  const answer = await step(send);
-  if (answer) {
-    assert.partialDeepStrictEqual(answer, await readStored(send.id), 'the result is the row');
+  const response = await step(send);
+  if (response) {
+    assert.partialDeepStrictEqual(response, await readStored(send.id), 'the result is the row');
   }
-  return { isTaken: answer !== null, ...((await storedOf(send)) as object) };
+  return { isTaken: response !== null, ...((await storedOf(send)) as object) };
 }
 
 /** Takes a step both ways from every phase: the results are equal. @returns where it is taken. */
@@ -154,8 +154,8 @@ test('a payment that the provider accepts', async () => {
 test('of several processes that take one step of a send at once, one takes it', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
   const atOnce = async (step: (nth: number) => ReturnType<Step>) => {
-    const answers = await Promise.all([1, 2, 3].map(step));
-    const [taken, ...others] = answers.filter((answer) => answer !== null);
+    const responses = await Promise.all([1, 2, 3].map(step));
+    const [taken, ...others] = responses.filter((response) => response !== null);
     assert.ok(taken && others.length === 0, `${others.length + 1} have taken it`);
     return taken;
   };
@@ -173,7 +173,7 @@ for (const isCarriedOut of [true, false]) {
   test(`a send begins to be paid once although the connection breaks ${when} the commit`, async () => {
     const reserved = await givenSendIn('RESERVED', 'PROCESSING');
     const endToEnd = `E-${reserved.id}`;
-    const service = losingOneAnswer(context, { isCarriedOut });
+    const service = losingOneResponse(context, { isCarriedOut });
     const paying = await beginPaying(service, reserved, { endToEnd });
     assert.deepEqual([paying?.phase, paying?.endToEnd], ['PAYING', endToEnd]);
     assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
@@ -183,12 +183,12 @@ for (const isCarriedOut of [true, false]) {
 test('a step of another process is not mistaken for one whose result was lost', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
   assert.ok(await beginPaying(context, reserved, { endToEnd: `E-foreign-${reserved.id}` }));
-  const service = losingOneAnswer(context);
+  const service = losingOneResponse(context);
   assert.equal(await beginPaying(service, reserved, { endToEnd: `E-own-${reserved.id}` }), null);
 
   // Every process that resumes a send has its end-to-end id from the row.
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
   const endToEnd = String(resolved.endToEnd);
   assert.ok(await beginPaying(context, resolved, { endToEnd }));
-  assert.equal(await beginPaying(losingOneAnswer(context), resolved, { endToEnd }), null);
+  assert.equal(await beginPaying(losingOneResponse(context), resolved, { endToEnd }), null);
 });

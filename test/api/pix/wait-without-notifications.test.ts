@@ -30,9 +30,9 @@ async function behindProxy() {
   const follow = () => app.view(user, id, { prefer: `wait=${waitMs / 1_000}` });
   /** What `GET /health/ready` says of notifications; the service is ready all the same. */
   const notifications = async (): Promise<boolean> => {
-    const answer = await fetch(`${app.url}/health/ready`);
-    assert.equal(answer.status, 200);
-    const { checks } = (await answer.json()) as { checks: { notifications: boolean } };
+    const response = await fetch(`${app.url}/health/ready`);
+    assert.equal(response.status, 200);
+    const { checks } = (await response.json()) as { checks: { notifications: boolean } };
     return checks.notifications;
   };
   return { app, proxy, id, endToEnd, follow, notifications };

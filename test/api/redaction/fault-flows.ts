@@ -4,7 +4,7 @@ import { cpfCheckDigits } from '../../../src/domain/tax-id.ts';
 import { effectKinds } from '../../../src/provider/sandbox/fault-language.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import type { SandboxedApp } from '../../support/sandboxed-app.ts';
-import { answers, type Flow } from './flows.ts';
+import { responds, type Flow } from './flows.ts';
 import { applicant, stepsAreCarriedOut } from './onboarding-flows.ts';
 import { others, person, secrets } from './values.ts';
 import type { World } from './world.ts';
@@ -61,13 +61,13 @@ function onboardingFaults({ sandbox }: SandboxedApp): Flow[] {
         sandbox.calls.clear();
         sandbox.queueFaults(`onboarding/pf:${effect}#1`);
         const body = { ...applicant, document, email };
-        const registered = await answers(201, world.call('/onboarding/pf', { body }));
+        const registered = await responds(201, world.call('/onboarding/pf', { body }));
         world.hidden.add('application id', registered.body.id);
         await passUntil(world.app.clock, stepsAreCarriedOut(world));
         const failed = sandbox.calls.list().filter(({ faults }) => faults.length > 0);
         assert.equal(failed.length, 1, 'the provider was called, and failed');
         const path = `/onboarding/${registered.body.id}`;
-        await answers(202, world.call(`${path}/sync`, { method: 'POST' }));
+        await responds(202, world.call(`${path}/sync`, { method: 'POST' }));
         await passUntil(world.app.clock, stepsAreCarriedOut(world));
       },
     }),

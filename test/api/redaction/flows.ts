@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { scenarios } from '../../../src/provider/sandbox/bank/scenarios.ts';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenUser } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
@@ -18,9 +18,12 @@ const credentials = { email: person.email, password: person.password };
 
 const everything = { ...person, ...others, ...secrets };
 
-/** Fails unless the answer has the status: a flow that goes wrong would prove nothing. */
-export async function answers(status: number, answer: Promise<TestAnswer>): Promise<TestAnswer> {
-  const got = await answer;
+/** Fails unless the response has the status: a flow that goes wrong would prove nothing. */
+export async function responds(
+  status: number,
+  response: Promise<TestResponse>,
+): Promise<TestResponse> {
+  const got = await response;
   assert.equal(got.status, status, JSON.stringify(got.body));
   return got;
 }
@@ -28,7 +31,7 @@ export async function answers(status: number, answer: Promise<TestAnswer>): Prom
 let keys = 0;
 const newKey = (): string => `${secrets.idempotencyKey}-${(keys += 1)}`;
 
-function send(world: World, pixKey: string, amount = 1.5): Promise<TestAnswer> {
+function send(world: World, pixKey: string, amount = 1.5): Promise<TestResponse> {
   return world.call('/pix/send', {
     token: world.token,
     key: newKey(),
@@ -42,7 +45,7 @@ const loginFlows: readonly Flow[] = [
     async run(world) {
       const { app, hidden } = world;
       const { id } = await givenUser(app, { ...person, personType: 'PF' });
-      const { body } = await answers(200, world.call('/auth/login', { body: credentials }));
+      const { body } = await responds(200, world.call('/auth/login', { body: credentials }));
       world.token = body.access_token;
       hidden.add('access token', world.token);
       for (const part of world.token.split('.')) hidden.add('part of the access token', part);
@@ -65,8 +68,8 @@ const loginFlows: readonly Flow[] = [
     name: 'a login with a wrong password, and of an unknown user',
     async run({ call }) {
       const wrong = { ...credentials, password: secrets.wrongPassword };
-      await answers(422, call('/auth/login', { body: wrong }));
-      await answers(422, call('/auth/login', { body: { ...wrong, email: others.payeeEmail } }));
+      await responds(422, call('/auth/login', { body: wrong }));
+      await responds(422, call('/auth/login', { body: { ...wrong, email: others.payeeEmail } }));
     },
   },
   {
@@ -78,7 +81,7 @@ const loginFlows: readonly Flow[] = [
       ] as const) {
         const { id } = await givenUser(app, { ...person, document: null, email });
         assert.ok(id);
-        await answers(status, call('/auth/login', { body: { ...credentials, email } }));
+        await responds(status, call('/auth/login', { body: { ...credentials, email } }));
       }
     },
   },
@@ -88,12 +91,12 @@ const accountFlows: readonly Flow[] = [
   {
     name: 'who is it, the balance, the statement',
     async run({ call, token }) {
-      const me = await answers(200, call('/accounts/me', { token }));
+      const me = await responds(200, call('/accounts/me', { token }));
       assert.equal(me.body.user.email, person.email);
-      await answers(200, call('/accounts/balance', { token }));
-      await answers(200, call('/accounts/statement', { token }));
+      await responds(200, call('/accounts/balance', { token }));
+      await responds(200, call('/accounts/statement', { token }));
       const query = `start_date=${person.document}&end_date=${person.email}`;
-      await answers(422, call(`/accounts/statement?${query}`, { token }));
+      await responds(422, call(`/accounts/statement?${query}`, { token }));
     },
   },
   {
@@ -107,8 +110,8 @@ const accountFlows: readonly Flow[] = [
         document: others.companyDocument,
         phone: person.phone,
       };
-      await answers(501, call('/accounts/pj', { body }));
-      await answers(422, call('/accounts/pj', { body: { ...body, document: person.name } }));
+      await responds(501, call('/accounts/pj', { body }));
+      await responds(422, call('/accounts/pj', { body: { ...body, document: person.name } }));
     },
   },
 ];
@@ -119,26 +122,26 @@ const pixFlows: readonly Flow[] = [
     async run(world) {
       const { payeeEmail, payeeDocument, payeePhone, payeeEvp } = others;
       for (const key of [payeeEmail, payeeDocument, payeePhone, payeeEvp]) {
-        await answers(200, send(world, key));
+        await responds(200, send(world, key));
       }
       const body = { pix_key: payeeEmail, amount: 2, description: secrets.description };
       const request = { token: world.token, key: newKey(), body };
-      await answers(200, world.call('/pix/send', request));
-      const { body: sent } = await answers(200, world.call('/pix/send', request));
-      await answers(422, world.call('/pix/send', { ...request, body: { ...body, amount: 3 } }));
-      await answers(200, world.call(`/pix/${sent.transaction_id}`, { token: world.token }));
-      await answers(404, world.call(`/pix/${randomUUID()}`, { token: world.token }));
+      await responds(200, world.call('/pix/send', request));
+      const { body: sent } = await responds(200, world.call('/pix/send', request));
+      await responds(422, world.call('/pix/send', { ...request, body: { ...body, amount: 3 } }));
+      await responds(200, world.call(`/pix/${sent.transaction_id}`, { token: world.token }));
+      await responds(404, world.call(`/pix/${randomUUID()}`, { token: world.token }));
       const receipt = `/pix/${sent.transaction_id}/receipt`;
-      await answers(200, world.call(receipt, { token: world.token }));
+      await responds(200, world.call(receipt, { token: world.token }));
     },
   },
   {
     name: 'a list of transactions, page by page, and with what is no filter',
     async run({ call, token }) {
-      const { body } = await answers(200, call('/pix?limit=1', { token }));
-      await answers(200, call(`/pix?cursor=${body.next_cursor}`, { token }));
+      const { body } = await responds(200, call('/pix?limit=1', { token }));
+      await responds(200, call(`/pix?cursor=${body.next_cursor}`, { token }));
       const query = `cursor=${person.email}&type=${person.document}&start_date=${person.phone}`;
-      await answers(422, call(`/pix?${query}`, { token }));
+      await responds(422, call(`/pix?${query}`, { token }));
     },
   },
   ...scenarios
@@ -151,7 +154,7 @@ const pixFlows: readonly Flow[] = [
     })),
   {
     name: 'a send of more than there is',
-    run: (world) => answers(502, send(world, others.payeeEmail, 9_999_999)),
+    run: (world) => responds(502, send(world, others.payeeEmail, 9_999_999)),
   },
   {
     name: 'sends that are malformed with what the person has typed',
@@ -164,12 +167,12 @@ const pixFlows: readonly Flow[] = [
         { pix_key: others.payeePhone, amount: 1, description: [person.document] },
         { pix_key: `${person.document}\u0000`, amount: 1 },
       ]) {
-        await answers(422, call('/pix/send', { token, key, body }));
+        await responds(422, call('/pix/send', { token, key, body }));
       }
       const good = { pix_key: others.payeeEmail, amount: 1 };
       const wrongKeys = [`${person.name} ${person.document}`, person.email.repeat(10)];
       for (const wrong of wrongKeys) {
-        await answers(422, call('/pix/send', { token, key: wrong, body: good }));
+        await responds(422, call('/pix/send', { token, key: wrong, body: good }));
       }
     },
   },
@@ -190,14 +193,14 @@ const pixFlows: readonly Flow[] = [
       };
       for (const type of ['dynamic', 'static']) {
         const request = { token, key: newKey(), body: { ...body, type } };
-        const { body: charge } = await answers(200, call('/pix/charge', request));
+        const { body: charge } = await responds(200, call('/pix/charge', request));
         hidden.add('copy and paste', charge.copy_paste);
-        await answers(200, call('/pix/lookup', { token, body: { pix_key: others.payeePhone } }));
+        await responds(200, call('/pix/lookup', { token, body: { pix_key: others.payeePhone } }));
         const code = { copy_paste: charge.copy_paste };
-        await answers(200, call('/pix/decode', { token, body: code }));
+        await responds(200, call('/pix/decode', { token, body: code }));
         const isPaid = type === 'static' ? 200 : 422;
-        await answers(isPaid, call('/pix/send', { token, key: newKey(), body: code }));
-        await answers(200, call(`/pix/${charge.transaction_id}`, { token }));
+        await responds(isPaid, call('/pix/send', { token, key: newKey(), body: code }));
+        await responds(200, call(`/pix/${charge.transaction_id}`, { token }));
       }
       const wrong = {
         ...body,
@@ -205,37 +208,40 @@ const pixFlows: readonly Flow[] = [
         zipcode: person.document,
         payer_cpf: person.name,
       };
-      await answers(422, call('/pix/charge', { token, key: newKey(), body: wrong }));
+      await responds(422, call('/pix/charge', { token, key: newKey(), body: wrong }));
     },
   },
   {
     name: "the customer's limits: read, set, and refused",
     async run({ call, token }) {
       const set = (body: object) => call('/pix/limits', { method: 'PUT', token, body });
-      await answers(200, call('/pix/limits', { token }));
-      await answers(200, set({ day: 5_000, night: null }));
-      await answers(422, set({ day: person.document, night: person.name }));
+      await responds(200, call('/pix/limits', { token }));
+      await responds(200, set({ day: 5_000, night: null }));
+      await responds(422, set({ day: person.document, night: person.name }));
     },
   },
   {
     name: 'Pix keys: listed, made, removed, and malformed',
     async run({ call, token, hidden }) {
-      await answers(200, call('/pix/keys', { token }));
+      await responds(200, call('/pix/keys', { token }));
       const types = ['CPF', 'CELULAR', 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO'];
       for (const type of types) {
-        const { body } = await answers(201, call('/pix/keys', { token, body: { key_type: type } }));
+        const { body } = await responds(
+          201,
+          call('/pix/keys', { token, body: { key_type: type } }),
+        );
         if (type.startsWith('EVP')) hidden.add('random key', body.data.key);
       }
       const email = { key_type: 'E_MAIL', email: others.payeeEmail };
-      await answers(201, call('/pix/keys', { token, body: email }));
+      await responds(201, call('/pix/keys', { token, body: email }));
       for (const body of [{ key_type: person.document }, { ...email, email: person.name }]) {
-        await answers(422, call('/pix/keys', { token, body }));
+        await responds(422, call('/pix/keys', { token, body }));
       }
       const remove = (key: unknown) =>
         call('/pix/keys', { method: 'DELETE', token, body: { key } });
-      await answers(200, remove(others.payeeEmail));
-      await answers(502, remove(others.payeePhone));
-      await answers(422, remove([person.document]));
+      await responds(200, remove(others.payeeEmail));
+      await responds(502, remove(others.payeePhone));
+      await responds(422, remove([person.document]));
     },
   },
 ];
@@ -299,7 +305,7 @@ const webhookFlows: readonly Flow[] = [
     async run({ app, call }) {
       const headers = { 'x-webhook-secret': secrets.webhookSecret };
       for (const body of notices()) {
-        await answers(200, call('/webhooks/provider', { headers, body }));
+        await responds(200, call('/webhooks/provider', { headers, body }));
       }
       await eventually(async () => {
         const [open] = await app.rows<{ events: number }>(
@@ -315,13 +321,13 @@ const webhookFlows: readonly Flow[] = [
       const body = notices()[0];
       for (const secret of [secrets.wrongSecret, `${secrets.webhookSecret}x`]) {
         const headers = { 'x-webhook-secret': secret };
-        await answers(401, call('/webhooks/provider', { headers, body }));
+        await responds(401, call('/webhooks/provider', { headers, body }));
       }
       const headers = { 'x-webhook-secret': secrets.webhookSecret };
       const broken = `{"document": "${person.document}", "name": ${person.name}`;
-      await answers(400, call('/webhooks/provider', { headers, body: broken }));
+      await responds(400, call('/webhooks/provider', { headers, body: broken }));
       const long = JSON.stringify({ text: person.name.repeat(20_000) });
-      await answers(413, call('/webhooks/provider', { headers, body: long }));
+      await responds(413, call('/webhooks/provider', { headers, body: long }));
     },
   },
 ];
@@ -341,9 +347,9 @@ const wireFlows: readonly Flow[] = [
         [`/accounts/me?email=${email}&document=${document}`, 200],
         [`/%E0%A4%A/${document}`, 400],
       ] as const) {
-        await answers(status, call(path, { token }));
+        await responds(status, call(path, { token }));
       }
-      await answers(405, call(`/auth/login?email=${email}`, { method: 'DELETE' }));
+      await responds(405, call(`/auth/login?email=${email}`, { method: 'DELETE' }));
     },
   },
   {
@@ -351,10 +357,10 @@ const wireFlows: readonly Flow[] = [
     async run({ call }) {
       const text = `email=${person.email}&password=${person.password}`;
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-      await answers(415, call('/auth/login', { body: text, headers }));
-      await answers(400, call('/auth/login', { body: `{"email": "${person.email}", ${text}` }));
-      await answers(422, call('/auth/login', { body: { ...everything, password: person } }));
-      await answers(422, call('/auth/login', { body: { email: [person.email], password: 1 } }));
+      await responds(415, call('/auth/login', { body: text, headers }));
+      await responds(400, call('/auth/login', { body: `{"email": "${person.email}", ${text}` }));
+      await responds(422, call('/auth/login', { body: { ...everything, password: person } }));
+      await responds(422, call('/auth/login', { body: { email: [person.email], password: 1 } }));
     },
   },
   {
@@ -377,7 +383,7 @@ const wireFlows: readonly Flow[] = [
         assert.ok((await call('/accounts/me', { token, headers: { [name]: value } })).status < 500);
       }
       for (const wrong of [secrets.wrongToken, `${token}x`, person.document]) {
-        await answers(401, call('/accounts/me', { token: wrong }));
+        await responds(401, call('/accounts/me', { token: wrong }));
       }
     },
   },
@@ -405,10 +411,10 @@ const failureFlows: readonly Flow[] = [
     async run(world) {
       const { app, call, token } = world;
       await app.ownerRows('alter table pix_transactions rename to away');
-      await answers(500, send(world, others.payeeEmail));
-      await answers(500, call('/accounts/statement', { token }));
+      await responds(500, send(world, others.payeeEmail));
+      await responds(500, call('/accounts/statement', { token }));
       await app.ownerRows('alter table away rename to pix_transactions');
-      await answers(200, send(world, others.payeeEmail));
+      await responds(200, send(world, others.payeeEmail));
     },
   },
 ];
@@ -429,18 +435,18 @@ export const lastFlows: readonly Flow[] = [
     name: 'a provider that does not take its token any more',
     async run({ app, call, token }) {
       app.bank.expireCustomerTokens(person.email);
-      await answers(401, passUntil(app.clock, call('/accounts/balance', { token })));
+      await responds(401, passUntil(app.clock, call('/accounts/balance', { token })));
     },
   },
   {
     name: 'a logout, and the token afterwards',
     async run(world) {
       const { call } = world;
-      const { body } = await answers(200, call('/auth/login', { body: credentials }));
+      const { body } = await responds(200, call('/auth/login', { body: credentials }));
       world.hidden.add('second access token', body.access_token);
       const token: string = body.access_token;
-      await answers(200, call('/auth/logout', { method: 'POST', token }));
-      await answers(401, call('/accounts/me', { token }));
+      await responds(200, call('/auth/logout', { method: 'POST', token }));
+      await responds(401, call('/accounts/me', { token }));
     },
   },
 ];

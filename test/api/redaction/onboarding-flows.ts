@@ -1,11 +1,11 @@
 /** A person who applies for an account, step by step, well and badly. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestAnswer } from '../../support/app.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { pdfOf } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fieldPart, filePart, FORM_TYPE, formOf } from '../../support/forms.ts';
-import { answers, type Flow } from './flows.ts';
+import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { responds, type Flow } from './flows.ts';
 import { others, person, secrets } from './values.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +27,7 @@ const address = {
   estado: 'RJ',
 } as const;
 
-function give(world: World, step: string, body: unknown = {}): Promise<TestAnswer> {
+function give(world: World, step: string, body: unknown = {}): Promise<TestResponse> {
   return world.call(`/onboarding/${world.applicationId}/${step}`, { method: 'POST', body });
 }
 
@@ -35,14 +35,14 @@ function upload(
   world: World,
   type: string,
   fileOf: (content: string) => string | Buffer,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const body = formOf(
     fieldPart(type),
     filePart(fileOf(secrets.documentContent), { filename: secrets.fileName }),
   );
   return world.call(`/onboarding/${world.applicationId}/documents`, {
     body,
-    headers: { 'content-type': FORM_TYPE },
+    headers: { 'content-type': formType },
   });
 }
 
@@ -63,14 +63,14 @@ export const onboardingFlows: readonly Flow[] = [
   {
     name: 'a registration, a second one of the same person, and a malformed one',
     async run(world) {
-      const { body } = await answers(201, world.call('/onboarding/pf', { body: applicant }));
+      const { body } = await responds(201, world.call('/onboarding/pf', { body: applicant }));
       world.applicationId = body.id;
       world.hidden.add('application id', world.applicationId);
-      await answers(422, world.call('/onboarding/pf', { body: applicant }));
+      await responds(422, world.call('/onboarding/pf', { body: applicant }));
       const wrong = { ...applicant, document: person.name, email: person.document, phone: [] };
-      await answers(422, world.call('/onboarding/pf', { body: wrong }));
-      await answers(422, world.call('/accounts/pf', { body: { ...applicant, address } }));
-      await answers(422, world.call('/accounts/pf', { body: { ...wrong, address: wrong } }));
+      await responds(422, world.call('/onboarding/pf', { body: wrong }));
+      await responds(422, world.call('/accounts/pf', { body: { ...applicant, address } }));
+      await responds(422, world.call('/accounts/pf', { body: { ...wrong, address: wrong } }));
       await stepsAreCarriedOut(world);
     },
   },
@@ -83,14 +83,14 @@ export const onboardingFlows: readonly Flow[] = [
   {
     name: 'the address and the documents, and malformed ones',
     async run(world) {
-      await answers(201, give(world, 'address', address));
-      await answers(422, give(world, 'address', { ...address, estado: person.name, cep: {} }));
-      for (const type of ['1', '5', '6']) await answers(201, upload(world, type, pdfOf));
-      await answers(
+      await responds(201, give(world, 'address', address));
+      await responds(422, give(world, 'address', { ...address, estado: person.name, cep: {} }));
+      for (const type of ['1', '5', '6']) await responds(201, upload(world, type, pdfOf));
+      await responds(
         422,
         upload(world, '6', (content) => `no document at all ${content}`),
       );
-      await answers(422, upload(world, person.document, pdfOf));
+      await responds(422, upload(world, person.document, pdfOf));
       await stepsAreCarriedOut(world);
     },
   },
@@ -98,31 +98,31 @@ export const onboardingFlows: readonly Flow[] = [
     name: 'the proposal, the validation and its code, and malformed ones',
     async run(world) {
       const proposal = { observacoes: secrets.description, valor_solicitado: 100 };
-      await answers(202, give(world, 'proposal', proposal));
-      await answers(422, give(world, 'proposal', { observacoes: [person.document] }));
-      await answers(202, give(world, 'electronic-validation'));
-      await answers(422, give(world, 'electronic-validation', { tipo: person.document }));
+      await responds(202, give(world, 'proposal', proposal));
+      await responds(422, give(world, 'proposal', { observacoes: [person.document] }));
+      await responds(202, give(world, 'electronic-validation'));
+      await responds(422, give(world, 'electronic-validation', { tipo: person.document }));
       await stepsAreCarriedOut(world);
       const confirm = 'electronic-validation/confirm';
       const wrong = await give(world, confirm, { codigo: secrets.validationCode });
       assert.ok([202, 422].includes(wrong.status), JSON.stringify(wrong.body));
       await stepsAreCarriedOut(world);
-      await answers(202, give(world, confirm));
+      await responds(202, give(world, confirm));
       await stepsAreCarriedOut(world);
     },
   },
   {
     name: 'the proof of life, the decision, the account',
     async run(world) {
-      await answers(202, give(world, 'prova-vida'));
+      await responds(202, give(world, 'prova-vida'));
       await stepsAreCarriedOut(world);
-      await answers(202, give(world, 'sync'));
+      await responds(202, give(world, 'sync'));
       const path = `/onboarding/${world.applicationId}`;
-      const { body } = await answers(200, world.call(`${path}/kyc`));
+      const { body } = await responds(200, world.call(`${path}/kyc`));
       assert.equal(body.application.status, 'REJECTED', JSON.stringify(body.application.steps));
-      await answers(200, world.call(path));
-      await answers(422, give(world, 'address', address));
-      await answers(404, world.call(`/onboarding/${randomUUID()}`));
+      await responds(200, world.call(path));
+      await responds(422, give(world, 'address', address));
+      await responds(404, world.call(`/onboarding/${randomUUID()}`));
     },
   },
 ];

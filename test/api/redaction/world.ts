@@ -1,5 +1,5 @@
 /** A service that is watched while people and the provider use it. */
-import type { TestAnswer, TestApp, TestRequest } from '../../support/app.ts';
+import type { TestResponse, TestApp, TestRequest } from '../../support/app.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import { Hidden, others, person, secrets } from './values.ts';
 
@@ -11,7 +11,7 @@ export interface World {
   /** The secret id of the application, once there is one. */
   applicationId: string;
   /** Calls an endpoint; time passes until it answers, and what refuses is kept. */
-  call(path: string, request?: TestRequest): Promise<TestAnswer>;
+  call(path: string, request?: TestRequest): Promise<TestResponse>;
   /** The refusals so far, each as the text that goes over the wire. */
   readonly refusals: string[];
 }
@@ -26,12 +26,12 @@ export function worldOf(app: TestApp): World {
     applicationId: '',
     refusals,
     async call(path, request) {
-      const answer = await passUntil(app.clock, app.call(path, request));
-      const { status, headers, body } = answer;
+      const response = await passUntil(app.clock, app.call(path, request));
+      const { status, headers, body } = response;
       if (status >= 400) {
         refusals.push(`${status} ${JSON.stringify([...headers])} ${JSON.stringify(body)}`);
       }
-      return answer;
+      return response;
     },
   };
 }

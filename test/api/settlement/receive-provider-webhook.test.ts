@@ -43,23 +43,23 @@ const payment = { event: 'PIX_PAYMENT', endToEnd: 'E1', status: 'CONFIRMED', amo
 
 test('an event is answered 200 once it and its job are stored', async () => {
   const body = ` ${JSON.stringify(payment)}\n`;
-  const answer = await post(body);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(Object.keys(answer.body), ['message', 'event_id', 'duplicate']);
-  assert.equal(answer.body.duplicate, false);
-  assert.match(answer.body.message, /received/);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const response = await post(body);
+  assert.equal(response.status, 200);
+  assert.deepEqual(Object.keys(response.body), ['message', 'event_id', 'duplicate']);
+  assert.equal(response.body.duplicate, false);
+  assert.match(response.body.message, /received/);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
   const { events, jobs } = await takeStored();
   assert.equal(events.length, 1);
   const [event] = events;
-  assert.equal(event?.id, answer.body.event_id);
+  assert.equal(event?.id, response.body.event_id);
   assert.equal(event?.status, 'received');
   assert.equal(event?.payload.toString(), body, 'the bytes are stored as they came');
   assert.deepEqual(event?.payload_hash, createHash('sha256').update(body).digest());
   assert.deepEqual(event?.received_at, app.clock.now());
   assert.equal(jobs.length, 1);
   assert.equal(jobs[0]?.status, 'queued');
-  assert.deepEqual(jobs[0]?.payload, { eventId: answer.body.event_id });
+  assert.deepEqual(jobs[0]?.payload, { eventId: response.body.event_id });
   assert.deepEqual(jobs[0]?.run_at, app.clock.now());
 });
 
@@ -112,10 +112,10 @@ test('other bytes that say the same are another event', async () => {
 
 test('of identical deliveries at once one is stored and all are acknowledged', async () => {
   for (let round = 0; round < 5; round += 1) {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post({ round })));
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-    assert.equal(new Set(answers.map(({ body }) => body.event_id)).size, 1);
-    assert.equal(answers.filter(({ body }) => body.duplicate === false).length, 1);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => post({ round })));
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
+    assert.equal(new Set(responses.map(({ body }) => body.event_id)).size, 1);
+    assert.equal(responses.filter(({ body }) => body.duplicate === false).length, 1);
     const { events, jobs } = await takeStored();
     assert.deepEqual([events.length, jobs.length], [1, 1]);
   }
@@ -137,9 +137,9 @@ test('any JSON object or array is taken, whether or not it can be an event', asy
 
 test('a bare number, text, boolean or null is 422, however long, and nothing is stored', async () => {
   for (const body of ['1', '"PIX"', 'true', 'null', `"${'x'.repeat(100_000)}"`]) {
-    const { status, body: answer } = await post(body);
+    const { status, body: response } = await post(body);
     assert.equal(status, 422, body.slice(0, 40));
-    assert.deepEqual(answer.errors, { body: ['The value must be an object or a list.'] });
+    assert.deepEqual(response.errors, { body: ['The value must be an object or a list.'] });
   }
   await storesNothing();
 });
@@ -161,9 +161,9 @@ test('what is no JSON, or nothing at all, is 400 and nothing is stored', async (
     '{}{}',
     Buffer.from([0x7b, 0xff, 0x7d]),
   ]) {
-    const answer = await post(body);
-    assert.equal(answer.status, 400, String(body));
-    assert.deepEqual(Object.keys(answer.body), ['message']);
+    const response = await post(body);
+    assert.equal(response.status, 400, String(body));
+    assert.deepEqual(Object.keys(response.body), ['message']);
   }
   await storesNothing();
 });
@@ -172,9 +172,9 @@ test('256 KiB are taken, one byte more is 413 and nothing is stored', async () =
   const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - '{"a":""}'.length)}"}`;
   assert.equal((await post(ofBytes(256 * 1024))).status, 200);
   await takeStored();
-  const answer = await post(ofBytes(256 * 1024 + 1));
-  assert.equal(answer.status, 413);
-  assert.deepEqual(Object.keys(answer.body), ['message']);
+  const response = await post(ofBytes(256 * 1024 + 1));
+  assert.equal(response.status, 413);
+  assert.deepEqual(Object.keys(response.body), ['message']);
   await storesNothing();
 });
 
@@ -205,8 +205,8 @@ test('another method is 405', async () => {
 });
 
 test('without a configured secret the header is not looked at', async () => {
-  const answer = await post(payment, { headers: { 'x-webhook-secret': 'whatever' } });
-  assert.equal(answer.status, 200);
+  const response = await post(payment, { headers: { 'x-webhook-secret': 'whatever' } });
+  assert.equal(response.status, 200);
   await takeStored();
 });
 
@@ -247,9 +247,9 @@ test('wrong secrets and signatures of an address are throttled, right ones never
     const send = (headers: Record<string, string>, address = '203.0.113.7') =>
       post(payment, { headers: { 'x-forwarded-for': address, ...headers } }, throttled);
     for (let nth = 0; nth < 3; nth += 1) assert.equal((await send(wrong)).status, 401);
-    const answer = await send(wrong);
-    assert.equal(answer.status, 429);
-    assert.equal(answer.headers.get('retry-after'), '60');
+    const response = await send(wrong);
+    assert.equal(response.status, 429);
+    assert.equal(response.headers.get('retry-after'), '60');
     const right = { ...rightSecret, ...signatureOf(payment, signingSecret, throttled) };
     for (let nth = 0; nth < 5; nth += 1) assert.equal((await send(right)).status, 200);
     assert.equal((await send(wrong, '203.0.113.8')).status, 401, 'another address');
@@ -297,10 +297,10 @@ test('with secrets configured', async (t) => {
       'the-old-secret,the-new-secret',
     ];
     for (const secret of wrong) {
-      const answer = await post(payment, withSecret(secret), guarded);
-      assert.equal(answer.status, 401, secret);
-      assert.deepEqual(Object.keys(answer.body), ['message']);
-      assert.equal(answer.headers.get('www-authenticate'), null);
+      const response = await post(payment, withSecret(secret), guarded);
+      assert.equal(response.status, 401, secret);
+      assert.deepEqual(Object.keys(response.body), ['message']);
+      assert.equal(response.headers.get('www-authenticate'), null);
     }
     await storesNothing(guarded);
   });
@@ -338,15 +338,15 @@ test(
     });
     await proxy.cut();
     for (let tries = 0; tries < 3; tries += 1) {
-      const answer = await post(payment, {}, behind);
-      assert.equal(answer.status, 503);
-      assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
-      assert.deepEqual(Object.keys(answer.body), ['message']);
+      const response = await post(payment, {}, behind);
+      assert.equal(response.status, 503);
+      assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
+      assert.deepEqual(Object.keys(response.body), ['message']);
     }
     await proxy.mend();
-    const answer = await post(payment, {}, behind);
-    assert.equal(answer.status, 200);
-    assert.equal(answer.body.duplicate, false);
+    const response = await post(payment, {}, behind);
+    assert.equal(response.status, 200);
+    assert.equal(response.body.duplicate, false);
     const { events, jobs } = await takeStored(behind);
     assert.deepEqual([events.length, jobs.length], [1, 1]);
   },
@@ -355,8 +355,8 @@ test(
 test('the endings that callers append to the address reach the same operation', async () => {
   for (const [nth, ending] of ['/', '/pix', '/pix/'].entries()) {
     const body = { pix: [{ endToEndId: `E-ending-${nth}`, valor: '1.05' }] };
-    const answer = await app.call(`/webhooks/provider${ending}`, { method: 'POST', body });
-    assert.deepEqual([answer.status, answer.body.duplicate], [200, false], ending);
+    const response = await app.call(`/webhooks/provider${ending}`, { method: 'POST', body });
+    assert.deepEqual([response.status, response.body.duplicate], [200, false], ending);
     const again = await app.call('/webhooks/provider', { method: 'POST', body });
     assert.equal(again.body.duplicate, true);
   }

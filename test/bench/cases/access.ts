@@ -1,5 +1,5 @@
 import { logIn, password, type Target } from '../target.ts';
-import { fetchAnswer, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
+import { fetchResponse, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
 
 export const balance: Case = {
   name: 'balance',
@@ -13,8 +13,8 @@ export const balance: Case = {
       plan: { requests, numbers: noNumbers },
       async finish(result) {
         const [first] = requests;
-        const answer = first && (await fetchAnswer(target, first));
-        const { balance: reported, source } = (answer?.body ?? {}) as Record<string, unknown>;
+        const response = first && (await fetchResponse(target, first));
+        const { balance: reported, source } = (response?.body ?? {}) as Record<string, unknown>;
         const isRight = typeof reported === 'number' && source === 'provider';
         return {
           faults: [...failureFaults(result), ...(isRight ? [] : ['the balance is not reported'])],
@@ -35,7 +35,7 @@ export const login: Case = {
   name: 'login',
   title: 'POST /auth/login',
   // The number of threads that hash passwords: more connections would only wait.
-  mostConnections: 4,
+  maxConnections: 4,
   async prepare(target) {
     const { customers } = target;
     return {

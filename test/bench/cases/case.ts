@@ -7,7 +7,7 @@ export interface Case {
   readonly name: CaseName;
   readonly title: string;
   /** The most connections for this case, if more would only wait for each other. */
-  readonly mostConnections?: number;
+  readonly maxConnections?: number;
   /** Inserts the rows that the run needs. */
   prepare(target: Target, run: Run): Promise<Prepared>;
 }
@@ -26,9 +26,9 @@ export interface Prepared {
 }
 
 export interface Finished {
-  /** The wrong answers and rows, as sentences; empty when all are correct. */
+  /** The wrong responses and rows, as sentences; empty when all are correct. */
   readonly faults: readonly string[];
-  /** For work that continues after the answers: the number of finished items and their time. */
+  /** For work that continues after the responses: the number of finished items and their time. */
   readonly done?: { readonly count: number; readonly seconds: number };
 }
 
@@ -40,22 +40,22 @@ export function bearer({ token }: Customer): Record<string, string> {
 
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
-/** Sends one request outside the load, to check its answer. */
-export async function fetchAnswer(target: Target, request: PlannedRequest) {
+/** Sends one request outside the load, to check its response. */
+export async function fetchResponse(target: Target, request: PlannedRequest) {
   const { method, path, headers, body } = request;
-  const answer = await fetch(target.server.url + path, {
+  const response = await fetch(target.server.url + path, {
     method,
     headers,
     ...(body !== undefined && { body }),
   });
-  const read: unknown = await answer.json();
-  return { status: answer.status, headers: answer.headers, body: read };
+  const read: unknown = await response.json();
+  return { status: response.status, headers: response.headers, body: read };
 }
 
-/** @returns a fault if any answer is not a 2xx. */
+/** @returns a fault if any response is not a 2xx. */
 export function failureFaults({ requests, failures }: LoadResult): string[] {
   return [
-    ...(failures > 0 ? [`${failures} of ${requests} answers failed`] : []),
+    ...(failures > 0 ? [`${failures} of ${requests} responses failed`] : []),
     ...(requests === 0 ? ['no request was answered'] : []),
   ];
 }

@@ -2,7 +2,7 @@
 import type { Target } from '../target.ts';
 
 const probes = 12;
-const leastFlushed = 4;
+const minFlushed = 4;
 
 export interface FlushProbe {
   readonly table: 'pix_transactions' | 'webhook_events';
@@ -13,8 +13,8 @@ export interface FlushProbe {
 }
 
 /**
- * The page of a row contains the log position of its last write. An answer that does not wait for
- * the disk comes some hundred milliseconds early, so almost every probe fails. If answers wait,
+ * The page of a row contains the log position of its last write. A response that does not wait for
+ * the disk comes some hundred milliseconds early, so almost every probe fails. If responses wait,
  * most probes pass: one fails only if another process has just written to the same page, for
  * example to vacuum it. Without the right to read pages nothing is checked.
  */
@@ -40,5 +40,5 @@ export async function flushFaults(target: Target, probe: FlushProbe): Promise<st
     await client.query('commit');
     if (rows[0]?.flushed) flushed += 1;
   }
-  return flushed >= leastFlushed ? [] : [`${flushed} of ${probes} answers had their row on disk`];
+  return flushed >= minFlushed ? [] : [`${flushed} of ${probes} responses had their row on disk`];
 }

@@ -1,6 +1,6 @@
 import { numberMark, type PlannedRequest } from '../load-plan.ts';
 import type { Customer, Target } from '../target.ts';
-import { fetchAnswer, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
+import { fetchResponse, bearer, failureFaults, jsonType, noNumbers, type Case } from './case.ts';
 import { flushFaults } from './flushed.ts';
 
 function sendRequest(customer: Customer, key: string): PlannedRequest {
@@ -69,8 +69,8 @@ export const send: Case = {
         return {
           faults: [
             ...failureFaults(result),
-            ...(rows < result.requests ? [`${result.requests} answers, ${rows} rows`] : []),
-            ...(rows > most ? [`${result.requests} answers, ${rows} rows: too many`] : []),
+            ...(rows < result.requests ? [`${result.requests} responses, ${rows} rows`] : []),
+            ...(rows > most ? [`${result.requests} responses, ${rows} rows: too many`] : []),
             ...(accepted < rows ? [`${rows - accepted} sends are not ACCEPTED`] : []),
             ...(payments < rows ? [`${rows} rows, ${payments} payments`] : []),
             ...(notes !== rows * notesPerSend ? [`${rows} rows, ${notes} timeline rows`] : []),
@@ -88,7 +88,7 @@ function unflushed(target: Target, run: number): Promise<string[]> {
     async write(turn) {
       const customer = target.customers[turn];
       if (!customer) throw new Error('there are no customers');
-      const { body } = await fetchAnswer(target, sendRequest(customer, `flush-${run}-${turn}`));
+      const { body } = await fetchResponse(target, sendRequest(customer, `flush-${run}-${turn}`));
       return (body as { transaction_id: string }).transaction_id;
     },
   });
@@ -107,7 +107,7 @@ export const replay: Case = {
       return sendRequest(customer, `replay-${place}`);
     });
     for (const request of requests) {
-      const { status } = await fetchAnswer(target, request);
+      const { status } = await fetchResponse(target, request);
       if (status !== 200) throw new Error(`a send was answered with ${status}`);
     }
     return {

@@ -1,6 +1,13 @@
 import type { PlannedRequest } from '../load-plan.ts';
 import { logIn, type Target } from '../target.ts';
-import { fetchAnswer, bearer, failureFaults, noNumbers, type Case, type Prepared } from './case.ts';
+import {
+  fetchResponse,
+  bearer,
+  failureFaults,
+  noNumbers,
+  type Case,
+  type Prepared,
+} from './case.ts';
 
 const rows = 1_000;
 
@@ -40,15 +47,15 @@ async function prepareReads(target: Target): Promise<Prepared> {
   return {
     plan: { requests, numbers: noNumbers },
     finish: async (result) => ({
-      faults: [...failureFaults(result), ...(await wrongAnswers(target, requests))],
+      faults: [...failureFaults(result), ...(await findWrongResponses(target, requests))],
     }),
   };
 }
 
-async function wrongAnswers(target: Target, requests: readonly PlannedRequest[]) {
+async function findWrongResponses(target: Target, requests: readonly PlannedRequest[]) {
   const [first] = requests;
   if (!first) return ['there is no transaction to read'];
-  const { body } = await fetchAnswer(target, first);
+  const { body } = await fetchResponse(target, first);
   const { transaction_id: id, status } = body as { transaction_id?: string; status?: string };
   const isRight = first.path.endsWith(id ?? '?') && status === 'COMPLETED';
   return isRight ? [] : ['a read answers other data than the stored row'];

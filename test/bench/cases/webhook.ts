@@ -1,11 +1,11 @@
 import { numberMark, type LoadResult } from '../load-plan.ts';
 import { webhookSecret } from '../settings.ts';
 import type { Target } from '../target.ts';
-import { fetchAnswer, failureFaults, jsonType, type Case, type Finished } from './case.ts';
+import { fetchResponse, failureFaults, jsonType, type Case, type Finished } from './case.ts';
 import { flushFaults } from './flushed.ts';
 
 /** More events than any of the servers can accept in a second. */
-const mostPerSecond = 25_000;
+const maxPerSecond = 25_000;
 
 /** The time limit for emptying a queue. */
 const drainedWithinMs = 300_000;
@@ -68,7 +68,7 @@ async function finish(target: Target, since: Date, result: LoadResult): Promise<
   const faults = [
     ...failureFaults(result),
     ...(waiting === 0 ? [] : ['not all events were processed in time']),
-    ...(rows < result.requests ? [`${result.requests} answers, ${rows} events`] : []),
+    ...(rows < result.requests ? [`${result.requests} responses, ${rows} events`] : []),
     ...(processed < rows ? [`${rows - processed} of ${rows} events are not processed`] : []),
     ...(settled === rows ? [] : [`${rows} events, ${settled} payments settled`]),
   ];
@@ -80,7 +80,7 @@ export const webhook: Case = {
   name: 'webhook',
   title: 'webhooks stored and processed',
   async prepare(target, run) {
-    const size = run.seconds * mostPerSecond;
+    const size = run.seconds * maxPerSecond;
     const first = run.number * 10_000_000;
     await insertAccepted(target, first, first + size);
     const { rows } = await target.client.query<{ now: Date }>('select clock_timestamp() as now');
@@ -113,7 +113,7 @@ export const webhook: Case = {
             );
           },
           async write(turn) {
-            const { body } = await fetchAnswer(target, request(spare(turn)));
+            const { body } = await fetchResponse(target, request(spare(turn)));
             return (body as { event_id: string }).event_id;
           },
         });

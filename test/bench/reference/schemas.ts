@@ -1,4 +1,4 @@
-/** The requests and answers of the reference server, as Fastify schemas. */
+/** The requests and replies of the reference server, as Fastify schemas. */
 
 const transaction = {
   type: 'object',

@@ -8,8 +8,8 @@ import type { Hazard, Hazards } from '../hazards.ts';
 
 /** Probabilities from 0 to 1. */
 export interface Adversary {
-  /** An answer to a payment, executed or not, has a form that is in no list. */
-  readonly unlistedAnswers: number;
+  /** A response to a payment, executed or not, has a form that is in no list. */
+  readonly unlistedResponses: number;
   /** A 401 answers a payment that was executed. */
   readonly doubtfulTokens: number;
   /** A listed refusal answers a payment that was executed: the service has to correct it. */
@@ -35,7 +35,7 @@ export type PageSign = (typeof pageSigns)[number];
 
 /** A provider that does only what is listed. */
 export const noAdversary: Adversary = {
-  unlistedAnswers: 0,
+  unlistedResponses: 0,
   doubtfulTokens: 0,
   falseRefusals: 0,
   unlistedCodes: 0,
@@ -59,7 +59,7 @@ export function drawAdversary(seed: number, hazards: Hazards): Adversary {
   };
   const sign = chance.pick([null, null, ...pageSigns]);
   return {
-    unlistedAnswers: some('unlisted_answers', 0.2, 0.6),
+    unlistedResponses: some('unlisted_responses', 0.2, 0.6),
     doubtfulTokens: some('doubtful_tokens', 0.5),
     falseRefusals: some('false_refusals', 0.15, 0.4),
     unlistedCodes: some('unlisted_codes', 0.5),

@@ -10,9 +10,9 @@ import {
   receipt,
   refusal,
   result,
-  type Answer,
+  type BankResponse,
   type PaymentRequest,
-} from './answers.ts';
+} from './responses.ts';
 import { writeClearStatement } from './clear-statement.ts';
 import type { Collections } from './collections.ts';
 import { ownIspb, type Directory } from './directory.ts';
@@ -21,7 +21,7 @@ import type { Ledger, Payment } from './ledger.ts';
 import { writeNotice, type EventFacts, type Notice } from './notices.ts';
 import type { Policy } from './policy.ts';
 import { writeStatement } from './statement.ts';
-import { unlistedAnswer } from './unlisted-answers.ts';
+import { unlistedResponse } from './unlisted-responses.ts';
 import { refusals, unlistedCodes } from './words.ts';
 
 /** A request, as the bank has received it. */
@@ -68,7 +68,7 @@ export const pixKeys = {
 /** How likely an adversary's look-up does not say who owns the key. */
 const namelessOwners = 0.2;
 
-/** How likely a payment is settled before its answer, if the answer reports its real status. */
+/** How likely a payment is settled before its response, if the response reports its real status. */
 const settledAtOnce = 0.3;
 
 export class Bank {
@@ -104,7 +104,7 @@ export class Bank {
   }
 
   /** Executes a request; one that arrives late is executed too. */
-  handle(request: BankRequest): Answer {
+  handle(request: BankRequest): BankResponse {
     const path = request.url.pathname.replace('/internal/api/v1', '');
     if (path === '/auth/login') return this.#logIn(request);
     const customer = this.customerOf(request);
@@ -113,7 +113,7 @@ export class Bank {
       case '/keys/dict':
         return this.#lookUp(customer, request);
       case '/payments':
-        return this.#answerPayment(customer, readPaymentRequest(request));
+        return this.#respondToPayment(customer, readPaymentRequest(request));
       case '/payments/qrcode/dynamic':
       case '/payments/qrcode/static': {
         const kind = path.endsWith('static') ? 'static' : 'dynamic';
@@ -155,7 +155,7 @@ export class Bank {
     return { code: chance.pick(unlistedCodes) };
   }
 
-  #logIn({ body }: BankRequest): Answer {
+  #logIn({ body }: BankRequest): BankResponse {
     const { ledger, policy } = this.#options;
     const customer = ledger.customers.find(({ email }) => email === body['email']);
     if (!customer) return json(422, { message: 'Credenciais inválidas' });
@@ -164,7 +164,7 @@ export class Bank {
     return result(policy, { access_token: this.open(customer), ...account });
   }
 
-  #lookUp(customer: StoredCustomer, { body }: BankRequest): Answer {
+  #lookUp(customer: StoredCustomer, { body }: BankRequest): BankResponse {
     const { policy, ids, nowMs, ledger, directory, chance, lookedUp } = this.#options;
     const key = String(body['key']);
     if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
@@ -188,24 +188,25 @@ export class Bank {
   }
 
   /** Answers the payment, sometimes in a form that is in no list, or with a false refusal. */
-  #answerPayment(customer: StoredCustomer, request: PaymentRequest): Answer {
+  #respondToPayment(customer: StoredCustomer, request: PaymentRequest): BankResponse {
     const { ledger, policy, chance, count } = this.#options;
-    const { unlistedAnswers, falseRefusals } = policy.adversary;
-    const answer = this.#pay(customer, request);
+    const { unlistedResponses, falseRefusals } = policy.adversary;
+    const response = this.#pay(customer, request);
     const payment = ledger.payment(customer, request.endToEnd);
     const end = payment ? 'executed' : 'not executed';
-    if (chance.happens(unlistedAnswers)) {
-      count(`unlisted answers, ${end}`);
-      return unlistedAnswer(chance, request);
+    if (chance.happens(unlistedResponses)) {
+      count(`unlisted responses, ${end}`);
+      return unlistedResponse(chance, request);
     }
-    if (!payment || payment.state !== 'under_way' || !chance.happens(falseRefusals)) return answer;
+    if (!payment || payment.state !== 'under_way' || !chance.happens(falseRefusals))
+      return response;
     payment.isDenied = true;
     count('false refusals');
     const denial = refusal(policy, chance.pick(refusals.account), request);
     return { ...denial, summary: `false ${denial.summary}` };
   }
 
-  #pay(customer: StoredCustomer, request: PaymentRequest): Answer {
+  #pay(customer: StoredCustomer, request: PaymentRequest): BankResponse {
     const { ledger, policy, chance } = this.#options;
     const executed = ledger.payment(customer, request.endToEnd);
     if (executed) return this.#repeat(executed, request);
@@ -236,7 +237,7 @@ export class Bank {
     return others.find(({ clientRequestId }) => clientRequestId === key);
   }
 
-  #repeat(executed: Payment, request: PaymentRequest): Answer {
+  #repeat(executed: Payment, request: PaymentRequest): BankResponse {
     const { policy, chance } = this.#options;
     if (policy.repeat === 'replayed') {
       const isOwn = executed.endToEnd === request.endToEnd;
@@ -253,14 +254,14 @@ export class Bank {
   }
 
   /** The attempt fails and leaves no trace: the bank executes its repeat as a first attempt. */
-  #failInside(request: PaymentRequest): Answer {
+  #failInside(request: PaymentRequest): BankResponse {
     const error = { code: 'AB03', description: 'settlement timeout' };
     const { cancel } = this.#postEvent({ ...request, status: 'failed', error });
     this.#failedAttempts.set(request.endToEnd, { cancel, atMs: this.#options.nowMs() });
     return { ...json(500, { message: 'Internal Server Error' }), summary: '500 failed inside' };
   }
 
-  #execute(customer: StoredCustomer, request: PaymentRequest): Answer {
+  #execute(customer: StoredCustomer, request: PaymentRequest): BankResponse {
     const { ledger, policy, chance, nowMs, ids, directory } = this.#options;
     const { endToEnd, clientRequestId, amountCents, key } = request;
     // The service could not distinguish this failure from a failure of the payment.
@@ -283,7 +284,7 @@ export class Bank {
     return receipt(policy, payment);
   }
 
-  #statement(customer: StoredCustomer, { url }: BankRequest): Answer {
+  #statement(customer: StoredCustomer, { url }: BankRequest): BankResponse {
     const { policy, ledger, nowMs, statementLagMs } = this.#options;
     if (this.isClear) {
       const of = <One extends { readonly customer: StoredCustomer }>(all: readonly One[]): One[] =>
@@ -295,7 +296,7 @@ export class Bank {
     const [fromMs, untilMs] = ['startDate', 'endDate'].map((name) =>
       Date.parse(`${url.searchParams.get(name)}T03:00:00.000Z`),
     ) as [number, number];
-    if ((untilMs - fromMs) / dayMs + 1 > policy.statement.longestDays) {
+    if ((untilMs - fromMs) / dayMs + 1 > policy.statement.maxDays) {
       return json(400, { code: 'RANGE_TOO_LONG', message: 'Período muito longo' });
     }
     const shownUntilMs = Math.min(untilMs + dayMs, nowMs() - statementLagMs());

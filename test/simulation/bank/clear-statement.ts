@@ -18,7 +18,7 @@ export interface AllMovements {
 
 /**
  * A payment that was returned has no line.
- * @returns the body of the answer; JSON has no undefined fields.
+ * @returns the body of the response; JSON has no undefined fields.
  */
 export function writeClearStatement(all: AllMovements): { readonly items: readonly Line[] } {
   const { payments, receipts, refunds, namesRequests } = all;

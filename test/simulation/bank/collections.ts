@@ -1,7 +1,7 @@
 /** The incoming side of the bank: charges, their payments, and every other received PIX. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
-import { json, result, type Answer } from './answers.ts';
+import { json, result, type BankResponse } from './responses.ts';
 import {
   allOf,
   drawIdentifiers,
@@ -52,7 +52,7 @@ export class Collections {
   }
 
   /** Creates one charge for each identification. */
-  makeCharge(customer: StoredCustomer, { kind, body }: ChargeOrder): Answer {
+  makeCharge(customer: StoredCustomer, { kind, body }: ChargeOrder): BankResponse {
     const { ledger, policy, ids, made } = this.#options;
     const txid = String(body['transactionIdentification']);
     if (body['key'] === refusedChargeKey) {
@@ -178,7 +178,7 @@ export class Collections {
     return isCut ? txid.slice(0, staticTxidLength) : txid;
   }
 
-  #codeOf({ txid, kind, bankId, copyPaste }: Charge): Answer {
+  #codeOf({ txid, kind, bankId, copyPaste }: Charge): BankResponse {
     const { policy } = this.#options;
     const body = {
       id: bankId,

@@ -27,7 +27,7 @@ export interface Payment {
 interface Issued {
   readonly customer: StoredCustomer;
   readonly key: unknown;
-  /** Null: the answer did not say who owns the key. */
+  /** Null: the response did not say who owns the key. */
   readonly owner: KeyOwner | null;
 }
 

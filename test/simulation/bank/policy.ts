@@ -16,7 +16,7 @@ import {
 } from './words.ts';
 
 export interface Policy {
-  /** The answer to a payment that was executed before, or whose key was used before. */
+  /** The response to a payment that was executed before, or whose key was used before. */
   readonly repeat: 'replayed' | 'conflict' | 'refused' | 'rejected';
   /** How a repeat is refused. */
   readonly duplicates: readonly Refusal[];
@@ -34,17 +34,17 @@ export interface Policy {
   /** How the bank refuses a payment: with an error status, or with 200 and a failed payment. */
   readonly refusal: 'status' | 'rejected';
   readonly vocabulary: Vocabulary;
-  /** The status in the answer to a payment; `frank`: the real status of the payment. */
+  /** The status in the response to a payment; `frank`: the real status of the payment. */
   readonly receiptStatus: 'none' | 'under_way' | 'frank' | 'success';
   readonly receiptIds: 'both' | 'end_to_end' | 'client' | 'own';
-  /** The answer to a repeated order of a charge. */
+  /** The response to a repeated order of a charge. */
   readonly repeatedCharges: 'replayed' | 'refused';
   /** The code of a charge: an image and the text, the text only, or the text in the image field. */
   readonly chargeCode: 'image' | 'text' | 'bare';
   /** How likely an event names a charge of one customer and the account of another. */
   readonly foreignPayees: number;
-  /** Whether answers are wrapped in `data`. */
-  readonly wrapsAnswers: boolean;
+  /** Whether responses are wrapped in `data`. */
+  readonly wrapsResponses: boolean;
   readonly statement: StatementPolicy;
   /** The longest time from the execution of a payment to its final status, in milliseconds. */
   readonly slowestSettlementMs: number;
@@ -71,7 +71,7 @@ export interface StatementPolicy {
   /** Whether a line has the client's id of its payment. */
   readonly namesRequests: boolean;
   /** The longest range of a statement, in days; longer ones are refused. */
-  readonly longestDays: number;
+  readonly maxDays: number;
 }
 
 /** Draws the policy of a seed's provider. */
@@ -109,7 +109,7 @@ export function drawPolicy(
     repeatedCharges: chance.pick(['replayed', 'replayed', 'refused']),
     chargeCode: chance.pick(['image', 'text', 'bare']),
     foreignPayees: has('foreign_payees') ? 0.3 : 0,
-    wrapsAnswers: chance.happens(0.3),
+    wrapsResponses: chance.happens(0.3),
     statement,
     slowestSettlementMs: chance.pick([50, 5_000, 300_000]),
     hookTries: drawHookTries(chance, { isLate, isSilent }),
@@ -168,6 +168,6 @@ function drawStatement(
       ? 'same'
       : chance.pick(['removed', 'credit', ...(status === 'word' ? (['status'] as const) : [])]),
     fees: chance.happens(0.2),
-    longestDays: has('statement_limits') ? 7 : 366,
+    maxDays: has('statement_limits') ? 7 : 366,
   };
 }

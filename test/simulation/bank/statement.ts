@@ -17,7 +17,7 @@ interface Movements {
 
 /**
  * Writes the statement of one customer.
- * @returns the body of the answer, and whether it has every line.
+ * @returns the body of the response, and whether it has every line.
  */
 export function writeStatement(
   policy: Policy,
@@ -32,7 +32,7 @@ export function writeStatement(
   const page = firstPage(lines, furtherPages);
   if (page) return { body: { items: page.lines, ...page.beside }, isWhole: false };
   if (list === 'array') return { body: lines, isWhole: true };
-  const isWrapped = policy.wrapsAnswers && list !== 'data';
+  const isWrapped = policy.wrapsResponses && list !== 'data';
   return { body: isWrapped ? { data: { [list]: lines } } : { [list]: lines }, isWhole: true };
 }
 

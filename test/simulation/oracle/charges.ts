@@ -1,6 +1,6 @@
 /**
- * Checks every answer about a charge, and the stored charges at rest. A charge is COMPLETED when an
- * acknowledged event, or its owner's statement, reports a PIX with its identification and its
+ * Checks every response about a charge, and the stored charges at rest. A charge is COMPLETED when
+ * an acknowledged event, or its owner's statement, reports a PIX with its identification and its
  * amount for its owner, and FAILED when an event reports that it has expired, or a day after its
  * expiry; until then it is open. A FAILED charge that was paid becomes COMPLETED.
  */
@@ -17,8 +17,8 @@ import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
 import { nameOf, type AppRequest } from './requests.ts';
 
-/** The answer to a request about a charge. */
-export interface ChargeAnswer {
+/** The response to a request about a charge. */
+export interface ChargeResponse {
   readonly status: number;
   /** The fields of a 422. */
   readonly fields: readonly string[];
@@ -41,14 +41,14 @@ export interface ChargesOptions {
   readonly violated: (text: string) => void;
 }
 
-/** The code of a charge that the app has received, and the step of that answer. */
+/** The code of a charge that the app has received, and the step of that response. */
 interface ReportedCode {
   readonly code: string;
   readonly at: number;
 }
 
 export class Charges {
-  /** The transaction of each key in the answers to the app, by `customer/key`. */
+  /** The transaction of each key in the responses to the app, by `customer/key`. */
   readonly transactions = new Map<string, string>();
   readonly violated: (text: string) => void;
   readonly #options: ChargesOptions;
@@ -67,7 +67,7 @@ export class Charges {
   }
 
   /** The service has answered a request about a charge. */
-  answered(request: AppRequest, { status, fields, charge }: ChargeAnswer): void {
+  answered(request: AppRequest, { status, fields, charge }: ChargeResponse): void {
     const { accounts, scheduler } = this.#options;
     const name = nameOf(request.customer, request.key);
     scheduler.count(`charge answered ${status}`);
@@ -86,12 +86,12 @@ export class Charges {
     this.#checkCode(request, charge);
   }
 
-  /** Whether a failover has occurred: rows and answers may then differ from earlier ones. */
+  /** Whether a failover has occurred: rows and responses may then differ from earlier ones. */
   get #isRolledBack(): boolean {
     return this.#options.lost.failedOverAt !== null;
   }
 
-  #checkCode(request: AppRequest, { code, status }: NonNullable<ChargeAnswer['charge']>): void {
+  #checkCode(request: AppRequest, { code, status }: NonNullable<ChargeResponse['charge']>): void {
     const { ledger, scheduler } = this.#options;
     const name = nameOf(request.customer, request.key);
     const reported = this.#codes.get(name);

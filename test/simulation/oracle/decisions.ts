@@ -44,7 +44,7 @@ export function checkDecisions(
   const corrected = correctedIds(stored.timeline);
   for (const row of rows.filter(({ id }) => decided.has(id) && !corrected.has(id))) {
     scheduler.count(`decided by an operator: ${row.status}`);
-    checkAnswers(rest, row, stored.timeline);
+    checkResponses(rest, row, stored.timeline);
     const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
     for (const notice of evidence.readOf(row.end_to_end)) {
       if (notice.status !== contrary || hasUnlistedCode(notice)) continue;
@@ -61,14 +61,14 @@ export function checkDecisions(
   }
 }
 
-/** Checks that an answer that reached a live process after the decision is recorded too. */
-function checkAnswers(
+/** Checks that a response that reached a live process after the decision is recorded too. */
+function checkResponses(
   { oracle, evidence, names, lost }: Known,
   row: FinalRow,
   timeline: readonly TimelineRow[],
 ): void {
   if (row.end_to_end === null || lost.failedOverAt !== null) return;
-  const answered = evidence.answersProve(row.end_to_end);
+  const answered = evidence.responsesProve(row.end_to_end);
   const isContrary =
     row.status === 'FAILED'
       ? answered === 'completed' || answered === 'accepted'
@@ -77,6 +77,6 @@ function checkAnswers(
   const own = timeline.filter(({ transaction_id: id }) => id === row.id);
   if (own.some(({ phase }) => phase === 'ANOMALY' || phase === 'ACCEPTED')) return;
   oracle.violated(
-    `${names.of('tx', row.id)}: an answer (${answered}) contradicts the operator unrecorded`,
+    `${names.of('tx', row.id)}: a response (${answered}) contradicts the operator unrecorded`,
   );
 }

@@ -1,10 +1,10 @@
 /**
  * What the service can know about each payment. Three sources prove the final status of a payment:
- * the answers to its attempts, while the process that has them is alive; the events that the
+ * the responses to its attempts, while the process that has them is alive; the events that the
  * service has acknowledged; the provider's statement. At rest a payment must have the status that a
  * source proves; if no source proves one, each gives its reason.
  */
-import type { Answer, Proof } from '../bank/answers.ts';
+import type { BankResponse, Proof } from '../bank/responses.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Notice } from '../bank/notices.ts';
 import type { Policy } from '../bank/policy.ts';
@@ -67,12 +67,12 @@ export class Evidence {
     this.#options = options;
   }
 
-  /** A process has stored PAYING; the answer of the database may be lost. */
+  /** A process has stored PAYING; the response of the database may be lost. */
   beganPaying(process: Owner, endToEnd: string): void {
     this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
   }
 
-  /** A process has stored that it repeats an attempt; the answer of the database may be lost. */
+  /** A process has stored that it repeats an attempt; the response of the database may be lost. */
   noted(endToEnd: string): void {
     this.#sendOf(endToEnd).isNoted = true;
   }
@@ -86,13 +86,13 @@ export class Evidence {
     this.#sendOf(endToEnd).attempts.push({ process, end: 'not_sent', endedAt });
   }
 
-  /** @param answer the answer that the process has received; null: none, or only a part. */
-  attemptEnded(process: Owner, endToEnd: string, answer: Answer | null): void {
+  /** @param response the response that the process has received; null: none, or only a part. */
+  attemptEnded(process: Owner, endToEnd: string, response: BankResponse | null): void {
     const attempt = this.#sendOf(endToEnd).attempts.findLast(
       (one) => one.process === process && one.end === 'open',
     );
     if (!attempt) return;
-    attempt.end = answer?.proves ?? 'nothing';
+    attempt.end = response?.proves ?? 'nothing';
     attempt.endedAt = this.#options.scheduler.taken;
   }
 
@@ -142,21 +142,23 @@ export class Evidence {
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
     const send = this.#sendOf(endToEnd);
     const isOutcomeLost = this.lost.hasLostOutcome(endToEnd);
-    const answers = isOutcomeLost ? 'a failover has lost the answers' : this.#fromAnswers(send);
-    const found = [answers, this.#fromEvents(endToEnd), this.#fromStatement(endToEnd)];
+    const responses = isOutcomeLost
+      ? 'a failover has lost the responses'
+      : this.#fromResponses(send);
+    const found = [responses, this.#fromEvents(endToEnd), this.#fromStatement(endToEnd)];
     return {
       proven: found.filter((one) => typeof one !== 'string'),
       lacks: found.filter((one) => typeof one === 'string'),
     };
   }
 
-  /** What the answers to the attempts prove to a live process; null: nothing. */
-  answersProve(endToEnd: string): Proven['end'] | null {
-    const proven = this.#fromAnswers(this.#sendOf(endToEnd));
+  /** What the responses to the attempts prove to a live process; null: nothing. */
+  responsesProve(endToEnd: string): Proven['end'] | null {
+    const proven = this.#fromResponses(this.#sendOf(endToEnd));
     return typeof proven === 'string' ? null : proven.end;
   }
 
-  /** Whether an answer to an attempt has said that the payment was completed. */
+  /** Whether a response to an attempt has said that the payment was completed. */
   wasAnsweredCompleted(endToEnd: string): boolean {
     return this.#sendOf(endToEnd).attempts.some(({ end }) => end === 'completed');
   }
@@ -183,20 +185,20 @@ export class Evidence {
     return send;
   }
 
-  #fromAnswers({ attempts, payer }: Send): Proven | string {
+  #fromResponses({ attempts, payer }: Send): Proven | string {
     const { scheduler, hazards } = this.#options;
-    const by = 'the answers that a live process has';
+    const by = 'the responses that a live process has';
     if (!payer) return 'the payment has not begun';
     const { process, at } = payer;
-    if (scheduler.isBuried(process)) return 'the process that had the answers is dead';
+    if (scheduler.isBuried(process)) return 'the process that had the responses is dead';
     const faultAt = this.#databaseFailedAt.get(process) ?? -1;
     if (faultAt >= at && !hazards.has('stored_knowledge')) {
-      return 'the database failed the process that has the answers';
+      return 'the database failed the process that has the responses';
     }
     const ends = attempts.map(({ end }) => end);
     if (ends.includes('completed')) return { end: 'completed', by };
     if (ends.includes('accepted')) return { end: 'accepted', by };
-    if (ends.includes('open') || ends.includes('nothing')) return 'an answer proves nothing';
+    if (ends.includes('open') || ends.includes('nothing')) return 'a response proves nothing';
     return { end: 'failed', by };
   }
 

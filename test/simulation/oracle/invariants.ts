@@ -220,7 +220,7 @@ function checkRow(
   for (const [holds, sentence] of checks) if (!holds) oracle.violated(`${name} ${sentence}`);
 }
 
-/** Whether an event, an answer or a whole statement says that a payment was made. */
+/** Whether an event, a response or a whole statement says that a payment was made. */
 function isProved({ oracle, evidence, policy, lost }: Rest, row: FinalRow): boolean {
   const { end_to_end: endToEnd, events } = row;
   // The source may be lost with the commits of a failover.

@@ -124,7 +124,7 @@ export class LookUps {
     const confirmedId = this.#endToEndOf(send.lookUp);
     const isConfirmed = confirmedId === endToEnd;
     const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
-    // An answer on the wire may carry an id that the bank has not issued: its owner is not known.
+    // A response on the wire may carry an id that the bank has not issued: its owner is not known.
     const isKnown = [confirmedId, endToEnd].every((id) => this.#options.ledger.issued.has(id));
     if (!isConfirmed && isKnown && !isSame(this.#ownerOf(endToEnd), this.#ownerOf(confirmedId))) {
       this.#options.violated(`${name} leaves as ${shown} for another payee than confirmed`);
@@ -145,7 +145,7 @@ export class LookUps {
     { customer, pixKey, endToEnd }: Pick<Order, 'customer' | 'pixKey' | 'endToEnd'>,
   ): void {
     const issued = this.#options.ledger.issued.get(endToEnd);
-    // An answer on the wire may carry an id that the bank has not issued.
+    // A response on the wire may carry an id that the bank has not issued.
     if (!issued || (issued.customer === customer && issued.key === pixKey)) return;
     const shown = this.#options.names.of('E', endToEnd);
     this.#options.violated(`${name} has ${shown} of another payer or key`);

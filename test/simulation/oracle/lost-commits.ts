@@ -67,7 +67,7 @@ export class LostCommits {
   beganPaying(endToEnd: string, send: SendRow): void {
     if (this.#payments.get(endToEnd) !== sendOf(send)) return;
     this.#payments.delete(endToEnd);
-    // The answers to the attempts before the failover were stored in the row that is lost.
+    // The responses to the attempts before the failover were stored in the row that is lost.
     this.#outcomes.add(endToEnd);
   }
 

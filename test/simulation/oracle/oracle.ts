@@ -1,6 +1,6 @@
 /**
  * Checks every event against the bank's ledger as it happens: payments that leave, rows that are
- * read, answers to the app. A seed with a violation has failed.
+ * read, responses to the app. A seed with a violation has failed.
  */
 import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
@@ -19,7 +19,7 @@ import { LookUps } from './look-ups.ts';
 import {
   finalOf,
   nameOf,
-  type Answer,
+  type AppResponse,
   type AppRequest,
   type Order,
   type RequestedPayment,
@@ -28,8 +28,8 @@ import type { ChangedRow, LostCommits } from './lost-commits.ts';
 
 type RequestOf = Pick<AppRequest, 'customer' | 'key'>;
 
-/** A final answer, and its step. */
-interface FinalAnswer {
+/** A final response, and its step. */
+interface FinalResponse {
   readonly status: 'COMPLETED' | 'FAILED';
   readonly at: number;
 }
@@ -52,11 +52,11 @@ export class Oracle {
   readonly ledger: Ledger;
   readonly accounts: Accounts;
   readonly lookUps: LookUps;
-  /** The transaction of each key in the answers to the app, by `customer/key`. */
+  /** The transaction of each key in the responses to the app, by `customer/key`. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has requested under a key. */
   readonly #requested = new Map<string, Set<number>>();
-  readonly #finalAnswers = new Map<string, FinalAnswer>();
+  readonly #finalResponses = new Map<string, FinalResponse>();
   readonly #finals = new Map<string, PixStatus>();
   /** The step at which the transaction of an end-to-end id was first final. */
   readonly #endedAt = new Map<string, number>();
@@ -169,7 +169,7 @@ export class Oracle {
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId }: Payment): void {
     const name = nameOf(customer, clientRequestId);
-    if (this.#finalAnswers.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
+    if (this.#finalResponses.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);
     }
   }
@@ -219,7 +219,7 @@ export class Oracle {
     this.violated(`${this.#names.of('tx', row.id)} went from ${final} to ${row.status}`);
   }
 
-  /** A failover has changed or removed a transaction: earlier answers about it are void. */
+  /** A failover has changed or removed a transaction: earlier responses about it are void. */
   rolledBack({ before, after }: ChangedRow): void {
     const { id, end_to_end: endToEnd, idempotency_key: key } = before;
     const customer = this.ledger.customers.find((one) => one.id === before.user_id);
@@ -227,7 +227,7 @@ export class Oracle {
     const name = nameOf(customer, key);
     this.#rolledBackAt.set(name, this.#scheduler.taken);
     this.#finals.delete(id);
-    this.#finalAnswers.delete(name);
+    this.#finalResponses.delete(name);
     if (after === null) this.transactions.delete(name);
     if (endToEnd === null) return;
     this.#endedAt.delete(endToEnd);
@@ -240,24 +240,24 @@ export class Oracle {
   }
 
   /** The service has answered a request about a payment. */
-  answered(request: AppRequest, answer: Answer): void {
+  answered(request: AppRequest, response: AppResponse): void {
     const name = nameOf(request.customer, request.key);
     // A row that was read before a failover may be answered after it.
     if ((this.#rolledBackAt.get(name) ?? -1) > request.requestedAt) return;
-    this.#checkId(name, answer);
-    if (answer.status === 422 && !this.#isRefusable(request, answer)) {
+    this.#checkId(name, response);
+    if (response.status === 422 && !this.#isRefusable(request, response)) {
       this.violated(`${name} was refused without a reason`);
     }
-    if (answer.status === 502 && answer.outcome === null) {
+    if (response.status === 502 && response.outcome === null) {
       this.violated(`${name} was answered 502 without its outcome`);
     }
-    if (answer.fields?.includes('lookup_id')) this.#scheduler.count('look-ups refused');
-    this.#checkFinal(request, answer);
-    this.#checkOutcome(request, answer);
+    if (response.fields?.includes('lookup_id')) this.#scheduler.count('look-ups refused');
+    this.#checkFinal(request, response);
+    this.#checkOutcome(request, response);
   }
 
   /** Whether a refusal is right: a used look-up, a limit, a blocked account, or a reused key. */
-  #isRefusable(request: AppRequest, { fields = [], outcome }: Answer): boolean {
+  #isRefusable(request: AppRequest, { fields = [], outcome }: AppResponse): boolean {
     const { customer, key, requestedAt } = request;
     if (fields.includes('lookup_id')) return outcome !== null && this.lookUps.isRefusable(request);
     if (fields.includes('amount'))
@@ -288,20 +288,21 @@ export class Oracle {
     return sum > Math.min(day ?? Infinity, night ?? Infinity);
   }
 
-  #checkId(name: string, { pix }: Answer): void {
+  #checkId(name: string, { pix }: AppResponse): void {
     if (!pix) return;
     const known = this.transactions.get(name) ?? pix.transactionId;
     if (known !== pix.transactionId) this.violated(`${name} has two transactions`);
     this.transactions.set(name, known);
   }
 
-  #checkFinal(request: AppRequest, answer: Answer): void {
+  #checkFinal(request: AppRequest, response: AppResponse): void {
     const name = nameOf(request.customer, request.key);
-    const status = finalOf(answer);
-    const before = this.#finalAnswers.get(name);
+    const status = finalOf(response);
+    const before = this.#finalResponses.get(name);
     const isWithdrawn =
-      answer.pix?.status === 'PROCESSING' && before && request.requestedAt > before.at;
-    // An answer that was on its way when the payment was corrected may arrive after the correction.
+      response.pix?.status === 'PROCESSING' && before && request.requestedAt > before.at;
+    // A response that was on its way when the payment was corrected may arrive after the
+    // correction.
     const isCorrected = before && before.status !== status && this.#isCorrected(request);
     if (before && !isCorrected && ((status && status !== before.status) || isWithdrawn)) {
       this.violated(
@@ -309,14 +310,15 @@ export class Oracle {
       );
     }
     if (status === null) return;
-    if (!before || isCorrected) this.#finalAnswers.set(name, { status, at: this.#scheduler.taken });
-    const payments = this.#paymentsOf(request, answer.pix?.endToEnd);
+    if (!before || isCorrected)
+      this.#finalResponses.set(name, { status, at: this.#scheduler.taken });
+    const payments = this.#paymentsOf(request, response.pix?.endToEnd);
     const isTrue =
       status === 'COMPLETED'
         ? payments.some(
             (one) =>
               this.#wasMade(one) &&
-              (one.endToEnd === answer.pix?.endToEnd || this.#lost.hasLostRecord(one)),
+              (one.endToEnd === response.pix?.endToEnd || this.#lost.hasLostRecord(one)),
           )
         : payments.every((one) => this.#mayHaveFailed(one));
     if (isTrue || this.#isDecided(name, status)) return;
@@ -343,7 +345,7 @@ export class Oracle {
   }
 
   /** Checks the outcome. A 2xx may report FAILED: the payment was accepted but never executed. */
-  #checkOutcome(request: AppRequest, { outcome, pix }: Answer): void {
+  #checkOutcome(request: AppRequest, { outcome, pix }: AppResponse): void {
     const payments = this.#paymentsOf(request, pix?.endToEnd);
     const hasFailed = this.#hasFailed(request, pix);
     const isFalse =
@@ -358,10 +360,10 @@ export class Oracle {
   }
 
   /**
-   * Whether a payment is stored as failed. An answer without a transaction, such as the refusal of
-   * a key that another payment has, may be the first answer about it.
+   * Whether a payment is stored as failed. A response without a transaction, such as the refusal of
+   * a key that another payment has, may be the first response about it.
    */
-  #hasFailed({ customer, key }: AppRequest, pix: Answer['pix']): boolean {
+  #hasFailed({ customer, key }: AppRequest, pix: AppResponse['pix']): boolean {
     const name = nameOf(customer, key);
     const id = pix?.transactionId ?? this.transactions.get(name);
     if (id !== undefined) return this.#finals.get(id) === 'FAILED';
@@ -380,7 +382,7 @@ export class Oracle {
   }
 
   /**
-   * The payments under a key, and the one with the end-to-end id of the answer if a failover has
+   * The payments under a key, and the one with the end-to-end id of the response if a failover has
    * lost its record: another device may have paid with the same look-up.
    */
   #paymentsOf({ customer, key }: RequestOf, endToEnd: string | null = null): Payment[] {

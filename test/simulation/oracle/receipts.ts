@@ -193,14 +193,14 @@ export class Receipts {
       );
       const shownCents = sumCents([...charges, ...others]);
       const own = ledger.receipts.filter((one) => one.customer.id === id);
-      const leastCents = sumReceived(
+      const minCents = sumReceived(
         own.filter((one) => this.#isIdentified(one) && !this.#mayBeLost(one, rows)),
       );
       const maxCents = sumReceived(
         own.filter((one) => this.#mayBeIdentified(one) || this.#isShownToPay(one)),
       );
-      if (shownCents < leastCents || shownCents > maxCents) {
-        violated(`${name} is shown ${shownCents} received centavos, of ${leastCents}`);
+      if (shownCents < minCents || shownCents > maxCents) {
+        violated(`${name} is shown ${shownCents} received centavos, of ${minCents}`);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The requests of the app and their answers, as the oracle sees them. */
+/** The requests of the app and their responses, as the oracle sees them. */
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { StoredCustomer } from '../store.ts';
 
@@ -11,8 +11,8 @@ export interface AppRequest {
   readonly requestedAt: number;
 }
 
-/** The answer to a request. */
-export interface Answer {
+/** The response to a request. */
+export interface AppResponse {
   readonly status: number;
   /** The header `Pix-Outcome`. */
   readonly outcome: string | null;
@@ -47,8 +47,8 @@ export function nameOf(customer: StoredCustomer, key: string): string {
   return `${customer.name}/${key}`;
 }
 
-/** The final status in an answer, or null. A 502 is final too: the app may use a new key. */
-export function finalOf({ status, outcome, pix }: Answer): 'COMPLETED' | 'FAILED' | null {
+/** The final status in a response, or null. A 502 is final too: the app may use a new key. */
+export function finalOf({ status, outcome, pix }: AppResponse): 'COMPLETED' | 'FAILED' | null {
   if (pix && pix.status !== 'PROCESSING') return pix.status;
   // The same request may be made again, with the same key: sends are paused.
   if (status === 503) return null;

@@ -96,11 +96,11 @@ function judgementOf(results: readonly MutantResult[], recorded: Killers): Judge
   return { problems, killers, summary };
 }
 
-const longestViolation = 120;
+const maxViolationLength = 120;
 
 function lineOf({ name, killer }: MutantResult): string {
   if (!killer) return `survived  ${name} | ${reasons.get(name) ?? 'no reason is written'}`;
   if ('scene' in killer) return `killed    ${name} | scene: ${killer.scene}`;
-  const violation = killer.violation.replaceAll(/\s+/g, ' ').slice(0, longestViolation);
+  const violation = killer.violation.replaceAll(/\s+/g, ' ').slice(0, maxViolationLength);
   return `killed    ${name} | seed ${killer.seed}: ${violation}`;
 }

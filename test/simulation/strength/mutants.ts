@@ -18,7 +18,7 @@ import {
 } from '../../../src/settlement/transaction-repository.ts';
 import {
   phasesBeforePaying,
-  phasesOpenToAnswer,
+  phasesOpenToResponse,
   phasesOpenToFailure,
   phasesOpenToSettlement,
 } from '../../../src/domain/pix.ts';
@@ -119,7 +119,7 @@ function runInstead({ name, original, text }: ChangedStatement, place: number): 
 /** The lists of phases from which moves are allowed. */
 const leftPhases: readonly (readonly string[])[] = [
   phasesBeforePaying,
-  phasesOpenToAnswer,
+  phasesOpenToResponse,
   phasesOpenToFailure,
   phasesOpenToSettlement,
   ['RESERVED', ...phasesOpenToSettlement],

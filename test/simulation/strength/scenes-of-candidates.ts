@@ -66,7 +66,7 @@ const candidatesOf = (
   title,
   async play(stage) {
     for (const one of [stranger, ...rows]) await insertCandidate(stage, one);
-    const found = await stage.answers(...before, ...ids);
+    const found = await stage.fetchRows(...before, ...ids);
     return found.map((one) => [
       one['end_to_end'],
       one['provider_txid'],

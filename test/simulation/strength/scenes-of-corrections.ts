@@ -49,7 +49,7 @@ const correction = (title: string, facts: Facts): Scene => ({
       await stage.row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
     }
     const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
-    const rows = await stage.answers(id, asked, 'bank-1', later, null, 'corrected');
+    const rows = await stage.fetchRows(id, asked, 'bank-1', later, null, 'corrected');
     return [
       rows.map((row) => row['paid_again_by'] === null),
       ...(await stage.found(

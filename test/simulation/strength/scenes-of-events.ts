@@ -34,7 +34,7 @@ const event = (title: string, failed: string | null, worker: string | null): Sce
   async play(stage) {
     const lease = worker === null ? null : later;
     const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
-    const rows = await stage.answers(...values);
+    const rows = await stage.fetchRows(...values);
     const results = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
     return [results, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
   },
@@ -44,11 +44,11 @@ const again = (title: string, changes: Columns): Scene => ({
   statement: storeWebhookEvent,
   title,
   async play(stage) {
-    const { row, answers } = stage;
+    const { row, fetchRows } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
     const none = [null, null, null];
-    const rows = await answers(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
+    const rows = await fetchRows(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
     const results = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
     return [results, ...(await stored(stage))];
   },
@@ -107,7 +107,7 @@ interface Finished {
 const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
   title,
-  async play({ row, answers, found }) {
+  async play({ row, fetchRows, found }) {
     const { attempted = null, jobAt = null, worker = 'me', wanted = false } = how;
     const { status = 'running' } = how;
     const lease = { leased_by: 'me', leased_until: later };
@@ -124,7 +124,7 @@ const finish = (title: string, how: Finished): Scene => ({
     const job = await row('jobs', { run_at: later, ...columns });
     await row('jobs', { status: 'running', ...lease });
     const waits = JSON.stringify(['first', 'third']);
-    const [answered] = await answers(
+    const [answered] = await fetchRows(
       ids[0],
       'parked',
       '[]',
@@ -161,7 +161,7 @@ interface Moved {
 const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
   title,
-  async play({ row, batchAnswers, found, notifications }) {
+  async play({ row, fetchBatch, found, notifications }) {
     const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
@@ -205,7 +205,7 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       ),
       moves.map((_, at) => (at ? later : now)),
     ];
-    const rows = await batchAnswers(...columns);
+    const rows = await fetchBatch(...columns);
     const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
     return [
       answered,

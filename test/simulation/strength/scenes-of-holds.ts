@@ -114,7 +114,7 @@ const claim = (situation: Situation): Scene => ({
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
-    const rows = await stage.answers(session, user, now, freeId, key, ...request, ...limits);
+    const rows = await stage.fetchRows(session, user, now, freeId, key, ...request, ...limits);
     const answered = rows.map((one) => [one['reserved'], one['hold']]);
     return [
       answered,
@@ -186,7 +186,7 @@ const finish = (situation: Situation, failure: Failure = {}): Scene => {
       const made = { id, from_phases, phase: 'SETTLED', status, timeline: [] };
       const times = ['[]', null, now, null, null, null];
       const moves = JSON.stringify([made]);
-      const rows = await stage.answers(event, 'processed', '[]', now, ...times, moves, now);
+      const rows = await stage.fetchRows(event, 'processed', '[]', now, ...times, moves, now);
       return rows.map((one) => one['is_finished']);
     },
   );
@@ -197,7 +197,7 @@ const outcome = (situation: Situation): Scene => ({
   title: `a lost send is possible beside ${situation.title}, or is not`,
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
-    const rows = await stage.answers(session, user, now, key);
+    const rows = await stage.fetchRows(session, user, now, key);
     return rows.map((one) => [one['id'], one['may_be_lost']]);
   },
 });

@@ -94,9 +94,9 @@ const renew = (title: string, changes: object): Scene => ({
 const claim = (title: string, rows: readonly Readonly<Record<string, unknown>>[]): Scene => ({
   statement: jobs.claim,
   title,
-  async play({ row, answers, found }) {
+  async play({ row, fetchRows, found }) {
     for (const changes of rows) await row('jobs', changes);
-    const claimed = await answers('me', later, now, ['test', 'other'], [5, 1]);
+    const claimed = await fetchRows('me', later, now, ['test', 'other'], [5, 1]);
     const next = claimed[0]?.['next_run_at'] as Date | null;
     return [next?.toISOString() ?? null, ...(await found(states))];
   },

@@ -27,7 +27,7 @@ const settled = { phase: 'SETTLED', settled_at: now };
 const send = (title: string, how: Limited): Scene => ({
   statement: reservationStatements.reserveForSession,
   title,
-  async play({ row, found, answers }) {
+  async play({ row, found, fetchRows }) {
     const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
     const { isNight = [false, false], began = [made, made] } = how;
     const names = { agency: '1', account_number: '2', document: '93541134780' };
@@ -54,7 +54,7 @@ const send = (title: string, how: Limited): Scene => ({
     }
     if (own) await row('pix_limits', { user_id: user, ...own });
     const [first, second] = isNight;
-    const rows = await answers(
+    const rows = await fetchRows(
       session,
       user,
       now,
@@ -84,7 +84,7 @@ const send = (title: string, how: Limited): Scene => ({
 const batch: Scene = {
   statement: reservationStatements.reserveForSession,
   title: 'each send of a batch has the limit of its user, and of one user one send is reserved',
-  async play({ row, found, batchAnswers }) {
+  async play({ row, found, fetchBatch }) {
     const users: number[] = [];
     const sessions: unknown[] = [];
     for (const document of ['93541134780', '39053344705']) {
@@ -96,7 +96,7 @@ const batch: Scene = {
     await row('pix_limits', { user_id: users[1], own_day: '4.99' });
     const calls = [0, 0, 1];
     const each = (value: unknown): unknown[] => calls.map(() => value);
-    const rows = await batchAnswers(
+    const rows = await fetchBatch(
       calls.map((user) => sessions[user]),
       calls.map((user) => users[user]),
       each(now),

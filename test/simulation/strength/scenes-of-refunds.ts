@@ -43,7 +43,7 @@ const refund = (title: string, facts: Facts): Scene => ({
     const event = await stage.row('webhook_events', { received_at: later });
     await stage.row('webhook_events', { received_at: earlier });
     const eventId = facts.hasEvent === false ? freeId : event;
-    const rows = await stage.answers(
+    const rows = await stage.fetchRows(
       freeId,
       ids[0],
       operation,
@@ -115,14 +115,14 @@ const together: Scene = {
 const expired = (title: string, changes: Columns, session: Columns = {}): Scene => ({
   statement: sweepStatements.findExpired,
   title,
-  async play({ row, answers, found }) {
+  async play({ row, fetchRows, found }) {
     const waiting = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
     const issued = { ...waiting, phase: 'ACCEPTED', expires_at: earlier };
     await row('pix_transactions', { ...issued, ...changes });
     const [userId] = await found('select user_id from pix_transactions');
     await row('banking_sessions', { user_id: Number(userId), ...session });
     await row('banking_sessions');
-    const rows = await answers(moment.made, now, 5);
+    const rows = await fetchRows(moment.made, now, 5);
     return rows.map((one) => one['session_id'] !== null);
   },
 });

@@ -1,4 +1,6 @@
-/** Scenes of `findReplay`: the sends whose stored answer it returns, and those it does not find. */
+/**
+ * Scenes of `findReplay`: the sends whose stored response it returns, and those it does not find.
+ */
 import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
@@ -25,7 +27,7 @@ interface Repeated {
 const repeat = (title: string, how: Repeated): Scene => ({
   statement: findReplay,
   title,
-  async play({ row, found, answers }) {
+  async play({ row, found, fetchRows }) {
     const { stored = {}, session = {}, userStatus = 'ACTIVE', isForeign = false } = how;
     const dated = { created_at: now, updated_at: now };
     const send = { operation: 'SEND', idempotency_key: 'key', fingerprint, amount: '1.00' };
@@ -47,7 +49,7 @@ const repeat = (title: string, how: Repeated): Scene => ({
     if (stored) await row('pix_transactions', { ...good(2, user), ...stored });
     await row('pix_transactions', { ...good(3, user), idempotency_key: 'other' });
     const used = isForeign ? foreignSession : ownSession;
-    const rows = await answers(used, user, now, 'key', fingerprint);
+    const rows = await fetchRows(used, user, now, 'key', fingerprint);
     return rows.map(({ id, status, outcome, end_to_end: ids }) =>
       [id, status, outcome, ids].join(' '),
     );

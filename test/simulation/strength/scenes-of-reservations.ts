@@ -71,7 +71,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     await parked(stage, idValue);
     if (how.isHeld) await insertHolders(stage, user, verb);
     const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
-    const rows = await stage.answers(
+    const rows = await stage.fetchRows(
       ...(verb === 'charge'
         ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
         : [session ? own : foreign, user, now, freeId, key, ...claim, later, false, ...limits]),

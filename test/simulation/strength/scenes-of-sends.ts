@@ -71,8 +71,8 @@ const repeat = (
     const id = await send(stage, payment, String(account));
     await send(stage, { ...payment, end_to_end: otherEndToEnd, idempotency_key: 'x' });
     await before?.(stage);
-    const answer = ['5xx', 503, 'CODE', 'after_unknown'];
-    const noted = await stage.call(id, claim, now, 2, ...answer);
+    const response = ['5xx', 503, 'CODE', 'after_unknown'];
+    const noted = await stage.call(id, claim, now, 2, ...response);
     const columns = 'phase, attempt, provider_status, http_status, provider_code, note';
     return [noted, ...(await stage.found(`select ${columns} from pix_timeline`))];
   },

@@ -13,11 +13,11 @@ export interface Stage {
   /** Runs the statement of the scene for one call. @returns the number of its rows. */
   readonly call: (...parameters: unknown[]) => Promise<number>;
   /** As `call`. @returns the rows. */
-  readonly answers: (...parameters: unknown[]) => Promise<Row[]>;
+  readonly fetchRows: (...parameters: unknown[]) => Promise<Row[]>;
   /** As `call` for a batch of calls: each parameter is an array. */
   readonly callBatch: (...columns: unknown[][]) => Promise<number>;
   /** As `callBatch`. @returns the rows. */
-  readonly batchAnswers: (...columns: unknown[][]) => Promise<Row[]>;
+  readonly fetchBatch: (...columns: unknown[][]) => Promise<Row[]>;
   /** Inserts a valid row with some columns changed. @returns its id. */
   readonly row: (table: Table, changes?: Row) => Promise<unknown>;
   /** @returns the rows of a query, each as its values separated by spaces. */
@@ -52,15 +52,15 @@ export async function playScene(
     void notifications.push(channel + payload);
   await store.reset({ notified, logged: () => undefined });
   const db = change(store.db);
-  const batchAnswers = (...columns: unknown[][]): Promise<Row[]> => {
+  const fetchBatch = (...columns: unknown[][]): Promise<Row[]> => {
     const { name, text } = runInPlaceOf(statement, change);
     return store.db.query({ name, text }, columns);
   };
   return play({
     call: async (...values) => (await runAny(db, statement, named(statement, values))).length,
-    answers: (...values) => runAny(db, statement, named(statement, values)),
-    callBatch: async (...columns) => (await batchAnswers(...columns)).length,
-    batchAnswers,
+    fetchRows: (...values) => runAny(db, statement, named(statement, values)),
+    callBatch: async (...columns) => (await fetchBatch(...columns)).length,
+    fetchBatch,
     row: async (table, changes = {}) => {
       if (!('user_id' in changes)) return insertGood(store, table, changes);
       return insert(store, table, { ...goodRow[table](), ...changes });

@@ -205,7 +205,7 @@ export function otherLists(listed: readonly string[]) {
   });
 }
 
-const longestWords = 60;
+const maxWordsLength = 60;
 
 /** The text of a node, from its first word to its last. */
 function wordsOf(node: unknown, text: string): string {
@@ -217,7 +217,7 @@ function wordsOf(node: unknown, text: string): string {
   let until = last + end.length;
   while (until < text.length && isOpen(text.slice(first, until))) until += 1;
   const words = text.slice(first, until).replaceAll(/\s+/g, ' ');
-  return words.length > longestWords ? `${words.slice(0, longestWords)}…` : words;
+  return words.length > maxWordsLength ? `${words.slice(0, maxWordsLength)}…` : words;
 }
 
 function locationsIn(node: unknown): number[] {

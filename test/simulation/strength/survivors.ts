@@ -63,11 +63,11 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves RESERVED or PAYING or ACCEPTED or UNKNOWN without UNKNOWN',
   ],
   [
-    'not drawn: an answer to a payment that a failover has taken back to RESERVED; no test notices it',
+    'not drawn: a response to a payment that a failover has taken back to RESERVED; no test notices it',
     'a move leaves PAYING or UNKNOWN and RESERVED',
   ],
   [
-    'not drawn in 400 seeds: a second answer to a payment in ACCEPTED; no test notices it',
+    'not drawn in 400 seeds: a second response to a payment in ACCEPTED; no test notices it',
     'a move leaves PAYING or UNKNOWN and ACCEPTED',
   ],
   [

@@ -1,11 +1,11 @@
 /** The fate of one attempt on its way to the bank and back. */
 import { createHash } from 'node:crypto';
 import type { Chance } from '../chance.ts';
-import { json, text, type Answer } from '../bank/answers.ts';
+import { json, text, type BankResponse } from '../bank/responses.ts';
 
 /**
  * `before` and `after`: the fault occurs before or after the bank has executed the request.
- * `doubled`: a device on the network sends the request twice, and the second answer returns.
+ * `doubled`: a device on the network sends the request twice, and the second response returns.
  */
 export interface Fate {
   readonly kind:
@@ -71,8 +71,8 @@ export function drawFate(
   return { kind, when: isBefore ? 'before' : 'after', isConnecting: kind === 'no_connection' };
 }
 
-/** The answer that replaces the bank's answer; null: the bank's answer returns, or none. */
-export function answerInstead({ kind }: Fate, chance: Chance): Answer | null {
+/** The response that replaces the bank's response; null: the bank's response returns, or none. */
+export function drawReplacement({ kind }: Fate, chance: Chance): BankResponse | null {
   switch (kind) {
     case 'server_error':
       return { ...chance.pick(serverErrors), summary: 'server_error' };
@@ -100,16 +100,16 @@ const serverErrors = [
 ] as const;
 
 /**
- * Replaces the ids in an answer by foreign ones. Two answers get different ids, because a look-up
- * and a statement that agree on an id are evidence.
+ * Replaces the ids in a response by foreign ones. Two responses get different ids, because a
+ * look-up and a statement that agree on an id are evidence.
  */
-export function withForeignIds(answer: Answer): Answer {
-  const id = `foreign-${createHash('sha256').update(answer.body).digest('hex').slice(0, 12)}`;
-  const body = answer.body
+export function withForeignIds(response: BankResponse): BankResponse {
+  const id = `foreign-${createHash('sha256').update(response.body).digest('hex').slice(0, 12)}`;
+  const body = response.body
     .toString('utf8')
     .replaceAll(/"(endToEnd|endToEndId|clientRequestId|clientCode)":"[^"]*"/g, `"$1":"${id}"`);
   const bytes = Buffer.from(body, 'utf8');
   const isForeign = body.includes(`"${id}"`);
-  const headers = { ...answer.headers, 'content-length': String(bytes.length) };
-  return { ...answer, headers, body: bytes, ...(isForeign && { proves: 'nothing' }) };
+  const headers = { ...response.headers, 'content-length': String(bytes.length) };
+  return { ...response, headers, body: bytes, ...(isForeign && { proves: 'nothing' }) };
 }

@@ -16,7 +16,7 @@ export interface WatchOptions {
   readonly lookUps: LookUps;
 }
 
-/** Reports each payment that leaves to the oracles, and its answer. */
+/** Reports each payment that leaves to the oracles, and its response. */
 export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOptions): WireWatch {
   return {
     left(process, request) {
@@ -25,9 +25,9 @@ export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOpt
       lookUps.attempted(process, order);
       oracle.attempted(process, order);
     },
-    ended(process, request, answer) {
+    ended(process, request, response) {
       const order = orderIn(request, customers);
-      if (order) evidence.attemptEnded(process, order.endToEnd, answer);
+      if (order) evidence.attemptEnded(process, order.endToEnd, response);
     },
     notSent(process, request) {
       const order = orderIn(request, customers);

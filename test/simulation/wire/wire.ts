@@ -1,28 +1,28 @@
 /**
  * The wire between a process and the bank: it replaces the connections of the service's HTTP client
- * and transports bytes. Each attempt reaches the bank in one step and its answer returns in
+ * and transports bytes. Each attempt reaches the bank in one step and its response returns in
  * another, so that any event can occur in between; both can get lost, and a request that has left a
  * process may reach the bank after the process has died.
  */
 import type { Pool } from 'undici';
-import type { Answer } from '../bank/answers.ts';
+import type { BankResponse } from '../bank/responses.ts';
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Owner, Scheduler, Step } from '../scheduler.ts';
 import type { FaultProfile } from '../fault-profile.ts';
 import { isPayment } from './requests.ts';
-import { answerInstead, drawFate, type Fate, withForeignIds } from './fates.ts';
+import { drawReplacement, drawFate, type Fate, withForeignIds } from './fates.ts';
 
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
 type RequestOptions = Parameters<Pool['dispatch']>[0];
 type Handler = Parameters<Pool['dispatch']>[1];
 type Controller = Parameters<NonNullable<Handler['onRequestStart']>>[0];
 
-/** Observes the requests that leave a process and their answers. */
+/** Observes the requests that leave a process and their responses. */
 export interface WireWatch {
   /** The first byte of a request leaves. */
   left(process: Owner, request: BankRequest): void;
-  /** The process has received the whole answer; null: the attempt has ended without one. */
-  ended(process: Owner, request: BankRequest, answer: Answer | null): void;
+  /** The process has received the whole response; null: the attempt has ended without one. */
+  ended(process: Owner, request: BankRequest, response: BankResponse | null): void;
   /** The attempt has ended, and the process knows that no byte of the request has left. */
   notSent(process: Owner, request: BankRequest): void;
 }
@@ -139,53 +139,53 @@ class Attempt {
     if (!this.#hasLeft && !this.#leave()) return 'given up before it left';
     const done = when === 'after' ? this.#perform() : null;
     if (kind === 'token_expired') bank.expire(request.token);
-    const answer = answerInstead(this.#fate, scheduler.chance) ?? done;
-    if (kind !== 'silence') this.#reply(answer);
+    const response = drawReplacement(this.#fate, scheduler.chance) ?? done;
+    if (kind !== 'silence') this.#sendBack(response);
     return [done?.summary ?? 'not done', kind].join(', ');
   }
 
-  #perform(): Answer {
+  #perform(): BankResponse {
     const { bank } = this.#options;
     const { request } = this.#exchange;
-    const answer = bank.handle(request);
+    const response = bank.handle(request);
     if (this.#fate.kind === 'doubled') return bank.handle({ ...request, isHiddenRepeat: true });
-    return this.#fate.kind === 'foreign_ids' ? withForeignIds(answer) : answer;
+    return this.#fate.kind === 'foreign_ids' ? withForeignIds(response) : response;
   }
 
-  /** A dead process gets no answer: its steps are removed. */
-  #reply(answer: Answer | null): void {
+  /** A dead process gets no response: its steps are removed. */
+  #sendBack(response: BankResponse | null): void {
     const { name } = this.#process;
     const { kind } = this.#fate;
-    const isBroken = kind === 'reset' || kind === 'cut' || answer === null;
-    const summary = isBroken ? kind : answer.summary;
+    const isBroken = kind === 'reset' || kind === 'cut' || response === null;
+    const summary = isBroken ? kind : response.summary;
     const label = `the bank answers ${name}: ${summary}`;
-    const run = (): void => (isBroken ? this.#break(answer) : this.#answer(answer));
+    const run = (): void => (isBroken ? this.#break(response) : this.#respond(response));
     this.#options.scheduler.submit({ owner: this.#process, label, run });
   }
 
-  #answer(answer: Answer): void {
+  #respond(response: BankResponse): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { handler, request } = this.#exchange;
-    this.#options.watch.ended(this.#process, request, answer);
-    handler.onResponseStart?.(this.#controller, answer.status, answer.headers);
-    // In two parts, because a socket may split an answer anywhere.
-    const middle = Math.floor(answer.body.length / 2);
-    handler.onResponseData?.(this.#controller, answer.body.subarray(0, middle));
-    handler.onResponseData?.(this.#controller, answer.body.subarray(middle));
+    this.#options.watch.ended(this.#process, request, response);
+    handler.onResponseStart?.(this.#controller, response.status, response.headers);
+    // In two parts, because a socket may split a response anywhere.
+    const middle = Math.floor(response.body.length / 2);
+    handler.onResponseData?.(this.#controller, response.body.subarray(0, middle));
+    handler.onResponseData?.(this.#controller, response.body.subarray(middle));
     handler.onResponseEnd?.(this.#controller, {});
   }
 
-  /** The connection breaks, before the answer or in its middle. */
-  #break(answer: Answer | null): void {
+  /** The connection breaks, before the response or in its middle. */
+  #break(response: BankResponse | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { handler, request } = this.#exchange;
     this.#options.watch.ended(this.#process, request, null);
-    if (this.#fate.kind === 'cut' && answer) {
-      handler.onResponseStart?.(this.#controller, answer.status, answer.headers);
-      const middle = Math.floor(answer.body.length / 2);
-      handler.onResponseData?.(this.#controller, answer.body.subarray(0, middle));
+    if (this.#fate.kind === 'cut' && response) {
+      handler.onResponseStart?.(this.#controller, response.status, response.headers);
+      const middle = Math.floor(response.body.length / 2);
+      handler.onResponseData?.(this.#controller, response.body.subarray(0, middle));
     }
     handler.onResponseError?.(this.#controller, coded('UND_ERR_SOCKET'));
   }

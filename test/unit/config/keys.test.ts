@@ -93,8 +93,11 @@ describe('the keys of the access tokens', () => {
   });
 
   it('are refused when they come twice', () => {
-    const JWT_PRIVATE_KEY_FILE = file('private.pem', privatePem);
-    const faults = faultsOf({ JWT_PRIVATE_KEY: privatePem, JWT_PRIVATE_KEY_FILE });
+    const jwtPrivateKeyFile = file('private.pem', privatePem);
+    const faults = faultsOf({
+      JWT_PRIVATE_KEY: privatePem,
+      JWT_PRIVATE_KEY_FILE: jwtPrivateKeyFile,
+    });
     assert.deepEqual(faults, {
       JWT_PRIVATE_KEY_FILE: 'must not be set together with JWT_PRIVATE_KEY',
     });

@@ -362,8 +362,8 @@ describe('a secret from a file', () => {
   });
 
   it('keeps the two characters \\n where it is no PEM', () => {
-    const DATABASE_URL = 'postgres://ponte:a%5Cn\\n@db/ponte';
-    assert.equal(loadConfig({ DATABASE_URL }).databaseUrl, DATABASE_URL);
+    const databaseUrl = 'postgres://ponte:a%5Cn\\n@db/ponte';
+    assert.equal(loadConfig({ DATABASE_URL: databaseUrl }).databaseUrl, databaseUrl);
   });
 
   for (const name of Object.keys(secrets) as (keyof typeof secrets)[]) {
@@ -405,17 +405,17 @@ describe('a secret from a file', () => {
 });
 
 describe('ponte user create-dev', () => {
-  for (const APP_ENV of ['staging', 'production']) {
-    it(`is refused in ${APP_ENV}, before the database is opened: exit 1`, async () => {
+  for (const appEnv of ['staging', 'production']) {
+    it(`is refused in ${appEnv}, before the database is opened: exit 1`, async () => {
       const environment = {
         ...production,
-        APP_ENV,
+        APP_ENV: appEnv,
         PROVIDER_EMAIL: 'dev@ponte.test',
         PROVIDER_PASSWORD: 'ponte-dev-password',
       };
       const { code, stdout, stderr } = await typePonte(['user', 'create-dev'], { environment });
       assert.deepEqual([code, stdout], [1, '']);
-      const reason = `${APP_ENV} has no development user`;
+      const reason = `${appEnv} has no development user`;
       assert.equal(stderr, `ponte: ${reason}: use \`ponte user create\`\n`);
     });
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { validationMessage } from '../../../src/contract/validation-messages.ts';
-import { closedAnswers } from '../../../src/contract/closed-answers.ts';
+import { closedReplies } from '../../../src/contract/closed-replies.ts';
 import { createSchemaCompiler } from '../../../src/contract/schemas.ts';
 
 interface Media {
@@ -23,8 +23,8 @@ const contract = parse(
 /** The validator of the service itself: what it lets pass here, it lets pass there. */
 const published = createSchemaCompiler(contract);
 
-/** That of its own answers. */
-const closed = createSchemaCompiler(closedAnswers(contract));
+/** That of its own responses. */
+const closed = createSchemaCompiler(closedReplies(contract));
 
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
 function faultsOf(place: string[], value: unknown, schemas = published): string[] {
@@ -63,7 +63,7 @@ test('every body has an example, and every example meets its schema', () => {
   }
 });
 
-test('an answer with a field that the contract does not know is found out, by the service only', () => {
+test('a response with a field that the contract does not know is found out, by the service only', () => {
   for (const { place, media } of bodies.filter((body) => body.place.includes('responses'))) {
     for (const example of examplesOf(media)) {
       const leaky = { ...(example as Json), leaked: true };

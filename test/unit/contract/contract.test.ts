@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { contractBreaches } from '../../../src/contract/answer-check.ts';
+import { contractBreaches } from '../../../src/contract/reply-check.ts';
 import { readServedContract } from '../../../src/app/contract-file.ts';
 
 interface Schema {
@@ -274,7 +274,7 @@ for (const { route, operation } of operations) {
     }
     if (operation.requestBody) assert.ok(operation.requestBody.description, 'the body');
     for (const response of Object.values(operation.responses)) {
-      assert.ok(resolved(response).description, 'each answer');
+      assert.ok(resolved(response).description, 'each response');
     }
   });
 
@@ -360,7 +360,7 @@ test('no schema of the contract is closed: a client that checks it takes new fie
   assert.ok(!JSON.stringify(contract).includes('"additionalProperties":false'));
 });
 
-test('the service checks its own answers against the closed schemas', async () => {
+test('the service checks its own responses against the closed schemas', async () => {
   const served = await readServedContract();
   const getMe = served.operations.find(({ id }) => id === 'getMe');
   const body = { user: null, account: null, added: 1 };
@@ -371,7 +371,7 @@ test('the service checks its own answers against the closed schemas', async () =
   ]);
 });
 
-test('every answer of a send carries Pix-Outcome', () => {
+test('every response of a send carries Pix-Outcome', () => {
   const send = operations.find(({ operation }) => operation.operationId === 'sendPix')?.operation;
   const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
   assert.ok(listed.length > 5);

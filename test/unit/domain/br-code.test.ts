@@ -5,16 +5,16 @@ import { hasError, isStaticPix, parsePix } from 'pix-utils';
 import { encodeStaticBrCode } from '../../../src/provider/sandbox/bank/br-code.ts';
 import { BrCodeFault, brCodeError, crc16Ccitt, decodeBrCode } from '../../../src/domain/br-code.ts';
 
-const EVP = '123e4567-e12b-12d1-a456-426655440000';
-const FROM_THE_MANUAL =
+const evp = '123e4567-e12b-12d1-a456-426655440000';
+const fromTheManual =
   '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000' +
   '5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D';
-const ONE_TIME =
+const oneTime =
   '00020101021226770014BR.GOV.BCB.PIX2555pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99' +
   '5204000053039865802BR5907EMPRESA6009SAO PAULO62070503***6304EEAB';
 
 const withCrc = (text: string) => text + crc16Ccitt(text);
-const body = FROM_THE_MANUAL.slice(0, -4);
+const body = fromTheManual.slice(0, -4);
 
 function rejects(text: string, field: string): void {
   assert.throws(
@@ -29,25 +29,25 @@ function rejects(text: string, field: string): void {
 
 describe('decodeBrCode', () => {
   it('ignores space around the code', () => {
-    assert.deepEqual(decodeBrCode(`\n ${FROM_THE_MANUAL}\r\n`), decodeBrCode(FROM_THE_MANUAL));
+    assert.deepEqual(decodeBrCode(`\n ${fromTheManual}\r\n`), decodeBrCode(fromTheManual));
   });
 
   const pasted: [what: string, text: string][] = [
-    ['a byte order mark', `\ufeff${FROM_THE_MANUAL}`],
-    ['a direction mark', `\u200e${FROM_THE_MANUAL}\u200f`],
-    ['direction isolates', `\u2068${FROM_THE_MANUAL}\u2069`],
-    ['a zero-width space', FROM_THE_MANUAL.replace('5204', '\u200b5204')],
-    ['a zero-width joiner', FROM_THE_MANUAL.replace('Fulano', 'Fu\u200dlano')],
-    ['soft hyphens', FROM_THE_MANUAL.replaceAll('0', '0\u00ad')],
-    ['a variation selector', `${FROM_THE_MANUAL}\ufe0f`],
-    ['line breaks', FROM_THE_MANUAL.replace(/.{60}/g, '$&\r\n')],
-    ['a line separator', FROM_THE_MANUAL.replace('5204', '\u20285204')],
-    ['no-break spaces at the ends', `\u00a0${FROM_THE_MANUAL}\u202f`],
-    ['no-break spaces for spaces', FROM_THE_MANUAL.replaceAll(' ', '\u00a0')],
+    ['a byte order mark', `\ufeff${fromTheManual}`],
+    ['a direction mark', `\u200e${fromTheManual}\u200f`],
+    ['direction isolates', `\u2068${fromTheManual}\u2069`],
+    ['a zero-width space', fromTheManual.replace('5204', '\u200b5204')],
+    ['a zero-width joiner', fromTheManual.replace('Fulano', 'Fu\u200dlano')],
+    ['soft hyphens', fromTheManual.replaceAll('0', '0\u00ad')],
+    ['a variation selector', `${fromTheManual}\ufe0f`],
+    ['line breaks', fromTheManual.replace(/.{60}/g, '$&\r\n')],
+    ['a line separator', fromTheManual.replace('5204', '\u20285204')],
+    ['no-break spaces at the ends', `\u00a0${fromTheManual}\u202f`],
+    ['no-break spaces for spaces', fromTheManual.replaceAll(' ', '\u00a0')],
   ];
   for (const [what, text] of pasted) {
     it(`ignores ${what} that pasting adds`, () => {
-      assert.deepEqual(decodeBrCode(text), decodeBrCode(FROM_THE_MANUAL));
+      assert.deepEqual(decodeBrCode(text), decodeBrCode(fromTheManual));
     });
   }
 
@@ -77,7 +77,7 @@ describe('decodeBrCode', () => {
   for (const zipcode of zipcodes) {
     it(`reads past the postal code ${zipcode}`, () => {
       const text = withCrc(body.replace('6207', `${zipcode}6207`));
-      assert.deepEqual(decodeBrCode(text), decodeBrCode(FROM_THE_MANUAL));
+      assert.deepEqual(decodeBrCode(text), decodeBrCode(fromTheManual));
     });
   }
 
@@ -120,13 +120,13 @@ describe('decodeBrCode', () => {
       ['52040000', '5204ABCD'],
       ['010212', '010213'],
     ] as const;
-    const dynamic = decodeBrCode(ONE_TIME);
+    const dynamic = decodeBrCode(oneTime);
     assert.ok(dynamic.kind === 'dynamic');
     for (const [from, to] of others) {
-      const code = decodeBrCode(withCrc(ONE_TIME.slice(0, -4).replace(from, to)));
+      const code = decodeBrCode(withCrc(oneTime.slice(0, -4).replace(from, to)));
       assert.deepEqual({ ...code, oneTime: true }, dynamic, to);
     }
-    const nameless = ONE_TIME.slice(0, -4).replace('5907EMPRESA6009SAO PAULO', '');
+    const nameless = oneTime.slice(0, -4).replace('5907EMPRESA6009SAO PAULO', '');
     const { receiverName, city } = decodeBrCode(withCrc(nameless));
     assert.deepEqual([receiverName, city], ['', '']);
   });
@@ -140,7 +140,7 @@ describe('decodeBrCode', () => {
   const recurrence = '80450014br.gov.bcb.pix2523pix.example.com/rec/abc';
 
   it('marks a charge that also authorises recurring payments', () => {
-    const both = decodeBrCode(withCrc(ONE_TIME.slice(0, -4).replace('6304', `${recurrence}6304`)));
+    const both = decodeBrCode(withCrc(oneTime.slice(0, -4).replace('6304', `${recurrence}6304`)));
     assert.ok(both.kind === 'dynamic' && both.isRecurring);
   });
 
@@ -152,14 +152,14 @@ describe('decodeBrCode', () => {
   for (const [template, tag] of foreign) {
     it(`does not read the account ${template} of another arrangement`, () => {
       const text = body.replace('2658', `${template}${tag}58`);
-      assert.deepEqual(decodeBrCode(withCrc(text)), decodeBrCode(FROM_THE_MANUAL));
+      assert.deepEqual(decodeBrCode(withCrc(text)), decodeBrCode(fromTheManual));
     });
   }
 
   it("reads the static code of the central bank's manual", () => {
-    assert.deepEqual(decodeBrCode(FROM_THE_MANUAL), {
+    assert.deepEqual(decodeBrCode(fromTheManual), {
       kind: 'static',
-      key: EVP,
+      key: evp,
       description: null,
       isWithdrawal: false,
       oneTime: false,
@@ -171,7 +171,7 @@ describe('decodeBrCode', () => {
   });
 
   it('reads a dynamic one-time code', () => {
-    assert.deepEqual(decodeBrCode(ONE_TIME), {
+    assert.deepEqual(decodeBrCode(oneTime), {
       kind: 'dynamic',
       url: 'pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99',
       oneTime: true,
@@ -230,8 +230,8 @@ describe('decodeBrCode', () => {
     ['a code without its CRC', body, '63'],
     ['a CRC of another text', `${body}0000`, '63'],
     ['a CRC in lower case', `${body}1d3d`, '63'],
-    ['a byte after the CRC', `${FROM_THE_MANUAL}0`, '63'],
-    ['a space within it', FROM_THE_MANUAL.replace('5204', ' 5204'), '63'],
+    ['a byte after the CRC', `${fromTheManual}0`, '63'],
+    ['a space within it', fromTheManual.replace('5204', ' 5204'), '63'],
     ['a control character', withCrc(body.replace('Fulano ', 'Fulano\u0007')), 'payload'],
     ['half of a surrogate pair', withCrc(body.replace('Fulano ', 'Fulano\ud800')), 'payload'],
     [
@@ -279,14 +279,14 @@ describe('decodeBrCode', () => {
     ['another GUI', withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), '26'],
     [
       'an account without key',
-      withCrc(body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26180014br.gov.bcb.pix')),
+      withCrc(body.replace(`26580014br.gov.bcb.pix0136${evp}`, '26180014br.gov.bcb.pix')),
       '26',
     ],
     ['a key with a space', withCrc(body.replace('e12b-', 'e12b ')), '26-01'],
     [
       'both a key and an address',
       withCrc(
-        body.replace(`26580014br.gov.bcb.pix0136${EVP}`, '26340014br.gov.bcb.pix0104a@bc2504d.ef'),
+        body.replace(`26580014br.gov.bcb.pix0136${evp}`, '26340014br.gov.bcb.pix0104a@bc2504d.ef'),
       ),
       '26',
     ],
@@ -305,14 +305,13 @@ describe('decodeBrCode', () => {
   it('rejects every single changed character', () => {
     fc.assert(
       fc.property(
-        fc.nat(FROM_THE_MANUAL.length - 1),
+        fc.nat(fromTheManual.length - 1),
         fc.integer({ min: 0x20, max: 0x7e }),
         (at, code) => {
           const changed = String.fromCharCode(code);
-          fc.pre(FROM_THE_MANUAL[at] !== changed);
+          fc.pre(fromTheManual[at] !== changed);
           assert.throws(
-            () =>
-              decodeBrCode(FROM_THE_MANUAL.slice(0, at) + changed + FROM_THE_MANUAL.slice(at + 1)),
+            () => decodeBrCode(fromTheManual.slice(0, at) + changed + fromTheManual.slice(at + 1)),
             BrCodeFault,
           );
         },
@@ -346,7 +345,7 @@ describe('beside the reader of another library', () => {
       .string({ unit: fc.constantFrom(...'abcXYZ 0189'), minLength: min, maxLength: max })
       .filter((text) => text === text.trim());
   const contents = fc.record({
-    key: fc.constantFrom(EVP, '+5511987654321', '11144477735', 'ana@example.com'),
+    key: fc.constantFrom(evp, '+5511987654321', '11144477735', 'ana@example.com'),
     receiverName: upTo(25).filter((text) => /[a-z]/i.test(text)),
     city: upTo(15).filter((text) => /[a-z]/i.test(text)),
     amountCents: fc.option(fc.integer({ min: 1, max: 999_999_999 }), { nil: undefined }),
@@ -379,7 +378,7 @@ describe('brCodeError', () => {
   it('says in words what is wrong with a code', () => {
     const wrong: [text: string, error: RegExp][] = [
       ['ana@example.com', /not a Pix code/],
-      [FROM_THE_MANUAL.slice(0, -9), /incomplete or was changed/],
+      [fromTheManual.slice(0, -9), /incomplete or was changed/],
       [withCrc(body.replace('Fulano ', 'Fulano\u0007')), /a control character/],
       [withCrc(body.replace(/26.{60}/, '26180014br.gov.bcb.pix')), /either a key or an address/],
       [
@@ -396,7 +395,7 @@ describe('brCodeError', () => {
       [withCrc(body.replace('br.gov.bcb.pix', 'br.gov.bcb.pox')), /exactly one Pix account/],
     ];
     for (const [text, error] of wrong) assert.match(brCodeError(text)?.en ?? '', error, text);
-    assert.equal(brCodeError(FROM_THE_MANUAL), null);
+    assert.equal(brCodeError(fromTheManual), null);
   });
 });
 

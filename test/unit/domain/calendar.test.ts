@@ -3,16 +3,16 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { dayRange, type DayError, type DayRange } from '../../../src/domain/calendar.ts';
 
-const NOW = new Date('2026-07-15T15:00:00Z');
+const fixedNow = new Date('2026-07-15T15:00:00Z');
 
-function range(start: string | undefined, end: string | undefined, now = NOW): DayRange {
+function range(start: string | undefined, end: string | undefined, now = fixedNow): DayRange {
   const result = dayRange(start, end, now);
   assert.ok(!('errors' in result), JSON.stringify(result));
   return result;
 }
 
 function errors(start: string | undefined, end: string | undefined): readonly DayError[] {
-  const result = dayRange(start, end, NOW);
+  const result = dayRange(start, end, fixedNow);
   assert.ok('errors' in result, JSON.stringify(result));
   return result.errors;
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestCallMs, staleAfterMs } from '../../../src/domain/call-duration.ts';
+import { maxCallMs, staleAfterMs } from '../../../src/domain/call-duration.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import { withResilience } from '../../../src/provider/resilience/resilient-provider.ts';
 import { fails, order, scriptedProvider, session } from '../provider/scripted-provider.ts';
 import { manualClock } from '../../support/clock.ts';
 
 test('a call takes its time-outs, one more in the queue, and the waits between', () => {
-  assert.equal(longestCallMs({ timeoutMs: 5_000, retries: 2 }), 22_000);
-  assert.equal(longestCallMs({ timeoutMs: 100, retries: 0 }), 200);
-  assert.equal(longestCallMs({ timeoutMs: 100, retries: 3 }, 10), 530);
+  assert.equal(maxCallMs({ timeoutMs: 5_000, retries: 2 }), 22_000);
+  assert.equal(maxCallMs({ timeoutMs: 100, retries: 0 }), 200);
+  assert.equal(maxCallMs({ timeoutMs: 100, retries: 3 }, 10), 530);
 });
 
 test('nothing is stale within two minutes, nor within the longest call', () => {
@@ -36,6 +36,6 @@ test('no call lasts longer, whatever the provider asks to wait', async () => {
     for (let step = 0; step < 400; step += 1) await clock.advance(50);
     assert.ok((await call) instanceof ProviderError);
     const tookMs = endedAt - begunAt;
-    assert.ok(tookMs > 0 && tookMs <= longestCallMs(settings), `${tookMs} ms, ${retryAfterMs}`);
+    assert.ok(tookMs > 0 && tookMs <= maxCallMs(settings), `${tookMs} ms, ${retryAfterMs}`);
   }
 });

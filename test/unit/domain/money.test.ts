@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/money.ts';
 
 /** What `numeric(15,2)` holds. */
-const MAX_EXACT_CENTS = 999_999_999_999_999;
+const maxExactCents = 999_999_999_999_999;
 
 describe('centsFromNumber', () => {
   const vectors: [number, number | null][] = [
@@ -54,7 +54,7 @@ describe('centsFromNumber', () => {
 
   it('gives back every number of cents that JSON carried as reais', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: MAX_EXACT_CENTS }), (cents) => {
+      fc.property(fc.integer({ min: 0, max: maxExactCents }), (cents) => {
         const json = JSON.stringify({ amount: numberFromCents(cents) });
         assert.equal(centsFromNumber(JSON.parse(json).amount), cents);
       }),
@@ -104,7 +104,7 @@ describe('numberFromCents and decimalFromCents', () => {
     });
   }
 
-  for (const cents of [0.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_EXACT_CENTS + 1]) {
+  for (const cents of [0.5, Number.NaN, Number.POSITIVE_INFINITY, maxExactCents + 1]) {
     it(`throw a RangeError for ${cents}`, () => {
       assert.throws(() => numberFromCents(cents), RangeError);
       assert.throws(() => decimalFromCents(cents), RangeError);
@@ -145,7 +145,7 @@ describe('centsFromDecimal', () => {
 
   it('gives back what decimalFromCents wrote, of either sign', () => {
     fc.assert(
-      fc.property(fc.integer({ min: -MAX_EXACT_CENTS, max: MAX_EXACT_CENTS }), (cents) => {
+      fc.property(fc.integer({ min: -maxExactCents, max: maxExactCents }), (cents) => {
         assert.equal(centsFromDecimal(decimalFromCents(cents)), cents);
       }),
     );

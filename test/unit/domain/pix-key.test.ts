@@ -5,8 +5,8 @@ import { isPixKey, normalisePixKey, type PixKeyKind } from '../../../src/domain/
 import { isCpf } from '../../../src/domain/tax-id.ts';
 
 /** A mobile number whose eleven digits also have the check digits of a CPF. */
-const PHONE_AND_CPF = '11987654102';
-const LONG_LABEL = 'a'.repeat(63);
+const phoneAndCpf = '11987654102';
+const longLabel = 'a'.repeat(63);
 
 describe('normalisePixKey', () => {
   const vectors: [string, PixKeyKind, string][] = [
@@ -29,7 +29,7 @@ describe('normalisePixKey', () => {
     ['\u202amaria@ponte.test\u202c', 'EMAIL', 'maria@ponte.test'],
     ['\ufeffmaria@ponte\r\n.test\u00a0', 'EMAIL', 'maria@ponte.test'],
     ['a@localhost', 'EMAIL', 'a@localhost'],
-    [`a@${LONG_LABEL}.br`, 'EMAIL', `a@${LONG_LABEL}.br`],
+    [`a@${longLabel}.br`, 'EMAIL', `a@${longLabel}.br`],
     ['123E4567-E12B-12D1-A456-426655440000', 'EVP', '123e4567-e12b-12d1-a456-426655440000'],
     ['12345678900', 'UNKNOWN', '12345678900'],
     ['11887654321', 'UNKNOWN', '11887654321'],
@@ -38,7 +38,7 @@ describe('normalisePixKey', () => {
     ['@ponte.test', 'UNKNOWN', '@ponte.test'],
     ['a@ponte..test', 'UNKNOWN', 'a@ponte..test'],
     ['a@-ponte.test', 'UNKNOWN', 'a@-ponte.test'],
-    [`a@${LONG_LABEL}a.br`, 'UNKNOWN', `a@${LONG_LABEL}a.br`],
+    [`a@${longLabel}a.br`, 'UNKNOWN', `a@${longLabel}a.br`],
     ['\u212aelvin@ponte.test', 'UNKNOWN', '\u212aelvin@ponte.test'],
     ['  Some New Kind of Key  ', 'UNKNOWN', 'Some New Kind of Key'],
     ['', 'UNKNOWN', ''],
@@ -51,8 +51,8 @@ describe('normalisePixKey', () => {
   }
 
   it('takes eleven bare digits that fit both as a CPF', () => {
-    assert.equal(isCpf(PHONE_AND_CPF), true);
-    assert.equal(normalisePixKey(PHONE_AND_CPF).kind, 'CPF');
+    assert.equal(isCpf(phoneAndCpf), true);
+    assert.equal(normalisePixKey(phoneAndCpf).kind, 'CPF');
     assert.equal(normalisePixKey('119.876.541-02').kind, 'CPF');
   });
 

@@ -10,14 +10,14 @@ import {
   taxIdKind,
 } from '../../../src/domain/tax-id.ts';
 
-const DIGITS = [...'0123456789'];
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const digits = [...'0123456789'];
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
 const text = (characters: string[], length: number) =>
   fc.string({ unit: fc.constantFrom(...characters), minLength: length, maxLength: length });
 
 /** Every pair of digits: `00` to `99`. */
-const PAIRS = Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0'));
+const pairs = Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0'));
 
 describe('check digits', () => {
   it('of a CPF follow the published vectors', () => {
@@ -33,7 +33,7 @@ describe('check digits', () => {
 
   it('make a valid CPF of any nine digits that are not all equal', () => {
     fc.assert(
-      fc.property(text(DIGITS, 9), (base) => {
+      fc.property(text(digits, 9), (base) => {
         const cpf = base + cpfCheckDigits(base);
         assert.equal(isCpf(cpf), new Set(cpf).size > 1);
       }),
@@ -47,10 +47,10 @@ describe('check digits', () => {
 
   it('are one pair only, whatever precedes them', () => {
     fc.assert(
-      fc.property(text(DIGITS, 9), text([...DIGITS, ...LETTERS], 12), (base9, base12) => {
+      fc.property(text(digits, 9), text([...digits, ...letters], 12), (base9, base12) => {
         fc.pre(new Set(base9).size > 1 && new Set(base12).size > 1);
-        assert.equal(PAIRS.filter((pair) => isCpf(base9 + pair)).length, 1);
-        assert.equal(PAIRS.filter((pair) => isCnpj(base12 + pair)).length, 1);
+        assert.equal(pairs.filter((pair) => isCpf(base9 + pair)).length, 1);
+        assert.equal(pairs.filter((pair) => isCnpj(base12 + pair)).length, 1);
       }),
     );
   });
@@ -58,7 +58,7 @@ describe('check digits', () => {
 
 describe('isCpf and isCnpj', () => {
   it('refuse numbers that were never issued although their digits are right', () => {
-    for (const digit of DIGITS) {
+    for (const digit of digits) {
       assert.equal(isCpf(digit.repeat(11)), false);
       assert.equal(isCnpj(digit.repeat(14)), false);
     }

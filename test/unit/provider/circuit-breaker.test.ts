@@ -4,7 +4,7 @@ import { providerLanes, type ProviderLane } from '../../../src/provider/resilien
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { ResilienceOptions } from '../../../src/provider/resilience/resilient-provider.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
-import { answers, fails, hangs, receipt, refused, session } from './scripted-provider.ts';
+import { responds, fails, hangs, receipt, refused, session } from './scripted-provider.ts';
 
 describe('the breaker', () => {
   const once: Partial<ResilienceOptions> = { retries: 0 };
@@ -33,7 +33,7 @@ describe('the breaker', () => {
   };
   for (const lane of providerLanes) {
     it(`that opens for ${lane} refuses no call of another lane`, async () => {
-      const made = setUp([fails(), answers(receipt)], failing);
+      const made = setUp([fails(), responds(receipt)], failing);
       await failureOf(made, classes[lane](made.provider));
       assert.equal(made.breakerState(lane), 'open');
       for (const other of providerLanes.filter((one) => one !== lane)) {
@@ -46,8 +46,8 @@ describe('the breaker', () => {
     });
   }
 
-  it('counts an answer that cannot be read against its own method only', async () => {
-    const made = setUp([fails({ statusClass: 'invalid' }), answers(5)], failing);
+  it('counts a response that cannot be read against its own method only', async () => {
+    const made = setUp([fails({ statusClass: 'invalid' }), responds(5)], failing);
     await failureOf(made, made.provider.kyc({ personId: 'p' }));
     assert.equal(
       (await failureOf(made, made.provider.kyc({ personId: 'p' }))).statusClass,
@@ -78,7 +78,7 @@ describe('the breaker', () => {
   }
 
   it('closes when the attempt that tries the provider again succeeds', async () => {
-    const made = setUp([fails(), answers(5)], { ...once, breaker: { failures: 1, openMs: 0 } });
+    const made = setUp([fails(), responds(5)], { ...once, breaker: { failures: 1, openMs: 0 } });
     await failureOf(made, made.provider.balance({ session }));
     assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
     assert.equal(made.breakerState('reads'), 'closed');
@@ -113,7 +113,7 @@ describe('the limit on calls under way', () => {
   const bulkhead = { concurrent: 1, queue: 1 };
 
   it('lets one wait, and turns the next away as not sent', async () => {
-    const made = setUp([hangs, answers(receipt)], { bulkhead, retries: 0 });
+    const made = setUp([hangs, responds(receipt)], { bulkhead, retries: 0 });
     const first = failureOf(made, pay(made.provider));
     const second = pay(made.provider);
     const third = await failureOf(made, pay(made.provider));
@@ -135,7 +135,7 @@ describe('the limit on calls under way', () => {
 
   it('is not held during a back-off', async () => {
     const backoff = { baseMs: 500, maxMs: 500 };
-    const made = setUp([fails(), answers(1), answers(2)], { bulkhead, backoff });
+    const made = setUp([fails(), responds(1), responds(2)], { bulkhead, backoff });
     const first = made.provider.balance({ session });
     assert.equal(await outcomeOf(made, made.provider.balance({ session })), 1);
     assert.equal(await outcomeOf(made, first, 500), 2);

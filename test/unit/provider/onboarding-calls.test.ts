@@ -7,7 +7,7 @@ import { manualClock } from '../../support/clock.ts';
 import { applicant, documentOf, stepsOf } from './applicant.ts';
 import { failureOf, outcomeOf, setUp } from './resilient-set-up.ts';
 import {
-  answers,
+  responds,
   failure,
   fails,
   hangs,
@@ -44,7 +44,7 @@ function called(provider: Provider, name: string, options?: CallOptions): Promis
 
 describe('every call of an onboarding', () => {
   for (const name of names) {
-    it(`${name}: a 404 is its answer, at once`, async () => {
+    it(`${name}: a 404 is its response, at once`, async () => {
       const made = setUp([fails(notFound)]);
       const error = await failureOf(made, called(made.provider, name));
       assert.equal(error.statusClass, '404');
@@ -52,7 +52,7 @@ describe('every call of an onboarding', () => {
     });
 
     it(`${name}: is made again after a 500 and where nothing was reached`, async () => {
-      const made = setUp([fails(), fails(notConnected), answers('done')]);
+      const made = setUp([fails(), fails(notConnected), responds('done')]);
       assert.equal(await outcomeOf(made, called(made.provider, name)), 'done');
       assert.equal(made.calls.length, 3);
     });
@@ -132,7 +132,7 @@ describe('the time of an attempt with a document', () => {
   });
 
   it('is there for each of the attempts', async () => {
-    const made = setUp([hangs, hangs, answers(undefined)]);
+    const made = setUp([hangs, hangs, responds(undefined)]);
     const document = documentOf({ sizeBytes: 256_000_000 });
     await outcomeOf(made, made.provider.submitDocument({ personId: 'p', document }), 10_000_000);
     assert.deepEqual(

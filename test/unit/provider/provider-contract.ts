@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { PostedEvent } from '../../../contract/provider-types.ts';
-import { contractBreaches } from '../../../src/contract/answer-check.ts';
+import { contractBreaches } from '../../../src/contract/reply-check.ts';
 import { createSchemaCompiler } from '../../../src/contract/schemas.ts';
 import type { HttpResponse, HttpClient, HttpRequest } from '../../../src/provider/http/client.ts';
 import { createRouter } from '../../../src/provider/sandbox/contract.ts';
@@ -15,7 +15,7 @@ export interface CheckedClient extends HttpClient {
 
 const router = createRouter(true);
 
-/** A client that compares each request and each answer with the contract. */
+/** A client that compares each request and each response with the contract. */
 export function checkedClient(client: HttpClient): CheckedClient {
   const breaches: string[] = [];
   return {
@@ -23,9 +23,9 @@ export function checkedClient(client: HttpClient): CheckedClient {
     async send(request) {
       const name = `${request.method} ${request.path}`;
       breaches.push(...requestBreaches(request).map((breach) => `${name}: ${breach}`));
-      const answer = await client.send(request);
-      breaches.push(...answerBreaches(request, answer).map((breach) => `${name}: ${breach}`));
-      return answer;
+      const response = await client.send(request);
+      breaches.push(...findBreaches(request, response).map((breach) => `${name}: ${breach}`));
+      return response;
     },
     close: () => client.close(),
   };
@@ -61,11 +61,11 @@ function requestBreaches(request: HttpRequest): string[] {
 }
 
 /** The one key whose payment is answered with a page in place of JSON. */
-const HTML_KEY = 'html@ponte.test';
+const htmlKey = 'html@ponte.test';
 
-function answerBreaches(request: HttpRequest, { status, json }: HttpResponse): string[] {
+function findBreaches(request: HttpRequest, { status, json }: HttpResponse): string[] {
   const route = routeOf(request);
-  const isPage = json === undefined && JSON.stringify(request.body)?.includes(HTML_KEY);
+  const isPage = json === undefined && JSON.stringify(request.body)?.includes(htmlKey);
   return route === null || isPage ? [] : contractBreaches(route.contract, { status, body: json });
 }
 

@@ -5,7 +5,7 @@ import { beginTrace } from '../../../src/domain/trace-context.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import {
-  answers,
+  responds,
   fails,
   hangs,
   ignoresItsSignal,
@@ -44,13 +44,13 @@ describe('the outcome of a payment with several attempts', () => {
   });
 
   it('is accepted when an accepted attempt follows an unknown one', async () => {
-    const made = setUp([fails(), answers(receipt)]);
+    const made = setUp([fails(), responds(receipt)]);
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
   });
 
   it('is completed when a completed receipt follows an unknown attempt', async () => {
     const completed = { ...receipt, status: 'COMPLETED' } as const;
-    const made = setUp([fails(), answers(completed)]);
+    const made = setUp([fails(), responds(completed)]);
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), completed);
   });
 
@@ -110,7 +110,7 @@ function outcomeOfAll(taken: readonly string[]): string | undefined {
 }
 
 function stepOf(word: string): Step {
-  if (word === 'accepted') return answers(receipt);
+  if (word === 'accepted') return responds(receipt);
   if (word === 'unknown') return fails();
   if (word === 'rejected') return fails(refused);
   if (word === 'not_sent') return fails(notConnected);
@@ -127,7 +127,7 @@ describe('who decides before each attempt', () => {
       lasts.push(`${made?.calls.length} ${last?.statusClass ?? null}`);
       return lasts.length === 1 || Promise.resolve(true);
     };
-    made = setUp([fails(), fails(notConnected), answers(receipt)]);
+    made = setUp([fails(), fails(notConnected), responds(receipt)]);
     assert.deepEqual(await outcomeOf(made, pay(made.provider, { beforeAttempt })), receipt);
     assert.deepEqual(lasts, ['0 null', '1 5xx', '2 connect']);
   });
@@ -138,7 +138,7 @@ describe('who decides before each attempt', () => {
   ];
   for (const [outcome, first] of earlier) {
     it(`stops a call, which ends ${outcome} as its attempts have shown`, async () => {
-      const made = setUp([fails(first), answers(receipt)]);
+      const made = setUp([fails(first), responds(receipt)]);
       const beforeAttempt = (last: ProviderError | null) => Promise.resolve(last === null);
       const error = await failureOf(made, pay(made.provider, { beforeAttempt }));
       assert.equal(error.outcome, outcome);
@@ -148,14 +148,14 @@ describe('who decides before each attempt', () => {
   }
 
   it('keeps even the first attempt from leaving', async () => {
-    const made = setUp([answers(receipt)]);
+    const made = setUp([responds(receipt)]);
     const error = await failureOf(made, pay(made.provider, { beforeAttempt: () => false }));
     assert.deepEqual([error.outcome, error.statusClass], ['not_sent', 'stopped']);
     assert.equal(made.calls.length, 0);
   });
 
   it('takes time that counts: an attempt that would end too late does not leave', async () => {
-    const made = setUp([fails(), answers(receipt)], { totalMs: 1_500 });
+    const made = setUp([fails(), responds(receipt)], { totalMs: 1_500 });
     const beforeAttempt = async (last: ProviderError | null) => {
       if (last) await made.clock.advance(501);
       return true;
@@ -166,10 +166,10 @@ describe('who decides before each attempt', () => {
   });
 });
 
-describe('answers that are not to be believed', () => {
+describe('responses that are not to be believed', () => {
   for (const foreign of [{ endToEnd: 'E-other' }, { clientRequestId: 'key-2' }]) {
     it(`takes a receipt with a foreign ${Object.keys(foreign)[0]} for unknown`, async () => {
-      const made = setUp([answers({ ...receipt, ...foreign })]);
+      const made = setUp([responds({ ...receipt, ...foreign })]);
       const error = await failureOf(made, pay(made.provider));
       assert.deepEqual(
         [error.outcome, error.code, error.statusClass],
@@ -180,7 +180,7 @@ describe('answers that are not to be believed', () => {
   }
 
   it('takes a missing receipt for unknown', async () => {
-    const made = setUp([answers(undefined)]);
+    const made = setUp([responds(undefined)]);
     assert.equal((await failureOf(made, pay(made.provider))).outcome, 'unknown');
   });
 
@@ -220,7 +220,7 @@ describe('the time-out of an attempt', () => {
   });
 
   it('gives every attempt its own', async () => {
-    const made = setUp([hangs, hangs, answers(receipt)]);
+    const made = setUp([hangs, hangs, responds(receipt)]);
     assert.deepEqual(await outcomeOf(made, pay(made.provider), 2000), receipt);
     assert.equal(made.ended[0]?.durationMs, 2000);
   });
@@ -246,7 +246,7 @@ describe('shutdown', () => {
     assert.equal(made.ended[0]?.durationMs, 1);
   });
 
-  it('leaves a read with its last answer, and tries nothing again', async () => {
+  it('leaves a read with its last response, and tries nothing again', async () => {
     const stop = new AbortController();
     const made = setUp([fails()], { backoff, shutdown: stop.signal });
     const call = failureOf(made, made.provider.balance({ session }));
@@ -272,13 +272,13 @@ describe('shutdown', () => {
 
   it('lets what is under way finish, and first attempts leave', async () => {
     const stop = new AbortController();
-    const answer = Promise.withResolvers<unknown>();
-    const made = setUp([() => answer.promise, answers(5)], { shutdown: stop.signal });
+    const response = Promise.withResolvers<unknown>();
+    const made = setUp([() => response.promise, responds(5)], { shutdown: stop.signal });
     const payment = pay(made.provider);
     stop.abort();
     assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
     assert.equal(made.calls[0]?.signal?.aborted, false);
-    answer.resolve(receipt);
+    response.resolve(receipt);
     assert.deepEqual(await payment, receipt);
   });
 });
@@ -304,14 +304,14 @@ describe('a caller that has gone', () => {
   });
 
   it('sends no read at all when it went before', async () => {
-    const made = setUp([answers(5)]);
+    const made = setUp([responds(5)]);
     const call = made.provider.balance({ session, signal: AbortSignal.abort() });
     assert.equal((await failureOf(made, call)).outcome, 'not_sent');
     assert.equal(made.calls.length, 0);
   });
 
   it('stops neither a payment nor its retries', async () => {
-    const made = setUp([fails(), answers(receipt)]);
+    const made = setUp([fails(), responds(receipt)]);
     const call = pay(made.provider, { signal: AbortSignal.abort(), requestId: 'r-1' });
     assert.deepEqual(await outcomeOf(made, call), receipt);
     assert.equal(made.calls[1]?.signal?.aborted, false);
@@ -341,7 +341,7 @@ describe('observations', () => {
   });
 
   it('carry the request id and the trace, which go on to the provider', async () => {
-    const made = setUp([answers(5)]);
+    const made = setUp([responds(5)]);
     const trace = beginTrace();
     await outcomeOf(made, made.provider.balance({ session, requestId: 'r-1', trace }));
     assert.equal(made.ended[0]?.requestId, 'r-1');
@@ -355,7 +355,7 @@ describe('observations', () => {
     const broken = (): never => {
       throw new Error('no metrics');
     };
-    const made = setUp([answers(receipt)], { onAttempt: broken, onCall: broken });
+    const made = setUp([responds(receipt)], { onAttempt: broken, onCall: broken });
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
 import {
-  answers,
+  responds,
   fails,
   hangs,
   notConnected,
@@ -49,7 +49,7 @@ describe('retries', () => {
     assert.equal(unsent.calls.length, 3);
   });
 
-  it('lets the last answer stand for what only asks', async () => {
+  it('lets the last response stand for what only asks', async () => {
     const made = setUp([fails(), fails({ ...refused, statusClass: '404' })]);
     const look = made.provider.lookUpKey({ session, payerId: '1', key: 'k' });
     assert.equal((await failureOf(made, look)).statusClass, '404');
@@ -63,7 +63,7 @@ describe('retries', () => {
   });
 
   it('waits as long as the provider asks', async () => {
-    const made = setUp([fails({ retryAfterMs: 700 }), answers(5)]);
+    const made = setUp([fails({ retryAfterMs: 700 }), responds(5)]);
     const call = made.provider.balance({ session }).catch((error: unknown) => error);
     await made.clock.advance(699);
     assert.equal(made.calls.length, 1);
@@ -85,7 +85,7 @@ describe('retries', () => {
   });
 
   it('makes the first attempt even if the total time is shorter than its time-out', async () => {
-    const made = setUp([answers(receipt)], { totalMs: 1 });
+    const made = setUp([responds(receipt)], { totalMs: 1 });
     assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
   });
 });

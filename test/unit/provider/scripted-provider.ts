@@ -70,7 +70,7 @@ export const session: ProviderSession = {
 };
 
 /** A step that answers. */
-export function answers(value: unknown): Step {
+export function responds(value: unknown): Step {
   return () => value;
 }
 

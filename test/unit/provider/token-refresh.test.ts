@@ -9,7 +9,7 @@ import {
 } from '../../../src/provider/resilience/token-refresh.ts';
 import { manualClock } from '../../support/clock.ts';
 import {
-  answers,
+  responds,
   failure,
   fails,
   notConnected,
@@ -51,9 +51,9 @@ const refusesTheOldToken: Step = ({ request }) => {
 };
 
 /** The longest back-off, and the shortest, with the jitter that each takes. */
-const longestMs = 200;
+const maxMs = 200;
 const longest = () => 1 - Number.EPSILON;
-const shortestMs = 100;
+const minMs = 100;
 const shortest = () => 0;
 
 function setUp(steps: readonly Step[], options: Partial<TokenRefreshOptions> = {}) {
@@ -65,7 +65,7 @@ function setUp(steps: readonly Step[], options: Partial<TokenRefreshOptions> = {
   /** Lets the longest back-off pass, and returns the results of the calls. */
   async function ended(call: Promise<unknown>): Promise<unknown> {
     const settled = call.catch((thrown: unknown) => thrown);
-    await clock.advance(longestMs);
+    await clock.advance(maxMs);
     return settled;
   }
   async function errorOf(call: Promise<unknown>): Promise<ProviderError> {
@@ -94,7 +94,7 @@ describe('a refused token that another login has renewed', () => {
   });
 
   it('passes on the rest of the request as it is', async () => {
-    const made = setUp([fails(tokenRefused), answers(receipt)]);
+    const made = setUp([fails(tokenRefused), responds(receipt)]);
     const options = { requestId: 'r-1' };
     await made.provider.pay({ session: sessionWith(renewed).session, order, ...options });
     const { order: sent, requestId } = made.calls[1]?.request ?? {};
@@ -104,10 +104,10 @@ describe('a refused token that another login has renewed', () => {
 
 describe('a refused token that is still the one of the session', () => {
   it('is tried once more after a back-off, and nothing is marked', async () => {
-    const made = setUp([fails(tokenRefused), answers(5)], { random: longest });
+    const made = setUp([fails(tokenRefused), responds(5)], { random: longest });
     const holder = sessionWith(same);
     const call = made.provider.balance({ session: holder.session });
-    await made.clock.advance(longestMs - 1);
+    await made.clock.advance(maxMs - 1);
     assert.equal(made.calls.length, 1, 'it waits');
     await made.clock.advance(1);
     assert.equal(await call, 5);
@@ -116,9 +116,9 @@ describe('a refused token that is still the one of the session', () => {
   });
 
   it('waits for half the back-off at least', async () => {
-    const made = setUp([fails(tokenRefused), answers(5)], { random: shortest });
+    const made = setUp([fails(tokenRefused), responds(5)], { random: shortest });
     const call = made.provider.balance({ session: sessionWith(same).session });
-    await made.clock.advance(shortestMs - 1);
+    await made.clock.advance(minMs - 1);
     assert.equal(made.calls.length, 1);
     await made.clock.advance(1);
     assert.equal(await call, 5);
@@ -196,7 +196,7 @@ describe('a refused token whose call is not made a second time', () => {
 
   it('is a payment that the caller cannot stop: the second call is made', async () => {
     const caller = new AbortController();
-    const made = setUp([fails(tokenRefused), answers(receipt)]);
+    const made = setUp([fails(tokenRefused), responds(receipt)]);
     const { signal } = caller;
     const call = made.provider.pay({ session: sessionWith(same).session, order, signal });
     await made.clock.advance(0);
@@ -283,19 +283,19 @@ describe('tokens around resilience', () => {
         const end = withTokenRefresh(provider, { clock })
           .pay({ session: holder.session, order })
           .catch((error: unknown) => error);
-        await clock.advance(longestMs);
+        await clock.advance(maxMs);
         return end;
       };
       return { ...scripted, ...holder, pay };
     };
 
     it(`pays with the ${whose} token: a refused one proves that nothing was done`, async () => {
-      const made = composed(fails(tokenRefused), answers(receipt));
+      const made = composed(fails(tokenRefused), responds(receipt));
       assert.deepEqual(await made.pay(), receipt);
     });
 
     it(`keeps a payment unknown, and does not try the ${whose} token, when the token is refused after an unknown attempt`, async () => {
-      const made = composed(fails(), fails(tokenRefused), answers(receipt));
+      const made = composed(fails(), fails(tokenRefused), responds(receipt));
       const error = await made.pay();
       assert.ok(error instanceof ProviderError);
       assert.equal(error.outcome, 'unknown');
@@ -332,7 +332,7 @@ describe('a refused token of a payment, which may have been executed', () => {
       return true;
     };
     const clock = manualClock();
-    const scripted = scriptedProvider(fails(doubted), answers(receipt));
+    const scripted = scriptedProvider(fails(doubted), responds(receipt));
     const resilient = withResilience(scripted.provider, { clock, timeoutMs: 1_000, retries: 2 });
     const provider = withTokenRefresh(resilient.provider, { clock });
     const { session: holder } = sessionWith(renewed);

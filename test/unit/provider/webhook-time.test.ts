@@ -1,15 +1,15 @@
 /** Reading a hostile payload takes time in proportion to its length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { heldMs, MAX_HELD_MS } from '../../support/held.ts';
+import { heldMs, maxHeldMs } from '../../support/held.ts';
 import { dialects } from '../../support/dialects.ts';
 
 /** The longest payload that is read while the provider waits. */
-const AT_ONCE_BYTES = 4_096;
+const atOnceBytes = 4_096;
 
 /** The longest payload, of which a job reads so many items before others have their turn. */
-const STORED_BYTES = 262_144;
-const ITEMS_AT_A_TIME = 256;
+const storedBytes = 262_144;
+const itemsAtATime = 256;
 
 /** Another spelling of a name for each number. */
 function spelled(name: string, number: number): string {
@@ -60,12 +60,12 @@ function sized(payload: (count: number) => string, bytes: number): unknown {
 
 for (const [name, payload] of Object.entries(payloads)) {
   test(`${name}: 4 KiB are read at once, and 256 items of 256 KiB, in less than 20 ms`, () => {
-    const short = sized(payload, AT_ONCE_BYTES);
+    const short = sized(payload, atOnceBytes);
     const atOnceMs = heldMs(() => void dialects.readEvents(short));
-    assert.ok(atOnceMs < MAX_HELD_MS, `${atOnceMs.toFixed(1)} ms`);
-    const long = sized(payload, STORED_BYTES);
-    const pieceMs = heldMs(() => void dialects.eachEvent(long).take(ITEMS_AT_A_TIME).toArray());
-    assert.ok(pieceMs < MAX_HELD_MS, `${pieceMs.toFixed(1)} ms`);
+    assert.ok(atOnceMs < maxHeldMs, `${atOnceMs.toFixed(1)} ms`);
+    const long = sized(payload, storedBytes);
+    const pieceMs = heldMs(() => void dialects.eachEvent(long).take(itemsAtATime).toArray());
+    assert.ok(pieceMs < maxHeldMs, `${pieceMs.toFixed(1)} ms`);
   });
 }
 
@@ -81,7 +81,7 @@ test('spellings of an id agree however many there are, and the last one may cont
 
 test('nesting does not exhaust the stack, and another value still contradicts', () => {
   for (const [open, close] of ['[]', ['{"a":', '}']]) {
-    const depth = Math.floor(STORED_BYTES / 2 / `${open}${close}`.length) - 40;
+    const depth = Math.floor(storedBytes / 2 / `${open}${close}`.length) - 40;
     const nested = `${`${open}`.repeat(depth)}0${`${close}`.repeat(depth)}`;
     const because = (members: string) => {
       const payload = Buffer.from(`{${members},"endToEndId":"E1","amount":10.5,"status":"PAID"}`);

@@ -178,7 +178,7 @@ describe('the facts of an error', () => {
     });
   });
 
-  it('of the provider have the outcome, the class of the answer and the reason', () => {
+  it('of the provider have the outcome, the class of the response and the reason', () => {
     const error = new ProviderError({
       outcome: 'rejected',
       code: 'PROVIDER_REJECTED',

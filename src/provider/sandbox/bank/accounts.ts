@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { accountCheckDigit } from '../../../domain/account.ts';
 import { cpfCheckDigits } from '../../../domain/tax-id.ts';
 import type { AccountRef } from '../../provider.ts';
-import { type BankAnswer, done, faulty, refused } from './answer.ts';
+import { type BankResponse, done, faulty, refused } from './response.ts';
 import { customerScript } from './scenarios.ts';
 import type { State } from './state.ts';
 
@@ -48,7 +48,7 @@ export class Accounts {
   }
 
   /** Each password is correct: the service decides which users may log in. */
-  login(typedEmail: string): BankAnswer<BankLogin> {
+  login(typedEmail: string): BankResponse<BankLogin> {
     const email = typedEmail.trim().toLowerCase();
     const script = customerScript(email);
     if (script === 'login_unavailable') return faulty('unavailable');
@@ -59,7 +59,7 @@ export class Accounts {
   }
 
   /** Finds the account of a token. The scenario of some customers is a fault in its place. */
-  admit(token: string): BankAnswer<BankAccount> {
+  admit(token: string): BankResponse<BankAccount> {
     const parts = token.split('.');
     const [bank, name = '', generation = '', random = ''] = parts;
     if (bank !== 'stub' || random === '' || parts.length > 4) return invalidToken;
@@ -90,7 +90,7 @@ export class Accounts {
 
   expireCustomerTokens(typedEmail: string): void {
     const email = typedEmail.trim().toLowerCase();
-    this.#generations.set(email, this.#generationOf(email) + 1);
+    this.#generations.set(email, this.#readGeneration(email) + 1);
   }
 
   /**
@@ -114,18 +114,18 @@ export class Accounts {
 
   #newToken(email: string): string {
     const name = Buffer.from(email, 'utf8').toString('base64url');
-    return `stub.${name}.${this.#generationOf(email)}.${randomBytes(16).toString('base64url')}`;
+    return `stub.${name}.${this.#readGeneration(email)}.${randomBytes(16).toString('base64url')}`;
   }
 
   #isValid(token: string, email: string, generation: number): boolean {
     if (!Number.isSafeInteger(generation) || this.#expired.has(token) || email === '') return false;
     // Generations are counted in memory only: after a restart, the newest token shows the current
     // one.
-    if (generation > this.#generationOf(email)) this.#generations.set(email, generation);
-    return generation === this.#generationOf(email);
+    if (generation > this.#readGeneration(email)) this.#generations.set(email, generation);
+    return generation === this.#readGeneration(email);
   }
 
-  #generationOf(email: string): number {
+  #readGeneration(email: string): number {
     return this.#generations.get(email) ?? 0;
   }
 }

@@ -1,9 +1,10 @@
 /**
- * A simulated bank: logins, balances, keys, payments, charges, onboarding and webhooks. Its answers
- * are values, which the port in process and the sandbox over HTTP convert to errors of their own.
+ * A simulated bank: logins, balances, keys, payments, charges, onboarding and webhooks. Its
+ * responses are values, which the port in process and the sandbox over HTTP convert to errors of
+ * their own.
  *
  * Each method decides and saves in one turn of the event loop, so concurrent calls run one after
- * another, and each answer follows the saved row.
+ * another, and each response follows the saved row.
  */
 import type { Clock } from '../../../clock.ts';
 import { dayRange } from '../../../domain/calendar.ts';
@@ -24,7 +25,7 @@ import type {
   ProviderPayload,
 } from '../../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
-import { type BankAnswer, brokenRule, done, type Faulty, type Refused } from './answer.ts';
+import { type BankResponse, brokenRule, done, type Faulty, type Refused } from './response.ts';
 import { type ChargePayment, Charges } from './charges.ts';
 import { Onboarding } from './onboarding.ts';
 import { Payments } from './payments.ts';
@@ -100,7 +101,7 @@ export class Bank {
     webhooks.resume();
   }
 
-  login(credentials: Credentials): BankAnswer<BankLogin> {
+  login(credentials: Credentials): BankResponse<BankLogin> {
     return this.#accounts.login(credentials.email);
   }
 
@@ -114,7 +115,7 @@ export class Bank {
     this.#accounts.expireCustomerTokens(email);
   }
 
-  balance(token: string): BankAnswer<AccountBalance> {
+  balance(token: string): BankResponse<AccountBalance> {
     return this.#serve(token, ({ email }) => {
       const { balanceCents: cents } = this.state.customer(email);
       return done({ cents, blockedCents: blockedCents(email) });
@@ -122,7 +123,7 @@ export class Bank {
   }
 
   /** @returns the executed movements of whole days in America/Sao_Paulo, newest first. */
-  statement(token: string, days: DayRange): BankAnswer<BankStatement> {
+  statement(token: string, days: DayRange): BankResponse<BankStatement> {
     return this.#serve(token, ({ email }) => {
       const range = dayRange(days.start, days.end, this.#clock.now());
       if ('errors' in range) return brokenRule('InvalidRange');
@@ -131,18 +132,18 @@ export class Bank {
   }
 
   /** Looks a key up in the directory; the end-to-end id is valid for one payment to that key. */
-  lookUpKey(token: string, lookUp: KeyLookUp): BankAnswer<KeyOwner> {
+  lookUpKey(token: string, lookUp: KeyLookUp): BankResponse<KeyOwner> {
     return this.#serve(token, ({ email }) => this.#payments.lookUpKey(email, lookUp));
   }
 
   /**
-   * Makes a payment, once: an order that repeats one (both ids and the amount) gets the answer of
+   * Makes a payment, once: an order that repeats one (both ids and the amount) gets the response of
    * the first. A receipt always says PROCESSING: the webhook reports how a payment ends.
    */
   pay(
     token: string,
     order: PaymentOrder,
-  ): BankAnswer<PaymentReceipt> | Promise<BankAnswer<PaymentReceipt>> {
+  ): BankResponse<PaymentReceipt> | Promise<BankResponse<PaymentReceipt>> {
     return this.#serve(token, ({ email }) => this.#payments.pay(email, order));
   }
 
@@ -162,7 +163,7 @@ export class Bank {
     token: string,
     type: ChargeKind,
     order: ChargeOrder,
-  ): Promise<BankAnswer<ChargeCode>> {
+  ): Promise<BankResponse<ChargeCode>> {
     return this.#serve(token, ({ email }) => this.#charges.create(email, type, order));
   }
 
@@ -172,12 +173,12 @@ export class Bank {
    *
    * @returns once the webhook is received, or its next attempt is scheduled.
    */
-  payCharge(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
+  payCharge(transactionIdentification: string): Promise<BankResponse<ChargePayment>> {
     return this.#charges.pay(transactionIdentification);
   }
 
   /** Ends an unpaid dynamic charge, even before its time, and posts the webhook. */
-  expireCharge(transactionIdentification: string): Promise<BankAnswer<null>> {
+  expireCharge(transactionIdentification: string): Promise<BankResponse<null>> {
     return this.#charges.expire(transactionIdentification);
   }
 
@@ -186,7 +187,7 @@ export class Bank {
    *
    * @param amountCents by default everything that is left.
    */
-  refund(endToEnd: string, amountCents?: number): Promise<BankAnswer<RefundMade>> {
+  refund(endToEnd: string, amountCents?: number): Promise<BankResponse<RefundMade>> {
     return this.#refunds.refund(endToEnd, amountCents);
   }
 
@@ -195,7 +196,7 @@ export class Bank {
    *
    * @returns once the webhook is received, or its next attempt is scheduled.
    */
-  async receive(email: string, amountCents: number): Promise<BankAnswer<ChargePayment>> {
+  async receive(email: string, amountCents: number): Promise<BankResponse<ChargePayment>> {
     if (email === '' || amountCents < 1 || amountCents > maxAmountCents) {
       return brokenRule('InvalidCredit');
     }
@@ -214,15 +215,15 @@ export class Bank {
     this.#accounts.failCalls(email, count);
   }
 
-  listKeys(token: string, account: AccountRef): BankAnswer<ProviderPayload> {
+  listKeys(token: string, account: AccountRef): BankResponse<ProviderPayload> {
     return this.#serve(token, ({ email }) => this.#pixKeys.list(email, account));
   }
 
-  createKey(token: string, newKey: NewPixKey): BankAnswer<ProviderPayload> {
+  createKey(token: string, newKey: NewPixKey): BankResponse<ProviderPayload> {
     return this.#serve(token, ({ email }) => this.#pixKeys.create(email, newKey));
   }
 
-  deleteKey(token: string, { key }: OwnPixKey): BankAnswer<ProviderPayload> {
+  deleteKey(token: string, { key }: OwnPixKey): BankResponse<ProviderPayload> {
     return this.#serve(token, ({ email }) => this.#pixKeys.delete(email, key));
   }
 

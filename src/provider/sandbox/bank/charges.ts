@@ -6,7 +6,7 @@ import { maxAmountCents } from '../../../domain/money.ts';
 import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
 import type { ChargeCode, ChargeOrder } from '../../provider.ts';
 import { qrCodePng } from '../../qr-code.ts';
-import { type BankAnswer, brokenRule, done, refused, type Refused } from './answer.ts';
+import { type BankResponse, brokenRule, done, refused, type Refused } from './response.ts';
 import type { Charge, ChargeKind, Receipt } from './rows.ts';
 import type { BankParts } from './parts.ts';
 import type { State } from './state.ts';
@@ -41,7 +41,7 @@ export class Charges {
   }
 
   /** Creates a charge; an order that repeats one gets the same charge. */
-  create(email: string, type: ChargeKind, order: ChargeOrder): BankAnswer<ChargeCode> {
+  create(email: string, type: ChargeKind, order: ChargeOrder): BankResponse<ChargeCode> {
     const known = this.#state.charges.get(order.transactionIdentification);
     if (known === undefined) {
       const created = this.#create(email, type, order);
@@ -56,7 +56,7 @@ export class Charges {
   }
 
   /** Pays a charge: its amount is credited, and the webhook of a received PIX is posted. */
-  async pay(transactionIdentification: string): Promise<BankAnswer<ChargePayment>> {
+  async pay(transactionIdentification: string): Promise<BankResponse<ChargePayment>> {
     const charge = this.#payable(transactionIdentification);
     if ('outcome' in charge) return charge;
     const { email, order } = charge;
@@ -65,7 +65,7 @@ export class Charges {
   }
 
   /** Credits a customer with a Pix to the document; its payer's app has named it. */
-  receive(email: string, amountCents: number): Promise<BankAnswer<ChargePayment>> {
+  receive(email: string, amountCents: number): Promise<BankResponse<ChargePayment>> {
     const transactionIdentification = newTransactionIdentification();
     const key = this.#options.accounts.of(email).document;
     return this.#credit({ email, transactionIdentification, amountCents, key });
@@ -73,7 +73,7 @@ export class Charges {
 
   async #credit(
     credit: Pick<Receipt, 'email' | 'transactionIdentification' | 'amountCents' | 'key'>,
-  ): Promise<BankAnswer<ChargePayment>> {
+  ): Promise<BankResponse<ChargePayment>> {
     const { agency, accountNumber, document } = this.#options.accounts.of(credit.email);
     const now = this.#options.clock.now();
     const endToEnd = newEndToEndId(payersIspb, now);
@@ -91,7 +91,7 @@ export class Charges {
   }
 
   /** Ends an unpaid dynamic charge now, even before its time, and posts the webhook. */
-  async expire(transactionIdentification: string): Promise<BankAnswer<null>> {
+  async expire(transactionIdentification: string): Promise<BankResponse<null>> {
     const charge = this.#state.charges.get(transactionIdentification);
     if (charge === undefined) return refused({ kind: 'not_found', reason: 'ChargeNotFound' });
     if (charge.type === 'static') return brokenRule('ChargeDoesNotExpire');

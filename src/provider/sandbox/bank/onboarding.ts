@@ -10,7 +10,7 @@ import type {
   RegisteredPerson,
 } from '../../provider.ts';
 import type { Accounts } from './accounts.ts';
-import { type BankAnswer, brokenRule, done, type Refused, refused } from './answer.ts';
+import { type BankResponse, brokenRule, done, type Refused, refused } from './response.ts';
 import type { DocumentDigest, Person, PersonStep } from './rows.ts';
 import { type KycScript, kycScript } from './scenarios.ts';
 import type { BankParts } from './parts.ts';
@@ -47,7 +47,7 @@ export class Onboarding {
   }
 
   /** Registers a person, once; one CPF is one person, and one e-mail is one account. */
-  register(newPerson: NewPerson): BankAnswer<RegisteredPerson> {
+  register(newPerson: NewPerson): BankResponse<RegisteredPerson> {
     const { name, document, phone } = newPerson;
     const email = newPerson.email.trim().toLowerCase();
     const known = this.#state.persons.values().find((person) => person.document === document);
@@ -62,11 +62,11 @@ export class Onboarding {
     return done({ pessoaFisicaId: id, ...noAccount });
   }
 
-  submitAddress(personId: string): BankAnswer<null> {
+  submitAddress(personId: string): BankResponse<null> {
     return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'address' }));
   }
 
-  submitDocument(personId: string, digest: DocumentDigest): BankAnswer<null> {
+  submitDocument(personId: string, digest: DocumentDigest): BankResponse<null> {
     return this.#serve(personId, (person) => {
       const isKnown = submittedDocuments(person).some(
         ({ tipoDocumento, sha256 }) =>
@@ -76,16 +76,16 @@ export class Onboarding {
     });
   }
 
-  submitProposal(personId: string): BankAnswer<null> {
+  submitProposal(personId: string): BankResponse<null> {
     return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'proposal' }));
   }
 
   /** Sends the code to the person; the simulated bank has only one code. */
-  requestValidation(personId: string): BankAnswer<null> {
+  requestValidation(personId: string): BankResponse<null> {
     return this.#serve(personId, (person) => this.#addStepOnce(person, { name: 'validation' }));
   }
 
-  confirmValidation(personId: string, code: string): BankAnswer<null> {
+  confirmValidation(personId: string, code: string): BankResponse<null> {
     return this.#serve(personId, (person) => {
       if (!hasStep(person, 'validation')) return brokenRule('ValidationNotRequested');
       if (code !== validationCode) return brokenRule(wrongValidationCode);
@@ -94,7 +94,7 @@ export class Onboarding {
   }
 
   /** Opens the person's session, which in this bank counts as passed. */
-  startLivenessCheck(personId: string): BankAnswer<LivenessSession> {
+  startLivenessCheck(personId: string): BankResponse<LivenessSession> {
     return this.#serve(personId, (person) => {
       const known = person.steps.find((step) => step.name === 'liveness');
       const sessionId = known?.sessionId ?? randomUUID();
@@ -104,13 +104,13 @@ export class Onboarding {
   }
 
   /** The decision. An approved person has the account that the login shows. */
-  kyc(personId: string): BankAnswer<KycDecision> {
+  kyc(personId: string): BankResponse<KycDecision> {
     return this.#serve(personId, (person) =>
       done({ status: kycDecision(person), ...this.#ownAccount(person) }),
     );
   }
 
-  lookUpCep(cep: string): BankAnswer<CepAddress> {
+  lookUpCep(cep: string): BankResponse<CepAddress> {
     const address = postalCode(cep);
     return address === null ? refused({ kind: 'missing', reason: 'CepNotFound' }) : done(address);
   }
@@ -127,11 +127,11 @@ export class Onboarding {
     return serve(person);
   }
 
-  #addStepOnce(person: Person, step: PersonStep): BankAnswer<null> {
+  #addStepOnce(person: Person, step: PersonStep): BankResponse<null> {
     return hasStep(person, step.name) ? accepted : this.#addStep(person, step);
   }
 
-  #addStep(person: Person, step: PersonStep): BankAnswer<null> {
+  #addStep(person: Person, step: PersonStep): BankResponse<null> {
     this.#state.save({ ...person, steps: [...person.steps, step] });
     return accepted;
   }

@@ -4,7 +4,7 @@ import { newEndToEndId } from '../../../domain/pix.ts';
 import { maxAmountCents } from '../../../domain/money.ts';
 import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../../provider.ts';
 import {
-  type BankAnswer,
+  type BankResponse,
   brokenRule,
   done,
   type Faulty,
@@ -12,7 +12,7 @@ import {
   type Refusal,
   refused,
   type Refused,
-} from './answer.ts';
+} from './response.ts';
 import type { Payment, Settlement } from './rows.ts';
 import { blockedCents, lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
@@ -48,7 +48,7 @@ export class Payments {
     }
   }
 
-  lookUpKey(email: string, { key, payerId }: KeyLookUp): BankAnswer<KeyOwner> {
+  lookUpKey(email: string, { key, payerId }: KeyLookUp): BankResponse<KeyOwner> {
     const failure = this.#lookUpFailure(email, key);
     if (failure !== null) return failure;
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
@@ -56,18 +56,18 @@ export class Payments {
     return done({ endToEnd, ...keyOwner, ispb: this.#options.ispb });
   }
 
-  /** @returns at once, unless the webhook of the payment is posted before its answer. */
+  /** @returns at once, unless the webhook of the payment is posted before its response. */
   pay(
     email: string,
     order: PaymentOrder,
-  ): BankAnswer<PaymentReceipt> | Promise<BankAnswer<PaymentReceipt>> {
+  ): BankResponse<PaymentReceipt> | Promise<BankResponse<PaymentReceipt>> {
     const { endToEnd } = order;
     const first = this.#state.payment(endToEnd);
     const conflict = this.#conflict(email, order, first);
     if (conflict !== null) return brokenRule(conflict);
     const payment = first ?? this.#execute(email, order);
     const settling = this.#earlySettlements.get(endToEnd);
-    return settling === undefined ? answer(payment) : settling.then(() => answer(payment));
+    return settling === undefined ? respond(payment) : settling.then(() => respond(payment));
   }
 
   async settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
@@ -138,7 +138,7 @@ export class Payments {
     if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > maxAmountCents) {
       return { kind: 'rule', reason: 'AM12' };
     }
-    if (paymentScript(key).answer === 'refused') return { kind: 'rule', reason: 'AC03' };
+    if (paymentScript(key).response === 'refused') return { kind: 'rule', reason: 'AC03' };
     const freeCents = this.#state.customer(email).balanceCents - (blockedCents(email) ?? 0);
     if (amountCents > freeCents) {
       return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
@@ -194,10 +194,10 @@ export class Payments {
   }
 }
 
-/** A repeat gets the answer of the first order. The webhook reports the final status. */
-function answer({ refusal, key, ...payment }: Payment): BankAnswer<PaymentReceipt> {
+/** A repeat gets the response of the first order. The webhook reports the final status. */
+function respond({ refusal, key, ...payment }: Payment): BankResponse<PaymentReceipt> {
   if (refusal !== null) return refused(refusal);
-  const { answer: script, isHeld } = paymentScript(key);
+  const { response: script, isHeld } = paymentScript(key);
   if (script === 'hang' || script === 'internal_error' || script === 'garbled') {
     return faulty(script);
   }

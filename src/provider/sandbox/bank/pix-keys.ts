@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PixKeyType } from '../../../domain/pix-key.ts';
 import type { AccountRef, NewPixKey, ProviderPayload } from '../../provider.ts';
-import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
+import { type BankResponse, brokenRule, done, refused } from './response.ts';
 import type { PixKey } from './rows.ts';
 import type { BankParts } from './parts.ts';
 
@@ -28,13 +28,13 @@ export class PixKeys {
     this.#options = options;
   }
 
-  list(email: string, account: AccountRef): BankAnswer<ProviderPayload> {
+  list(email: string, account: AccountRef): BankResponse<ProviderPayload> {
     const { state, ispb } = this.#options;
     const keys = [...state.customer(email).pixKeys.values()].map((key) => writeKey(ispb, key));
     return done({ account: writeAccount(ispb, account), keys });
   }
 
-  create(email: string, { keyType, key, account }: NewPixKey): BankAnswer<ProviderPayload> {
+  create(email: string, { keyType, key, account }: NewPixKey): BankResponse<ProviderPayload> {
     const { state, ispb, clock } = this.#options;
     const { agency, accountNumber, document } = account;
     const pixKey: PixKey = {
@@ -54,7 +54,7 @@ export class PixKeys {
     return done(writeKey(ispb, pixKey));
   }
 
-  delete(email: string, key: string): BankAnswer<ProviderPayload> {
+  delete(email: string, key: string): BankResponse<ProviderPayload> {
     const { state, ispb } = this.#options;
     const pixKey = state.customer(email).pixKeys.get(key);
     if (pixKey === undefined) return refused({ kind: 'not_found', reason: 'NotFound' });

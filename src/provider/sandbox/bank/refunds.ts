@@ -1,7 +1,7 @@
 /** The refunds of the bank: money that goes back to the payer of a transfer, whole or in part. */
 import { randomUUID } from 'node:crypto';
 import { newReturnId } from '../../../domain/pix.ts';
-import { type BankAnswer, brokenRule, done, refused } from './answer.ts';
+import { type BankResponse, brokenRule, done, refused } from './response.ts';
 import type { Transfer } from './rows.ts';
 import type { BankParts } from './parts.ts';
 
@@ -23,7 +23,7 @@ export class Refunds {
    * Refunds a completed payment, or a received PIX, and posts the webhook.
    * @param amountCents by default everything that is left.
    */
-  async refund(endToEnd: string, amountCents?: number): Promise<BankAnswer<RefundMade>> {
+  async refund(endToEnd: string, amountCents?: number): Promise<BankResponse<RefundMade>> {
     const { state, webhooks, clock, ispb } = this.#options;
     const transfer = state.transfers.get(endToEnd);
     if (transfer === undefined || transfer.row === 'refund') {

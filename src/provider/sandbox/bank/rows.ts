@@ -4,7 +4,7 @@
  */
 import type { PixKeyType } from '../../../domain/pix-key.ts';
 import type { AccountRef, ChargeOrder } from '../../provider.ts';
-import type { Refusal } from './answer.ts';
+import type { Refusal } from './response.ts';
 
 /** An end-to-end id that the directory of keys (DICT) issued for one payment to a key. */
 export interface LookUp {

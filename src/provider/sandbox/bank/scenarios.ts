@@ -9,8 +9,10 @@ export type LookUpScript =
 
 /** The course of a payment. A refused one is not executed; every other one is. */
 export interface PaymentScript {
-  /** `hang`: no answer at all; `internal_error`: a 500; `garbled`: HTML in place of the receipt. */
-  readonly answer: 'accepted' | 'refused' | 'hang' | 'internal_error' | 'garbled';
+  /**
+   * `hang`: no response at all; `internal_error`: a 500; `garbled`: HTML in place of the receipt.
+   */
+  readonly response: 'accepted' | 'refused' | 'hang' | 'internal_error' | 'garbled';
   /** Its final status, which the webhook reports. */
   readonly settlement: 'COMPLETED' | 'FAILED';
   /**
@@ -20,7 +22,7 @@ export interface PaymentScript {
   readonly webhook: 'in_time' | 'late' | 'never' | 'early' | 'contradicted';
   /** Half of a completed payment comes back, which a second webhook reports. */
   readonly isRefunded: boolean;
-  /** The answer says that the bank holds the payment for analysis. */
+  /** The response says that the bank holds the payment for analysis. */
   readonly isHeld: boolean;
 }
 
@@ -89,25 +91,25 @@ export const scenarios: readonly Scenario[] = [
     input: 'Pix key',
     value: 'reject@ponte.test',
     effect: 'the payment is refused (422, reason AC03)',
-    payment: { answer: 'refused' },
+    payment: { response: 'refused' },
   },
   {
     input: 'Pix key',
     value: 'timeout@ponte.test',
     effect: 'the payment is executed and never answered, at every attempt',
-    payment: { answer: 'hang' },
+    payment: { response: 'hang' },
   },
   {
     input: 'Pix key',
     value: 'lost@ponte.test',
     effect: 'the payment is executed and answered with 500, at every attempt',
-    payment: { answer: 'internal_error' },
+    payment: { response: 'internal_error' },
   },
   {
     input: 'Pix key',
     value: 'html@ponte.test',
     effect: 'the payment is executed and answered with 200 and HTML, at every attempt',
-    payment: { answer: 'garbled' },
+    payment: { response: 'garbled' },
   },
   {
     input: 'Pix key',
@@ -130,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
   {
     input: 'Pix key',
     value: 'early@ponte.test',
-    effect: "the webhook comes before the payment's answer",
+    effect: "the webhook comes before the payment's response",
     payment: { webhook: 'early' },
   },
   {
@@ -224,7 +226,7 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 const happyPayment: PaymentScript = {
-  answer: 'accepted',
+  response: 'accepted',
   settlement: 'COMPLETED',
   webhook: 'in_time',
   isRefunded: false,
@@ -235,7 +237,7 @@ const ofKey = byValue('Pix key');
 const ofCustomer = byValue('login e-mail');
 const ofPhone = byValue('onboarding phone');
 
-/** The answer to a look-up of this key. */
+/** The response to a look-up of this key. */
 export function lookUpScript(key: string): LookUpScript {
   return ofKey.get(key.toLowerCase())?.lookUp ?? 'found';
 }

@@ -163,7 +163,7 @@ describe('a Pix key', () => {
     await screen.until(/› Type \* +‹ CNPJ ›\n +The account's document is not a CNPJ\./);
   });
 
-  it('is deleted after a yes, and after no other answer', async () => {
+  it('is deleted after a yes, and after no other key', async () => {
     const screen = await openKeys();
     await screen.until('The account has no Pix keys.');
     await begin(screen, 'random (EVP)');

@@ -21,7 +21,7 @@ function keyOn({ text }: Screen): string {
   return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)?.[0] ?? '';
 }
 
-/** Sends a payment whose answer is lost. */
+/** Sends a payment whose response is lost. */
 async function openDoubt(): Promise<Doubtful> {
   const user = await givenUser(app);
   const payments: Doubtful['payments'] = () =>

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { exchangeLines } from '../../../../console/state/exchange.ts';
 
-it('an image in an answer is cut, and a text is not', () => {
-  const answer = { qr_code: 'A'.repeat(2_876), copy_paste: 'B'.repeat(170) };
+it('an image in a response is cut, and a text is not', () => {
+  const response = { qr_code: 'A'.repeat(2_876), copy_paste: 'B'.repeat(170) };
   const exchange = {
     method: 'GET',
     url: 'http://127.0.0.1:3000/api/v1/pix',
     headers: {},
     body: null,
     status: 200,
-    answer,
+    response,
   };
   const text = exchangeLines(exchange, 400)
     .map((line) => line.text)

@@ -56,9 +56,9 @@ describe('after a send', () => {
     [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
     [{ status: 500 }, /may have been paid/, sameKey],
   ];
-  for (const [reply, says, key] of cases) {
-    it(`${JSON.stringify(reply)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = sendOutcome(answered(reply), { live: reply.live ?? null });
+  for (const [given, says, key] of cases) {
+    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
+      const { text } = sendOutcome(answered(given), { live: given.live ?? null });
       assert.match(text, says);
       assert.equal(text.includes(newKey), key === newKey, text);
       assert.equal(text.includes(sameKey), key === sameKey, text);
@@ -79,10 +79,10 @@ describe('a payment is in doubt', () => {
     [{ status: 500 }, true, true],
     [{ status: 504 }, true, true],
   ];
-  for (const [reply, first, repeated] of cases) {
-    it(`${JSON.stringify(reply)}: ${first}; after a request without an answer: ${repeated}`, () => {
-      const answer = { ...answered(reply), body: { status: reply.live } };
-      assert.deepEqual([isInDoubt(answer, false), isInDoubt(answer, true)], [first, repeated]);
+  for (const [given, first, repeated] of cases) {
+    it(`${JSON.stringify(given)}: ${first}; after a request without a response: ${repeated}`, () => {
+      const response = { ...answered(given), body: { status: given.live } };
+      assert.deepEqual([isInDoubt(response, false), isInDoubt(response, true)], [first, repeated]);
     });
   }
 
@@ -91,8 +91,8 @@ describe('a payment is in doubt', () => {
     for (const status of [401, 422, 429, 503]) {
       assert.match(sendOutcome(answered({ status }), known).text, /may have been paid.*same key/);
     }
-    const reply = answered({ status: 422, field: 'Idempotency-Key' });
-    assert.match(sendOutcome(reply, known).text, /belongs to another payment/);
+    const given = answered({ status: 422, field: 'Idempotency-Key' });
+    assert.match(sendOutcome(given, known).text, /belongs to another payment/);
   });
 });
 
@@ -105,9 +105,9 @@ describe('after a charge', () => {
     [{ status: 422, field: 'city' }, /Correct the marked fields/],
     [{ status: 422, field: 'Idempotency-Key' }, /another charge.*ctrl\+n/],
   ];
-  for (const [reply, says] of cases) {
-    it(`${JSON.stringify(reply)}: ${String(says)}`, () => {
-      assert.match(chargeOutcome(answered(reply)).text, says);
+  for (const [given, says] of cases) {
+    it(`${JSON.stringify(given)}: ${String(says)}`, () => {
+      assert.match(chargeOutcome(answered(given)).text, says);
     });
   }
 });

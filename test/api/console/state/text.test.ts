@@ -5,13 +5,13 @@ import { moveInList } from '../../../../console/hooks/use-list.ts';
 import { cellText, layOutTable, memberColumns } from '../../../../console/state/table.ts';
 import { withElapsed } from '../../../../console/state/notice.ts';
 import {
-  charactersOf,
+  splitCharacters,
   cut,
   factLines,
   joinHints,
   moreText,
   visibleRows,
-  widthOf,
+  measureWidth,
   wrap,
 } from '../../../../console/state/text.ts';
 
@@ -25,7 +25,7 @@ describe('a text', () => {
 
   it('is measured in columns: a wide character has two, with or without a skin tone', () => {
     for (const wide of ['👍', '👍🏽', '👩🏾‍🦱', '日']) {
-      assert.deepEqual([charactersOf(wide).length, widthOf(wide)], [1, 2], wide);
+      assert.deepEqual([splitCharacters(wide).length, measureWidth(wide)], [1, 2], wide);
       assert.equal(cut(`${wide}${wide}${wide}`, 5), `${wide}${wide}…`);
       assert.deepEqual(wrap(`${wide}${wide} ${wide}`, 4), [`${wide}${wide}`, wide]);
       assert.deepEqual(wrap(`${wide}${wide}${wide}`, 5), [`${wide}${wide}`, wide]);
@@ -99,7 +99,7 @@ describe('a table', () => {
       { who: 'Bruno Souza', what: 'Lunch' },
     ];
     const table = layOutTable(memberColumns(['who', 'what'], cellText), rows, 40);
-    const widths = table.rows.map((cells) => cells.map(({ text }) => widthOf(text)));
+    const widths = table.rows.map((cells) => cells.map(({ text }) => measureWidth(text)));
     assert.deepEqual(widths, [
       [11, 5],
       [11, 5],

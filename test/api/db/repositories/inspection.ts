@@ -110,7 +110,8 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     accountForLine: (context) => lines.accountForLine(context, 'E-lost'),
   },
   'operator/unknown-repository.ts': {
-    findUnknownAnswers: (context) => unknowns.findUnknownAnswers(context, { shown: 2, limit: 5 }),
+    findUnknownResponses: (context) =>
+      unknowns.findUnknownResponses(context, { shown: 2, limit: 5 }),
     countUnlisted: (context) => unknowns.countUnlisted(context),
     findRefusedSends: (context) =>
       unknowns.findRefusedSends(context, { codes: ['BE17'], after: nilUuid, limit: 5 }),

@@ -365,8 +365,8 @@ describe('a bad client', () => {
       await clock.advance(10_000);
       return true;
     }, 'the cut');
-    const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
-    assert.ok(answer.length < 4_000_000, 'all of the progress was kept');
+    const response = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    assert.ok(response.length < 4_000_000, 'all of the progress was kept');
   });
 
   it('that disconnects aborts its op', async (t) => {
@@ -381,7 +381,7 @@ describe('a bad client', () => {
 });
 
 describe('a stop', () => {
-  it('aborts the ops in progress, and sends their answers first', async (t) => {
+  it('aborts the ops in progress, and sends their responses first', async (t) => {
     const { path, stop, listener, signals } = await listening(t);
     const pending = ask(path, 'wait');
     await eventually(() => signals.length === 1, 'the op');
@@ -402,15 +402,15 @@ describe('a stop', () => {
   });
 });
 
-it('a second answer from a client that keeps talking is not given', async (t) => {
+it('a second response from a client that keeps talking is not given', async (t) => {
   const { path } = await listening(t);
   const socket = await raw(path);
   socket.write('{"op": "echo", "input": 1}\n{"op": "echo", "input": 2}\n');
-  const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
-  assert.equal(answer, '{"result":1}\n');
+  const response = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+  assert.equal(response, '{"result":1}\n');
 });
 
-it('whatever else listens there and talks nonsense gives no answer', async (t) => {
+it('whatever else listens there and talks nonsense gives no response', async (t) => {
   const { folder, path } = socketAddress(folderFor(t));
   mkdirSync(folder);
   const server = createServer((socket) => socket.end('hello\n')).listen(path);

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { createLogin } from '../login.ts';
 import { sessionOf } from '../provider.ts';
 import { loginSchema } from '../schemas.ts';
-import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './answer.ts';
-import type { Answer, Parts } from './answer.ts';
+import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './reply.ts';
+import type { Reply, Parts } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { findPrincipals, keepBalances } from './statements.ts';
 
@@ -22,7 +22,7 @@ export function addAccess(parts: Parts) {
   const find = grouped<PrincipalRow>(query, findPrincipals);
   const keep = grouped<OrdinalRow>(query, keepBalances);
   return {
-    async balance(request: IncomingMessage): Promise<Answer> {
+    async balance(request: IncomingMessage): Promise<Reply> {
       const claims = claimsOf(request);
       if (!claims) return unauthenticated;
       const row = await find([claims.sid, Number(claims.sub)]);
@@ -35,7 +35,7 @@ export function addAccess(parts: Parts) {
       return { status: 200, body: { balance, source: 'provider' } };
     },
 
-    async login(request: IncomingMessage): Promise<Answer> {
+    async login(request: IncomingMessage): Promise<Reply> {
       const body = parsed(await bytesOf(request));
       if (!isLogin(body)) return invalid;
       const result = await logIn({ ...body, address: request.socket.remoteAddress ?? '' });

@@ -11,7 +11,7 @@ import { openPool } from '../database.ts';
 import { openProvider } from '../provider.ts';
 import { createSealer } from '../security.ts';
 import { addAccess } from './access.ts';
-import { notFound, type Answer } from './answer.ts';
+import { notFound, type Reply } from './reply.ts';
 import { addPix } from './pix.ts';
 import { createTokens } from './tokens.ts';
 import type { WriteStatements } from './statements.ts';
@@ -41,7 +41,7 @@ export function createGrouped(settings: ReferenceSettings, statements: WriteStat
   const access = addAccess(parts);
   const webhooks = addWebhooks(pool, settings.webhookSecret, statements);
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function reply(request: IncomingMessage): Promise<Reply> {
     const { method, url: path = '' } = request;
     if (method === 'POST') {
       if (path === '/api/v1/pix/send') return pix.send(request);
@@ -57,17 +57,17 @@ export function createGrouped(settings: ReferenceSettings, statements: WriteStat
     }
     return notFound;
   }
-  const server = serve(answer);
+  const server = serve(reply);
   return { server, close: () => closeAll(server, [webhooks, pool]) };
 }
 
-function serve(answer: (request: IncomingMessage) => Promise<Answer>): Server {
-  const failed = (error: unknown): Answer => {
+function serve(reply: (request: IncomingMessage) => Promise<Reply>): Server {
+  const failed = (error: unknown): Reply => {
     console.error(error);
     return { status: 500, body: { message: 'This failed.' } };
   };
   return createServer((request, response) => {
-    const sent = answer(request).catch(failed);
+    const sent = reply(request).catch(failed);
     void sent.then(({ status, body, headers = [] }) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const length = ['Content-Length', String(Buffer.byteLength(text))];

@@ -12,7 +12,7 @@ interface Call<Row> {
   reject(error: unknown): void;
 }
 
-const mostCalls = 256;
+const maxCalls = 256;
 
 /**
  * Runs a statement that takes an array for each parameter. One group is in flight; the calls that
@@ -43,8 +43,8 @@ export function grouped<Row extends OrdinalRow>(query: Query, statement: Stateme
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      const calls = waiting.slice(0, mostCalls);
-      waiting = waiting.slice(mostCalls);
+      const calls = waiting.slice(0, maxCalls);
+      waiting = waiting.slice(maxCalls);
       await send(calls).catch((error: unknown) => sendAlone(calls, error));
     }
     isBusy = false;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { findSchema, sendSchema } from '../schemas.ts';
 import type { SendRequest, TransactionRow } from '../send.ts';
-import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './answer.ts';
-import type { Answer, Parts } from './answer.ts';
+import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './reply.ts';
+import type { Reply, Parts } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { createGroupedSend } from './send.ts';
 import { findTransactions, type WriteStatements } from './statements.ts';
@@ -18,17 +18,17 @@ const isPath = ajv.compile(findSchema.params);
 
 export function addPix(parts: Parts, statements: WriteStatements) {
   const { query, claimsOf } = parts;
-  const carryOut = createGroupedSend(parts, statements);
+  const executeSend = createGroupedSend(parts, statements);
   const find = grouped<FoundRow>(query, findTransactions);
   return {
-    async send(request: IncomingMessage): Promise<Answer> {
+    async send(request: IncomingMessage): Promise<Reply> {
       const claims = claimsOf(request);
       if (!claims) return unauthenticated;
       const body = parsed(await bytesOf(request));
       if (!isKey(request.headers) || !isSend(body)) return invalid;
       const key = request.headers['idempotency-key'];
       const caller = { userId: Number(claims.sub), sessionId: claims.sid };
-      const sent = await carryOut({ ...caller, key, body });
+      const sent = await executeSend({ ...caller, key, body });
       if (sent === 'no session') return unauthenticated;
       if (typeof sent === 'string') return { status: 422, body: { message: sent } };
       const { id, status, end_to_end: endToEnd, outcome } = sent.transaction;
@@ -40,7 +40,7 @@ export function addPix(parts: Parts, statements: WriteStatements) {
       };
     },
 
-    async find(request: IncomingMessage, id: string): Promise<Answer> {
+    async find(request: IncomingMessage, id: string): Promise<Reply> {
       const claims = claimsOf(request);
       if (!claims) return unauthenticated;
       if (!isPath({ transactionId: id })) return invalid;

@@ -27,7 +27,7 @@ interface Sent {
 }
 
 /** The number of claimed or replayed keys that are remembered: most repeats are recent. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /** @returns the outcome of the send, or the reason why there is none. */
 export function createGroupedSend(
@@ -56,7 +56,7 @@ export function createGroupedSend(
     const seenKey = `${userId} ${key}`;
     const early = seen.has(seenKey) ? await replay() : null;
     if (early !== null) return early;
-    if (seen.size >= mostKeys) seen.clear();
+    if (seen.size >= maxKeys) seen.clear();
     seen.add(seenKey);
     const id = randomUUID();
     const terms = [fingerprint, (amountCents / 100).toFixed(2), pixKey, description];

@@ -12,7 +12,7 @@ interface Payload extends Claims {
   readonly exp: number;
 }
 
-const mostTokens = 10_000;
+const maxTokens = 10_000;
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 export function createTokens(privateKeyPem: string, publicKeyPem: string) {
@@ -45,7 +45,7 @@ export function createTokens(privateKeyPem: string, publicKeyPem: string) {
       if (!payload) {
         payload = read(token) ?? undefined;
         if (!payload) return null;
-        if (verified.size >= mostTokens) verified.clear();
+        if (verified.size >= maxTokens) verified.clear();
         verified.set(token, payload);
       }
       return payload.exp * 1_000 > Date.now() ? payload : null;

@@ -3,11 +3,11 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Pool, Statement } from '../database.ts';
 import { createWebhookLoop, findByHash, statuses, type ReportedEvent } from '../webhook-loop.ts';
-import { bytesOf, invalid, parsed, type Answer } from './answer.ts';
+import { bytesOf, invalid, parsed, type Reply } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import type { WriteStatements } from './statements.ts';
 
-const mostEvents = 500;
+const maxEvents = 500;
 const digest = (bytes: string | Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
 export function addWebhooks(pool: Pool, secret: string, statements: WriteStatements) {
@@ -16,7 +16,7 @@ export function addWebhooks(pool: Pool, secret: string, statements: WriteStateme
   const store = grouped<OrdinalRow & { readonly job_id: string }>(query, statements.storeEvents);
   const settler = createSettler(pool, statements);
   return {
-    async receive(request: IncomingMessage): Promise<Answer> {
+    async receive(request: IncomingMessage): Promise<Reply> {
       if (!timingSafeEqual(digest(String(request.headers['x-webhook-secret'])), expected)) {
         return { status: 401, body: { message: 'The secret is wrong.' } };
       }
@@ -61,8 +61,8 @@ function createSettler(pool: Pool, { settleEvents, findOpenEvents }: WriteStatem
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      const events = waiting.slice(0, mostEvents);
-      waiting = waiting.slice(mostEvents);
+      const events = waiting.slice(0, maxEvents);
+      waiting = waiting.slice(maxEvents);
       const reported = events.map((event) => event.reported as ReportedEvent);
       const columns = [
         events.map(({ id }) => id),

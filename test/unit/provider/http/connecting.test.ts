@@ -9,8 +9,8 @@ import { manualClock } from '../../../support/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
 import { selfSigned } from './certificate.ts';
-import { clientOf, NOT_CONNECTED, NOT_SENT_IN_TIME, RESET } from './over-http.ts';
-import { answering, httpAnswer, listening, rawServer } from './raw-server.ts';
+import { clientOf, notConnected, notSentInTime, reset } from './over-http.ts';
+import { responding, httpResponse, listening, rawServer } from './raw-server.ts';
 import { afterFile } from '../../../support/suite.ts';
 
 function pay(client: HttpClient, signal?: AbortSignal) {
@@ -44,18 +44,18 @@ describe('a request that finds no connection was not sent:', () => {
   it('no process listens', async () => {
     // No process listens on port 1; one that was free a moment ago may be in use by now.
     const client = clientOf('http://127.0.0.1:1');
-    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+    assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the host has no address', async () => {
     // A label of 64 characters is no name (RFC 1035), so that it is not resolved.
     const client = clientOf(`http://${'a'.repeat(64)}.invalid`);
-    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+    assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the host takes no connection in time', { skip: onlyLinux() }, async () => {
     const client = clientOf(`http://127.0.0.1:${await busyPort()}`, 200);
-    assert.deepEqual(await failure(pay(client)), NOT_CONNECTED);
+    assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the signal aborts while the connection is made', { skip: onlyLinux() }, async () => {
@@ -63,7 +63,7 @@ describe('a request that finds no connection was not sent:', () => {
     const controller = new AbortController();
     const call = failure(pay(client, controller.signal));
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+    assert.deepEqual(await call, notSentInTime);
   });
 
   it('its process was frozen while the connection was made', async () => {
@@ -85,13 +85,13 @@ describe('a request that finds no connection was not sent:', () => {
     const call = failure(pay(client));
     await clock.advance(5_000);
     assert.throws(() => handler.onRequestStart?.({} as never, {} as never), /before it was sent/);
-    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+    assert.deepEqual(await call, notSentInTime);
   });
 
   it('the signal has aborted before', async () => {
-    const server = await answering(200, {});
+    const server = await responding(200, {});
     const call = pay(clientOf(server.url), AbortSignal.abort(new Error('gone')));
-    assert.deepEqual(await failure(call), NOT_SENT_IN_TIME);
+    assert.deepEqual(await failure(call), notSentInTime);
     assert.equal(server.sockets.length, 0);
   });
 
@@ -105,29 +105,29 @@ describe('a request that finds no connection was not sent:', () => {
     const controller = new AbortController();
     const call = failure(pay(client, controller.signal));
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, NOT_SENT_IN_TIME);
-    for (const { socket } of server.requests) socket.write(httpAnswer(200, '{}'));
+    assert.deepEqual(await call, notSentInTime);
+    for (const { socket } of server.requests) socket.write(httpResponse(200, '{}'));
     await Promise.all(busy);
     const after65 = pay(client);
     await eventually(() => server.requests.length === 65, 'one more request');
-    server.requests[64]?.socket.write(httpAnswer(200, '{}'));
+    server.requests[64]?.socket.write(httpResponse(200, '{}'));
     await after65;
     assert.equal(server.requests.length, 65);
   });
 
   it('the client is closed', async () => {
-    const server = await answering(200, {});
+    const server = await responding(200, {});
     const client = clientOf(server.url);
     await client.close();
-    assert.deepEqual(await failure(pay(client)), { ...NOT_CONNECTED, retryable: false });
+    assert.deepEqual(await failure(pay(client)), { ...notConnected, retryable: false });
     assert.equal(server.sockets.length, 0);
   });
 
   it('it cannot be written', async () => {
-    const server = await answering(200, {});
+    const server = await responding(200, {});
     const client = clientOf(server.url);
     const call = client.send({ method: 'GET', path: '/', token: 'two\r\nlines' });
-    assert.deepEqual(await failure(call), { ...NOT_CONNECTED, retryable: false });
+    assert.deepEqual(await failure(call), { ...notConnected, retryable: false });
     assert.equal(server.requests.length, 0);
   });
 });
@@ -140,13 +140,13 @@ describe('a request over TLS', () => {
   const certificate = selfSigned();
 
   /** A TLS server that answers everything alike. */
-  async function tlsServer(answer: (socket: tls.TLSSocket) => void) {
+  async function tlsServer(respond: (socket: tls.TLSSocket) => void) {
     const options = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] };
     const server = tls.createServer(options, (socket) => {
       socket.on('error', () => {
         // Clients that do not trust it break the connection off.
       });
-      socket.once('data', () => answer(socket));
+      socket.once('data', () => respond(socket));
     });
     server.on('tlsClientError', () => {
       // The same, in the middle of the handshake.
@@ -162,7 +162,7 @@ describe('a request over TLS', () => {
 
   it('is answered when the certificate is trusted', async (t) => {
     trusted(t);
-    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{"ok":true}')));
+    const url = await tlsServer((socket) => socket.write(httpResponse(200, '{"ok":true}')));
     assert.deepEqual((await pay(clientOf(url))).json, { ok: true });
   });
 
@@ -171,7 +171,7 @@ describe('a request over TLS', () => {
     const protocols: unknown[] = [];
     const url = await tlsServer((socket) => {
       protocols.push(socket.alpnProtocol);
-      socket.write(httpAnswer(200, '{}'));
+      socket.write(httpResponse(200, '{}'));
     });
     await pay(clientOf(url)).catch(() => null);
     assert.deepEqual(protocols, ['http/1.1']);
@@ -180,27 +180,27 @@ describe('a request over TLS', () => {
   it('may have been executed when the connection breaks after the handshake', async (t) => {
     trusted(t);
     const url = await tlsServer((socket) => socket.destroy());
-    assert.deepEqual(await failure(pay(clientOf(url))), RESET);
+    assert.deepEqual(await failure(pay(clientOf(url))), reset);
   });
 
   it('was not sent when the certificate is not trusted', async () => {
-    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
-    assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
+    const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
+    assert.deepEqual(await failure(pay(clientOf(url))), notConnected);
   });
 
   it('was not sent then, whatever the environment says', async (t) => {
     const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
     process.env[name] = '0';
     t.after(() => Reflect.deleteProperty(process.env, name));
-    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
-    assert.deepEqual(await failure(pay(clientOf(url))), NOT_CONNECTED);
+    const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
+    assert.deepEqual(await failure(pay(clientOf(url))), notConnected);
   });
 
   it('was not sent when the certificate is for another host', async (t) => {
     trusted(t);
-    const url = await tlsServer((socket) => socket.write(httpAnswer(200, '{}')));
+    const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
     const call = pay(clientOf(url.replace('127.0.0.1', 'localhost')));
-    assert.deepEqual(await failure(call), NOT_CONNECTED);
+    assert.deepEqual(await failure(call), notConnected);
   });
 
   it('was not sent when the server speaks no TLS', async () => {
@@ -208,10 +208,10 @@ describe('a request over TLS', () => {
       socket.on('error', () => {
         // The client breaks the handshake off.
       });
-      socket.once('data', () => socket.end(httpAnswer(400, 'plain')));
+      socket.once('data', () => socket.end(httpResponse(400, 'plain')));
     });
     const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
-    assert.deepEqual(await failure(call), NOT_CONNECTED);
+    assert.deepEqual(await failure(call), notConnected);
   });
 
   it('was not sent when the connection breaks during the handshake', async () => {
@@ -219,7 +219,7 @@ describe('a request over TLS', () => {
       socket.once('data', () => socket.resetAndDestroy());
     });
     const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
-    assert.deepEqual(await failure(call), NOT_CONNECTED);
+    assert.deepEqual(await failure(call), notConnected);
   });
 
   it('was not sent when the handshake does not end in time', async () => {
@@ -233,6 +233,6 @@ describe('a request over TLS', () => {
     const call = failure(pay(client, controller.signal));
     await greeted.promise;
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+    assert.deepEqual(await call, notSentInTime);
   });
 });

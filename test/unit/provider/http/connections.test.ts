@@ -5,14 +5,14 @@ import { ProviderError } from '../../../../src/provider/errors.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { clientOf, NOT_CONNECTED, providerAt, RESET } from './over-http.ts';
-import { answering, httpAnswer, rawServer } from './raw-server.ts';
+import { clientOf, notConnected, providerAt, reset } from './over-http.ts';
+import { responding, httpResponse, rawServer } from './raw-server.ts';
 
 function pay(client: HttpClient) {
   return client.send({ method: 'POST', path: '/p', body: { a: 1 } });
 }
 
-/** A connection is given back a turn of the event loop after its answer. */
+/** A connection is given back a turn of the event loop after its response. */
 async function givenBack<T>(call: Promise<T>): Promise<T> {
   const end = await call;
   await new Promise((resolve) => setImmediate(resolve));
@@ -23,7 +23,7 @@ const wireReceipt = JSON.stringify({ ...receipt, id: receipt.providerTxid });
 
 describe('a connection', () => {
   it('serves one call after the other', async () => {
-    const server = await answering(200, {});
+    const server = await responding(200, {});
     const client = clientOf(server.url);
     for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
     assert.equal(server.sockets.length, 1);
@@ -31,8 +31,8 @@ describe('a connection', () => {
 
   const statuses = [200, 301, 401, 404, 422, 500, 503] as const;
   for (const status of statuses) {
-    it(`is free again after an answer with status ${status} and a page`, async () => {
-      const server = await answering(status, `<html>${'x'.repeat(100_000)}</html>`);
+    it(`is free again after a response with status ${status} and a page`, async () => {
+      const server = await responding(status, `<html>${'x'.repeat(100_000)}</html>`);
       const provider = providerAt(server.url);
       for (let nth = 0; nth < 10; nth += 1) {
         await givenBack(provider.pay({ session, order }).catch(() => null));
@@ -50,21 +50,21 @@ describe('a connection', () => {
     await eventually(() => server.requests.length === 64, 'the first calls');
     assert.equal(server.sockets.length, 64);
     const answered = new Set<number>();
-    const answerAll = () => {
+    const respondToAll = () => {
       for (const { nth, socket } of server.requests) {
-        if (!answered.has(nth)) socket.write(httpAnswer(200, '{}'));
+        if (!answered.has(nth)) socket.write(httpResponse(200, '{}'));
         answered.add(nth);
       }
       return answered.size === 100;
     };
-    await eventually(answerAll, 'all calls');
+    await eventually(respondToAll, 'all calls');
     await Promise.all(calls);
     assert.equal(server.sockets.length, 64);
   });
 
   for (const seconds of [1, 2]) {
     it(`is used again when the provider keeps it for ${seconds} s only`, async () => {
-      const server = await answering(200, {}, { 'keep-alive': `timeout=${seconds}` });
+      const server = await responding(200, {}, { 'keep-alive': `timeout=${seconds}` });
       const client = clientOf(server.url);
       for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
       // Real time: where two calls are far apart, as on a busy machine, it has been given up.
@@ -73,7 +73,7 @@ describe('a connection', () => {
   }
 
   it('is closed before the provider closes it', async () => {
-    const server = await answering(200, {}, { 'keep-alive': 'timeout=1' });
+    const server = await responding(200, {}, { 'keep-alive': 'timeout=1' });
     const client = clientOf(server.url);
     await pay(client);
     await eventually(() => server.sockets[0]?.destroyed, 'the idle connection to be closed');
@@ -81,8 +81,8 @@ describe('a connection', () => {
     assert.equal(server.sockets.length, 2);
   });
 
-  it('that the provider closes after each answer costs no payment', async () => {
-    const server = await rawServer(({ socket }) => socket.end(httpAnswer(200, wireReceipt)));
+  it('that the provider closes after each response costs no payment', async () => {
+    const server = await rawServer(({ socket }) => socket.end(httpResponse(200, wireReceipt)));
     const provider = providerAt(server.url);
     let accepted = 0;
     for (let nth = 1; nth <= 50; nth += 1) {
@@ -99,12 +99,12 @@ describe('a connection', () => {
 
   it('that breaks under a payment does not have it sent again unasked', async () => {
     const server = await rawServer(({ socket, nth }) => {
-      if (nth === 1) socket.write(httpAnswer(200, wireReceipt));
+      if (nth === 1) socket.write(httpResponse(200, wireReceipt));
       else socket.resetAndDestroy();
     });
     const provider = providerAt(server.url);
     await givenBack(provider.pay({ session, order }));
-    assert.deepEqual(await failure(provider.pay({ session, order })), RESET);
+    assert.deepEqual(await failure(provider.pay({ session, order })), reset);
     assert.deepEqual(
       server.requests.map(({ connection }) => connection),
       [1, 1],
@@ -113,19 +113,19 @@ describe('a connection', () => {
 
   it('that breaks under a read does not have it sent again unasked', async () => {
     const server = await rawServer(({ socket }) => socket.resetAndDestroy());
-    assert.deepEqual(await failure(providerAt(server.url).balance({ session })), RESET);
+    assert.deepEqual(await failure(providerAt(server.url).balance({ session })), reset);
     assert.equal(server.requests.length, 1);
   });
 
   const surplus: readonly [string, string][] = [
-    ['a time-out of an idle connection', httpAnswer(408, '')],
-    ['a second receipt', httpAnswer(200, '{"id":"other","status":"CONFIRMED"}')],
+    ['a time-out of an idle connection', httpResponse(408, '')],
+    ['a second receipt', httpResponse(200, '{"id":"other","status":"CONFIRMED"}')],
   ];
   for (const [title, bytes] of surplus) {
     it(`with more bytes than the response (${title}) is not reused`, async () => {
       const server = await rawServer(({ socket, connection }) => {
-        const answer = httpAnswer(200, wireReceipt);
-        socket.write(connection === 1 ? answer + bytes : answer);
+        const response = httpResponse(200, wireReceipt);
+        socket.write(connection === 1 ? response + bytes : response);
       });
       const provider = providerAt(server.url);
       assert.deepEqual(await givenBack(provider.pay({ session, order })), receipt);
@@ -148,9 +148,9 @@ describe('closing the client', () => {
     await eventually(() => server.requests.length === 1, 'the call');
     let isClosed = false;
     const closing = client.close().then(() => (isClosed = true));
-    assert.deepEqual(await failure(pay(client)), { ...NOT_CONNECTED, retryable: false });
+    assert.deepEqual(await failure(pay(client)), { ...notConnected, retryable: false });
     assert.equal(isClosed, false);
-    server.requests[0]?.socket.write(httpAnswer(200, '{"late":true}'));
+    server.requests[0]?.socket.write(httpResponse(200, '{"late":true}'));
     assert.deepEqual((await call).json, { late: true });
     await closing;
     await eventually(() => server.sockets.every((socket) => socket.destroyed), 'the connections');
@@ -158,7 +158,7 @@ describe('closing the client', () => {
   });
 
   it('may be requested twice', async () => {
-    const server = await answering(200, {});
+    const server = await responding(200, {});
     const client = clientOf(server.url);
     await pay(client);
     await Promise.all([client.close(), client.close()]);

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/provider/http/pool.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
 import { selfSigned } from './certificate.ts';
-import { NOT_CONNECTED } from './over-http.ts';
+import { notConnected } from './over-http.ts';
 
 const provider = selfSigned();
 const ponte = selfSigned();
@@ -42,9 +42,9 @@ describe('a provider that asks who calls', () => {
   it('gets the client certificate and the API key with every request', async () => {
     const tls = { ca: provider.cert, ...ponte };
     const apiKey = { header: 'X-Bank-Key', value: 'key-1' };
-    const answer = (await ask({ tls, apiKey })) as Record<string, string>;
-    assert.equal(answer['apiKey'], 'key-1');
-    assert.match(answer['fingerprint256'] ?? '', /^[0-9A-F]{2}:/);
+    const response = (await ask({ tls, apiKey })) as Record<string, string>;
+    assert.equal(response['apiKey'], 'key-1');
+    assert.match(response['fingerprint256'] ?? '', /^[0-9A-F]{2}:/);
   });
 
   it('refuses a client without its certificate', async () => {
@@ -55,6 +55,6 @@ describe('a provider that asks who calls', () => {
   });
 
   it('is not trusted when another authority has signed its certificate', async () => {
-    assert.deepEqual(await failure(ask({ tls: { ca: stranger.cert, ...ponte } })), NOT_CONNECTED);
+    assert.deepEqual(await failure(ask({ tls: { ca: stranger.cert, ...ponte } })), notConnected);
   });
 });

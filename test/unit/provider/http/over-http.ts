@@ -20,30 +20,30 @@ export function providerAt(baseUrl: string): Provider {
   return createHttpProvider({ client, clock: manualClock(), ispb: '11165756', dialects });
 }
 
-export const NOT_CONNECTED = {
+export const notConnected = {
   outcome: 'not_sent',
   code: 'PROVIDER_UNAVAILABLE',
   statusClass: 'connect',
   retryable: true,
 } as const;
 
-export const RESET = {
+export const reset = {
   outcome: 'unknown',
   code: 'PROVIDER_UNAVAILABLE',
   statusClass: 'reset',
   retryable: true,
 } as const;
 
-export const TIMED_OUT = {
+export const timedOut = {
   outcome: 'unknown',
   code: 'PROVIDER_TIMEOUT',
   statusClass: 'timeout',
   retryable: true,
 } as const;
 
-export const NOT_SENT_IN_TIME = { ...TIMED_OUT, outcome: 'not_sent' } as const;
+export const notSentInTime = { ...timedOut, outcome: 'not_sent' } as const;
 
-export const NOT_UNDERSTOOD = {
+export const notUnderstood = {
   outcome: 'unknown',
   code: 'PROVIDER_INVALID_RESPONSE',
   statusClass: 'invalid',

@@ -63,8 +63,8 @@ function isWhole(text: string): boolean {
   return rest.join('\r\n\r\n').length >= length;
 }
 
-/** An HTTP answer as text, with its length. */
-export function httpAnswer(
+/** An HTTP response as text, with its length. */
+export function httpResponse(
   status: number | string,
   body: string,
   headers: Readonly<Record<string, string>> = {},
@@ -78,11 +78,11 @@ export function httpAnswer(
 }
 
 /** A server that answers everything alike. */
-export function answering(
+export function responding(
   status: number,
   body: unknown,
   headers?: Readonly<Record<string, string>>,
 ): Promise<RawServer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return rawServer(({ socket }) => socket.write(httpAnswer(status, text, headers)));
+  return rawServer(({ socket }) => socket.write(httpResponse(status, text, headers)));
 }

@@ -1,10 +1,10 @@
-/** A table of answers and of what the real client reads in them. */
+/** A table of responses and of what the real client reads in them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
-import { NOT_UNDERSTOOD, providerAt } from './over-http.ts';
-import { answering } from './raw-server.ts';
+import { notUnderstood, providerAt } from './over-http.ts';
+import { responding } from './raw-server.ts';
 
 export type Row = readonly [body: unknown, expected: unknown];
 
@@ -15,7 +15,7 @@ export function reads(title: string, call: Call, rows: readonly Row[]): void {
   describe(title, () => {
     for (const [body, expected] of rows) {
       it(JSON.stringify(body).slice(0, 100), async () => {
-        const { url } = await answering(200, JSON.stringify(body));
+        const { url } = await responding(200, JSON.stringify(body));
         assert.deepEqual(await call(providerAt(url)), expected);
       });
     }
@@ -27,8 +27,8 @@ export function understandsNone(title: string, call: Call, bodies: readonly unkn
   describe(`${title} that cannot be used:`, () => {
     for (const body of bodies) {
       it((typeof body === 'string' ? body : JSON.stringify(body)).slice(0, 60), async () => {
-        const { url } = await answering(200, body);
-        assert.deepEqual(await failure(call(providerAt(url))), NOT_UNDERSTOOD);
+        const { url } = await responding(200, body);
+        assert.deepEqual(await failure(call(providerAt(url))), notUnderstood);
       });
     }
   });

@@ -8,8 +8,8 @@ import type { ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { chargeOrder, failure, payer } from '../sandbox/bank/open-bank.ts';
 import { order, session } from '../scripted-provider.ts';
-import { NOT_UNDERSTOOD, providerAt, TIMED_OUT } from './over-http.ts';
-import { answering } from './raw-server.ts';
+import { notUnderstood, providerAt, timedOut } from './over-http.ts';
+import { responding } from './raw-server.ts';
 
 type Expected = Partial<ProviderErrorOptions>;
 
@@ -20,30 +20,30 @@ interface Case {
   readonly expected: Expected;
 }
 
-const REJECTED: Expected = {
+const rejected: Expected = {
   outcome: 'rejected',
   code: 'PROVIDER_REJECTED',
   statusClass: '4xx',
   retryable: false,
 };
 
-const DOUBTFUL: Expected = { ...REJECTED, outcome: 'unknown' };
+const doubtful: Expected = { ...rejected, outcome: 'unknown' };
 
-const UNAVAILABLE: Expected = {
+const unavailable: Expected = {
   outcome: 'unknown',
   code: 'PROVIDER_UNAVAILABLE',
   statusClass: '5xx',
   retryable: true,
 };
 
-const TOKEN_REFUSED: Expected = {
+const tokenRefused: Expected = {
   outcome: 'not_sent',
   code: 'TOKEN_REFUSED',
   statusClass: '401',
   retryable: false,
 };
 
-const LIMITED: Expected = { ...REJECTED, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' };
+const limited: Expected = { ...rejected, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' };
 
 const calls = {
   login: (provider: Provider) => provider.login({ email: 'a@b.c', password: 'x' }),
@@ -69,7 +69,7 @@ function cases(call: keyof typeof calls, table: readonly Case[]): void {
   for (const { status, body = '', headers, expected } of table) {
     const shown = [JSON.stringify(body), headers && JSON.stringify(headers)].filter(Boolean);
     it(`${status} ${shown.join(' ').slice(0, 90)}: ${expected.outcome} ${expected.code}`, async () => {
-      const { url } = await answering(status, body, headers);
+      const { url } = await responding(status, body, headers);
       assert.deepEqual(await failure(calls[call](providerAt(url))), expected);
     });
   }
@@ -77,7 +77,7 @@ function cases(call: keyof typeof calls, table: readonly Case[]): void {
 
 describe('a payment is refused by a listed code in an object, with a status of refusals:', () => {
   const listed = (code: string): Expected => ({
-    ...REJECTED,
+    ...rejected,
     code: dialects.refusals.get(code)?.error ?? 'PROVIDER_REJECTED',
     reason: code,
   });
@@ -122,7 +122,7 @@ describe('a payment is refused by a listed code in an object, with a status of r
 });
 
 describe('a payment is never called refused by', () => {
-  const doubt = (code?: string): Expected => (code ? { ...DOUBTFUL, reason: code } : DOUBTFUL);
+  const doubt = (code?: string): Expected => (code ? { ...doubtful, reason: code } : doubtful);
   const unlisted: readonly (readonly [body: unknown, code?: string])[] = [
     [''],
     ['Duplicate clientRequestId'],
@@ -163,14 +163,14 @@ describe('a payment is never called refused by', () => {
     ...[402, 403, 405, 406, 409, 410, 413, 415, 418, 423, 424, 425, 428, 451, 460, 499].map(
       (status) => ({ status, body: { code: 'AC03' }, expected: doubt('AC03') }),
     ),
-    { status: 403, body: '<html>forbidden</html>', expected: DOUBTFUL },
+    { status: 403, body: '<html>forbidden</html>', expected: doubtful },
     { status: 404, body: { code: 'AC03' }, expected: { ...doubt('AC03'), statusClass: '404' } },
     { status: 429, body: { code: 'AC03' }, expected: { ...doubt('AC03'), statusClass: '429' } },
-    { status: 401, expected: { ...TOKEN_REFUSED, outcome: 'unknown' } },
+    { status: 401, expected: { ...tokenRefused, outcome: 'unknown' } },
     {
       status: 401,
       body: { code: 'AC03' },
-      expected: { ...TOKEN_REFUSED, outcome: 'unknown', reason: 'AC03' },
+      expected: { ...tokenRefused, outcome: 'unknown', reason: 'AC03' },
     },
     ...[
       { ...ids, status: 'ERROR', message: 'Tempo esgotado; o resultado será notificado' },
@@ -184,38 +184,38 @@ describe('a payment is never called refused by', () => {
     ].map((body) => ({
       status: 200,
       body,
-      expected: { ...DOUBTFUL, statusClass: '2xx' as const, ...reasonIn(body) },
+      expected: { ...doubtful, statusClass: '2xx' as const, ...reasonIn(body) },
     })),
     // The provider's own id may be that of another payment.
     ...['PAID', 'PROCESSING'].map((status) => ({
       status: 200,
       body: { id: 'p-1', status },
-      expected: { ...DOUBTFUL, statusClass: '2xx' as const },
+      expected: { ...doubtful, statusClass: '2xx' as const },
     })),
-    { status: 408, expected: TIMED_OUT },
-    { status: 500, expected: UNAVAILABLE },
-    { status: 500, body: { code: 'AC03' }, expected: { ...UNAVAILABLE, reason: 'AC03' } },
-    { status: 501, expected: UNAVAILABLE },
-    { status: 502, body: '<html>bad gateway</html>', expected: UNAVAILABLE },
+    { status: 408, expected: timedOut },
+    { status: 500, expected: unavailable },
+    { status: 500, body: { code: 'AC03' }, expected: { ...unavailable, reason: 'AC03' } },
+    { status: 501, expected: unavailable },
+    { status: 502, body: '<html>bad gateway</html>', expected: unavailable },
     {
       status: 503,
       headers: { 'retry-after': '2' },
-      expected: { ...UNAVAILABLE, retryAfterMs: 2_000 },
+      expected: { ...unavailable, retryAfterMs: 2_000 },
     },
-    { status: 503, headers: { 'retry-after': '9'.repeat(30) }, expected: UNAVAILABLE },
-    { status: 599, expected: UNAVAILABLE },
-    { status: 204, expected: NOT_UNDERSTOOD },
-    { status: 200, expected: NOT_UNDERSTOOD },
-    { status: 200, body: { code: 'AC03' }, expected: NOT_UNDERSTOOD },
-    { status: 300, expected: NOT_UNDERSTOOD },
-    { status: 304, expected: NOT_UNDERSTOOD },
+    { status: 503, headers: { 'retry-after': '9'.repeat(30) }, expected: unavailable },
+    { status: 599, expected: unavailable },
+    { status: 204, expected: notUnderstood },
+    { status: 200, expected: notUnderstood },
+    { status: 200, body: { code: 'AC03' }, expected: notUnderstood },
+    { status: 300, expected: notUnderstood },
+    { status: 304, expected: notUnderstood },
   ]);
 
   for (const status of [301, 302, 303, 307, 308]) {
     it(`${status}, which is not followed`, async () => {
-      const elsewhere = await answering(200, { id: 'p', status: 'CONFIRMED' });
-      const { url } = await answering(status, '', { location: `${elsewhere.url}/payments` });
-      assert.deepEqual(await failure(providerAt(url).pay({ session, order })), NOT_UNDERSTOOD);
+      const elsewhere = await responding(200, { id: 'p', status: 'CONFIRMED' });
+      const { url } = await responding(status, '', { location: `${elsewhere.url}/payments` });
+      assert.deepEqual(await failure(providerAt(url).pay({ session, order })), notUnderstood);
       assert.equal(elsewhere.sockets.length, 0);
     });
   }
@@ -223,47 +223,47 @@ describe('a payment is never called refused by', () => {
 
 describe('a login answered with', () => {
   cases('login', [
-    { status: 401, expected: REJECTED },
-    { status: 400, body: { code: 'X' }, expected: { ...REJECTED, reason: 'X' } },
-    { status: 429, expected: LIMITED },
-    { status: 503, expected: UNAVAILABLE },
-    { status: 200, body: { hello: 'world' }, expected: NOT_UNDERSTOOD },
+    { status: 401, expected: rejected },
+    { status: 400, body: { code: 'X' }, expected: { ...rejected, reason: 'X' } },
+    { status: 429, expected: limited },
+    { status: 503, expected: unavailable },
+    { status: 200, body: { hello: 'world' }, expected: notUnderstood },
   ]);
 });
 
 describe('a look-up answered with', () => {
   cases('lookUpKey', [
-    { status: 404, expected: { ...REJECTED, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' } },
-    { status: 401, expected: TOKEN_REFUSED },
-    { status: 409, expected: REJECTED },
-    { status: 418, expected: DOUBTFUL },
+    { status: 404, expected: { ...rejected, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' } },
+    { status: 401, expected: tokenRefused },
+    { status: 409, expected: rejected },
+    { status: 418, expected: doubtful },
     {
       status: 422,
       body: { code: 'NOT_ENOUGH_BALANCE' },
-      expected: { ...REJECTED, reason: 'NOT_ENOUGH_BALANCE' },
+      expected: { ...rejected, reason: 'NOT_ENOUGH_BALANCE' },
     },
   ]);
 });
 
 describe('other calls answered with', () => {
-  cases('balance', [{ status: 404, expected: { ...REJECTED, statusClass: '404' } }]);
+  cases('balance', [{ status: 404, expected: { ...rejected, statusClass: '404' } }]);
   cases('charge', [
-    { status: 409, expected: REJECTED },
-    { status: 404, expected: { ...REJECTED, statusClass: '404' } },
+    { status: 409, expected: rejected },
+    { status: 404, expected: { ...rejected, statusClass: '404' } },
   ]);
   cases('createKey', [
     {
       status: 422,
       body: { code: 'EntryAlreadyExists' },
-      expected: { ...REJECTED, reason: 'EntryAlreadyExists' },
+      expected: { ...rejected, reason: 'EntryAlreadyExists' },
     },
   ]);
   cases('deleteKey', [
-    { status: 404, expected: { ...REJECTED, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' } },
+    { status: 404, expected: { ...rejected, code: 'PIX_KEY_NOT_FOUND', statusClass: '404' } },
   ]);
 
   it('204: there is nothing to pass on', async () => {
-    const { url } = await answering(204, '');
+    const { url } = await responding(204, '');
     const provider = providerAt(url);
     assert.deepEqual(await provider.deleteKey({ session, key: 'k', account: payer }), {});
   });

@@ -10,8 +10,8 @@ import type { PersonDocument } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { documentOf } from '../applicant.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
-import { clientOf, providerAt, RESET, TIMED_OUT } from './over-http.ts';
-import { httpAnswer, listening, rawServer } from './raw-server.ts';
+import { clientOf, providerAt, reset, timedOut } from './over-http.ts';
+import { httpResponse, listening, rawServer } from './raw-server.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -111,7 +111,7 @@ describe('a document of 20 MB', () => {
     // What the kernel holds between the two ends has been read; the rest has not.
     assert.ok(seen < 32 * mebibyte, `${seen} bytes were read`);
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, TIMED_OUT);
+    assert.deepEqual(await call, timedOut);
     await eventually(() => read.isClosed, 'the document to be released');
   });
 });
@@ -127,7 +127,7 @@ describe('an upload', () => {
       const call = failure(providerAt(url).submitDocument({ personId: 'p', document }));
       await eventually(() => sockets.length === 1, 'the connection');
       const [socket] = sockets;
-      socket?.write(httpAnswer(404, ''), () => end(socket));
+      socket?.write(httpResponse(404, ''), () => end(socket));
       socket?.resume();
       const { outcome, statusClass } = await call;
       assert.deepEqual([outcome, statusClass], ['rejected', '404']);
@@ -141,13 +141,13 @@ describe('an upload', () => {
     const call = failure(providerAt(url).submitDocument({ personId: 'p', document }));
     await eventually(() => read.bytes > mebibyte, 'a part of the document');
     sockets[0]?.resetAndDestroy();
-    assert.deepEqual(await call, RESET);
+    assert.deepEqual(await call, reset);
     await eventually(() => read.isClosed, 'the document to be released');
   });
 
-  it('whose answer does not come ends with the signal', async () => {
+  it('whose response does not come ends with the signal', async () => {
     const server = await rawServer(() => {
-      // No answer.
+      // No response.
     });
     const controller = new AbortController();
     const { signal } = controller;
@@ -157,13 +157,13 @@ describe('an upload', () => {
     );
     await eventually(() => server.requests.length === 1, 'the form');
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, TIMED_OUT);
+    assert.deepEqual(await call, timedOut);
     assert.deepEqual(document.opened, { times: 1, closed: 1 });
   });
 
   it('has the time that its caller gives it, which is more than a small request has', async () => {
     const server = await rawServer(() => {
-      // No answer.
+      // No response.
     });
     const client = clientOf(server.url, 1_000);
     const controller = new AbortController();
@@ -173,7 +173,7 @@ describe('an upload', () => {
       .send({ method: 'POST', path: '/', upload, signal })
       .catch((error: unknown) => error);
     const small = client.send({ method: 'POST', path: '/', body: {} });
-    assert.deepEqual(await failure(small), TIMED_OUT);
+    assert.deepEqual(await failure(small), timedOut);
     controller.abort(new Error('time is up'));
     const ended = await slow;
     assert.ok(ended instanceof ProviderError && ended.cause === signal.reason);

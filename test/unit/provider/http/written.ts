@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { order } from '../scripted-provider.ts';
 import { providerAt } from './over-http.ts';
-import { answering } from './raw-server.ts';
+import { responding } from './raw-server.ts';
 
-/** An answer that every call can read. */
-const anyAnswer = {
+/** A response that every call can read. */
+const anyResponse = {
   token: 't',
   balance: 1,
   items: [],
@@ -23,7 +23,7 @@ export async function written(
   call: (provider: Provider) => Promise<unknown>,
   path = '',
 ): Promise<string> {
-  const server = await answering(200, anyAnswer);
+  const server = await responding(200, anyResponse);
   await call(providerAt(server.url + path));
   const [request] = server.requests;
   assert.equal(server.requests.length, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applicant, applied } from '../applicant.ts';
-import { chargeOrder, failure, logIn, orderFor, TOKEN_REFUSED } from './bank/open-bank.ts';
+import { chargeOrder, failure, logIn, orderFor, tokenRefused } from './bank/open-bank.ts';
 import { testSandbox } from './sandbox.ts';
 
 async function withPayments(...names: string[]) {
@@ -212,7 +212,7 @@ describe('the control path', () => {
   it('expires the tokens of a customer until a new login', async () => {
     const { call, provider, session } = await withPayments();
     await call('POST', '/sandbox/expire-tokens', { email: 'Dev@ponte.test' });
-    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    assert.deepEqual(await failure(provider.balance({ session })), tokenRefused);
     assert.equal((await provider.balance({ session: await logIn(provider) })).cents, 1_000_000);
     assert.equal((await call('POST', '/sandbox/expire-tokens', { email: 1 })).status, 400);
   });

@@ -5,7 +5,7 @@ import { Api } from '../../../../src/provider/sandbox/api.ts';
 import { createDispatcher } from '../../../../src/provider/sandbox/dispatcher.ts';
 import type { HttpRequest } from '../../../../src/provider/http/client.ts';
 import { createHttpClient } from '../../../../src/provider/http/client.ts';
-import { NOT_SENT_IN_TIME, RESET, TIMED_OUT } from '../http/over-http.ts';
+import { notSentInTime, reset, timedOut } from '../http/over-http.ts';
 import { clientOf, failure, openBank } from './bank/open-bank.ts';
 
 const login: HttpRequest = {
@@ -59,7 +59,7 @@ describe('a request to the bank in the same process', () => {
     const call = failure(client.send(login));
     await clock.advance(5_000);
     leave();
-    assert.deepEqual(await call, NOT_SENT_IN_TIME);
+    assert.deepEqual(await call, notSentInTime);
     assert.equal(logins, 0);
   });
 
@@ -75,7 +75,7 @@ describe('a request to the bank in the same process', () => {
     const call = failure(client.send({ ...login, signal: controller.signal }));
     await entered.promise;
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, TIMED_OUT);
+    assert.deepEqual(await call, timedOut);
     answered.resolve({ outcome: 'faulty', fault: 'garbled' });
   });
 
@@ -92,6 +92,6 @@ describe('a request to the bank in the same process', () => {
       content: content(),
     };
     const path = '/core/v2/onboarding/pf/1/documentos';
-    assert.deepEqual(await failure(client.send({ method: 'POST', path, upload })), RESET);
+    assert.deepEqual(await failure(client.send({ method: 'POST', path, upload })), reset);
   });
 });

@@ -5,18 +5,18 @@ import type { Provider, ProviderSession } from '../../../../src/provider/provide
 import { withResilience } from '../../../../src/provider/resilience/resilient-provider.ts';
 import { withTokenRefresh } from '../../../../src/provider/resilience/token-refresh.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { NOT_UNDERSTOOD, RESET, TIMED_OUT } from '../http/over-http.ts';
+import { notUnderstood, reset, timedOut } from '../http/over-http.ts';
 import {
   chargeOrder,
   failure,
   logIn,
   orderFor,
-  TOKEN_REFUSED,
-  UNAVAILABLE,
+  tokenRefused,
+  unavailable,
 } from './bank/open-bank.ts';
 import { type TestSandbox, testSandbox } from './sandbox.ts';
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const openingBalanceCents = 1_000_000;
 
 /** A sandbox with a customer and an order, for which nothing has gone wrong yet. */
 async function ready(faults?: string) {
@@ -50,7 +50,7 @@ async function driven<T>({ clock }: TestSandbox, call: Promise<T>, stepMs = 0): 
   return watched;
 }
 
-const UNKNOWN_REFUSAL = {
+const unknownRefusal = {
   outcome: 'unknown',
   code: 'PROVIDER_REJECTED',
   statusClass: '4xx',
@@ -62,18 +62,18 @@ type Expected = Partial<ProviderErrorOptions>;
 describe('a payment with a fault', () => {
   const cases: readonly [string, Expected, 'executed' | 'not executed'][] = [
     // A proxy may have repeated an executed payment.
-    ['401', { ...TOKEN_REFUSED, outcome: 'unknown', reason: 'INVALIDTOKEN' }, 'not executed'],
-    ['429=7s', { ...UNKNOWN_REFUSAL, statusClass: '429', reason: 'RATELIMITED' }, 'not executed'],
-    ['redirect', NOT_UNDERSTOOD, 'not executed'],
-    ['5xx-before', UNAVAILABLE, 'not executed'],
-    ['5xx-after', UNAVAILABLE, 'executed'],
-    ['5xx-after=504', UNAVAILABLE, 'executed'],
-    ['reset-before', RESET, 'not executed'],
-    ['reset-after', RESET, 'executed'],
-    ['reset-amid', RESET, 'executed'],
-    ['html', NOT_UNDERSTOOD, 'executed'],
-    ['truncated', NOT_UNDERSTOOD, 'executed'],
-    ['huge=3MB', NOT_UNDERSTOOD, 'executed'],
+    ['401', { ...tokenRefused, outcome: 'unknown', reason: 'INVALIDTOKEN' }, 'not executed'],
+    ['429=7s', { ...unknownRefusal, statusClass: '429', reason: 'RATELIMITED' }, 'not executed'],
+    ['redirect', notUnderstood, 'not executed'],
+    ['5xx-before', unavailable, 'not executed'],
+    ['5xx-after', unavailable, 'executed'],
+    ['5xx-after=504', unavailable, 'executed'],
+    ['reset-before', reset, 'not executed'],
+    ['reset-after', reset, 'executed'],
+    ['reset-amid', reset, 'executed'],
+    ['html', notUnderstood, 'executed'],
+    ['truncated', notUnderstood, 'executed'],
+    ['huge=3MB', notUnderstood, 'executed'],
   ];
   for (const [fault, expected, executed] of cases) {
     it(`${fault}: ${expected.outcome}, ${executed}`, async () => {
@@ -85,7 +85,7 @@ describe('a payment with a fault', () => {
       assert.equal((await provider.pay({ session, order })).endToEnd, order.endToEnd);
       assert.equal(
         (await provider.balance({ session })).cents,
-        OPENING_BALANCE_CENTS - order.amountCents,
+        openingBalanceCents - order.amountCents,
       );
     });
   }
@@ -107,7 +107,7 @@ describe('a payment with a fault', () => {
         'the bank to do its part',
       );
       controller.abort(new Error('time is up'));
-      assert.deepEqual(await call, TIMED_OUT);
+      assert.deepEqual(await call, timedOut);
     });
   }
 
@@ -126,7 +126,7 @@ describe('a payment with a fault', () => {
     const receipt = await sandbox.provider.pay({ session, order });
     assert.notEqual(receipt.endToEnd, order.endToEnd);
     assert.notEqual(receipt.clientRequestId, order.clientRequestId);
-    assert.deepEqual(await failure(wrapped(sandbox).pay({ session, order })), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(wrapped(sandbox).pay({ session, order })), notUnderstood);
     assert.equal((await ledger()).payments.length, 1);
   });
 
@@ -138,7 +138,7 @@ describe('a payment with a fault', () => {
     const call = failure(provider.pay({ session, order, signal }));
     await eventually(() => calls.list().at(-1)?.ids['endToEnd'] === order.endToEnd, 'the call');
     controller.abort(new Error('time is up'));
-    assert.deepEqual(await call, TIMED_OUT);
+    assert.deepEqual(await call, timedOut);
     await clock.advance(1_999);
     assert.equal((await ledger()).payments.length, 0);
     await clock.advance(1);
@@ -149,7 +149,7 @@ describe('a payment with a fault', () => {
     const sandbox = await ready();
     sandbox.queueFaults('payments:latency=2s+5xx-after');
     const call = failure(sandbox.provider.pay({ session: sandbox.session, order: sandbox.order }));
-    assert.deepEqual(await driven(sandbox, call, 1_000), UNAVAILABLE);
+    assert.deepEqual(await driven(sandbox, call, 1_000), unavailable);
   });
 });
 
@@ -157,10 +157,10 @@ it('ids of another payment: unknown, because that payment may be this one', asyn
   const { provider, session, order } = await ready();
   await provider.pay({ session, order });
   const again = await orderFor(provider, session);
-  const duplicate = { ...UNKNOWN_REFUSAL, reason: 'DUPLICATEDCLIENTREQUESTID' };
+  const duplicate = { ...unknownRefusal, reason: 'DUPLICATEDCLIENTREQUESTID' };
   assert.deepEqual(await failure(provider.pay({ session, order: again })), duplicate);
   const other = { ...order, clientRequestId: 'request-2' };
-  const used = { ...UNKNOWN_REFUSAL, reason: 'DUPLICATEDENDTOENDID' };
+  const used = { ...unknownRefusal, reason: 'DUPLICATEDENDTOENDID' };
   assert.deepEqual(await failure(provider.pay({ session, order: other })), used);
 });
 
@@ -169,14 +169,14 @@ it('a token that another login has renewed: the call goes on with the newer one'
   sandbox.bank.expireCustomerTokens('dev@ponte.test');
   const { token } = await logIn(sandbox.provider);
   const session = { ...sandbox.session, currentToken: async () => token };
-  assert.equal((await wrapped(sandbox).balance({ session })).cents, OPENING_BALANCE_CENTS);
+  assert.equal((await wrapped(sandbox).balance({ session })).cents, openingBalanceCents);
 });
 
 it('a foreign charge is not taken for ours', async () => {
   const { provider, session, queueFaults } = await ready();
   queueFaults('payments/qrcode/dynamic:foreign-ids');
   const call = provider.createDynamicCharge({ session, order: chargeOrder() });
-  assert.deepEqual(await failure(call), NOT_UNDERSTOOD);
+  assert.deepEqual(await failure(call), notUnderstood);
 });
 
 describe('a payment behind retries', () => {

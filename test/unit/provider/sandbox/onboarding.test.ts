@@ -7,8 +7,8 @@ import { operationNames } from '../../../../src/provider/sandbox/contract.ts';
 import { withResilience } from '../../../../src/provider/resilience/resilient-provider.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { address, applicant, applied, documentOf, stepsOf } from '../applicant.ts';
-import { NOT_UNDERSTOOD, RESET } from '../http/over-http.ts';
-import { failure, logIn, UNAVAILABLE } from './bank/open-bank.ts';
+import { notUnderstood, reset } from '../http/over-http.ts';
+import { failure, logIn, unavailable } from './bank/open-bank.ts';
 import { testSandbox, type TestSandbox } from './sandbox.ts';
 
 const base = '/core/v2/onboarding';
@@ -76,8 +76,8 @@ describe('what the sandbox refuses from an applicant', () => {
   for (const [path, body, detail] of cases) {
     it(`${path}: ${detail}`, async () => {
       const { call } = await testSandbox();
-      const answer = await call('POST', `${base}/${path}`, body);
-      assert.deepEqual([answer.status, answer.body.detail], [400, detail]);
+      const response = await call('POST', `${base}/${path}`, body);
+      assert.deepEqual([response.status, response.body.detail], [400, detail]);
     });
   }
 
@@ -115,9 +115,9 @@ describe('what the sandbox refuses from an applicant', () => {
         else form.append(name, value, 'documento.png');
       }
       const init = { method: 'POST', body: form };
-      const answer = await fetch(`${url}${base}/pf/x/documentos`, init);
-      const body = (await answer.json()) as { detail: string };
-      assert.deepEqual([answer.status, body.detail], [status, detail]);
+      const response = await fetch(`${url}${base}/pf/x/documentos`, init);
+      const body = (await response.json()) as { detail: string };
+      assert.deepEqual([response.status, body.detail], [status, detail]);
     });
   }
 
@@ -141,9 +141,9 @@ describe('what the sandbox refuses from an applicant', () => {
     it(`a document: ${title}`, async () => {
       const { url, reported } = await testSandbox();
       const init = { method: 'POST', headers, body };
-      const answer = await fetch(`${url}${base}/pf/x/documentos`, init);
-      await answer.text();
-      assert.equal(answer.status, status);
+      const response = await fetch(`${url}${base}/pf/x/documentos`, init);
+      await response.text();
+      assert.equal(response.status, status);
       assert.deepEqual(reported, []);
     });
   }
@@ -167,11 +167,11 @@ describe('what the sandbox refuses from an applicant', () => {
 
 describe('a document with a fault', () => {
   const cases: readonly [string, Partial<ProviderErrorOptions>, number][] = [
-    ['5xx-before', UNAVAILABLE, 0],
-    ['5xx-after', UNAVAILABLE, 1],
-    ['reset-before', RESET, 0],
-    ['reset-after', RESET, 1],
-    ['html', NOT_UNDERSTOOD, 1],
+    ['5xx-before', unavailable, 0],
+    ['5xx-after', unavailable, 1],
+    ['reset-before', reset, 0],
+    ['reset-after', reset, 1],
+    ['html', notUnderstood, 1],
   ];
   for (const [fault, expected, taken] of cases) {
     it(`${fault}: ${expected.outcome}, taken ${taken} times`, async () => {
@@ -225,7 +225,7 @@ describe('faults', () => {
       () => provider.lookUpCep({ cep: '01310100' }),
     ];
     for (const call of made)
-      assert.deepEqual(await failure(call?.() ?? assert.fail()), UNAVAILABLE);
+      assert.deepEqual(await failure(call?.() ?? assert.fail()), unavailable);
     const recorded = calls.list().slice(1);
     assert.deepEqual(
       recorded.map(({ path }) => path),

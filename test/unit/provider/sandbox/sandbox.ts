@@ -9,11 +9,11 @@ import {
   type OpenSandboxOptions,
 } from '../../../../src/provider/sandbox/open.ts';
 import { type ManualClock, manualClock } from '../../../support/clock.ts';
-import { SETTLE_MS } from './bank/open-bank.ts';
+import { settleMs } from './bank/open-bank.ts';
 import { afterFile } from '../../../support/suite.ts';
 import { dialects } from '../../../support/dialects.ts';
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Many shapes: what a test asserts is what it declares. */
@@ -25,7 +25,7 @@ export interface TestSandbox extends Sandbox {
   readonly clock: ManualClock;
   readonly provider: Provider;
   /** Calls any path, with JSON. */
-  call(method: string, path: string, body?: unknown): Promise<TestAnswer>;
+  call(method: string, path: string, body?: unknown): Promise<TestResponse>;
   ledger(): Promise<LedgerView>;
   /** Faults that the bank or the server has reported. */
   readonly reported: unknown[];
@@ -41,7 +41,7 @@ export async function testSandbox(
     ispb: '11165756',
     host: '127.0.0.1',
     port: 0,
-    settleMs: SETTLE_MS,
+    settleMs,
     onFault: (fault) => reported.push(fault),
     ...options,
     clock,
@@ -66,8 +66,8 @@ export async function testSandbox(
 async function fetchJson(
   url: string,
   { method, body }: { readonly method: string; readonly body: unknown },
-): Promise<TestAnswer> {
-  const answer = await fetch(url, {
+): Promise<TestResponse> {
+  const response = await fetch(url, {
     method,
     redirect: 'manual',
     ...(body !== undefined && {
@@ -75,6 +75,6 @@ async function fetchJson(
       body: JSON.stringify(body),
     }),
   });
-  const { status, headers } = answer;
-  return { status, headers, body: JSON.parse(await answer.text()) };
+  const { status, headers } = response;
+  return { status, headers, body: JSON.parse(await response.text()) };
 }

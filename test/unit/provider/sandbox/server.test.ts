@@ -13,8 +13,8 @@ const problem = (status: number, title: string, code?: string) => ({
 
 /** Calls with any headers and any body. */
 async function raw(url: string, path: string, init: RequestInit = {}) {
-  const answer = await fetch(`${url}${base}/${path}`, { redirect: 'manual', ...init });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  const response = await fetch(`${url}${base}/${path}`, { redirect: 'manual', ...init });
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 async function loggedIn() {
@@ -47,9 +47,9 @@ describe('what the sandbox writes', () => {
 
   it('a balance', async () => {
     const { url, headers } = await loggedIn();
-    const answer = await raw(url, 'account/balance', { headers });
-    assert.equal(answer.text, '{"balance":10000}');
-    assert.equal(answer.headers.get('content-type'), 'application/json');
+    const response = await raw(url, 'account/balance', { headers });
+    assert.equal(response.text, '{"balance":10000}');
+    assert.equal(response.headers.get('content-type'), 'application/json');
   });
 
   it('a look-up and a receipt', async () => {
@@ -178,8 +178,8 @@ describe('what the sandbox refuses to read', () => {
 
   it('a statement without its days', async () => {
     const { url, headers } = await loggedIn();
-    const answer = await raw(url, 'account/statement?startDate=2026-05-01', { headers });
-    assert.equal(JSON.parse(answer.text).detail, 'endDate: The field is required.');
+    const response = await raw(url, 'account/statement?startDate=2026-05-01', { headers });
+    assert.equal(JSON.parse(response.text).detail, 'endDate: The field is required.');
   });
 
   const bodies: readonly [string, RequestInit, number][] = [
@@ -190,8 +190,8 @@ describe('what the sandbox refuses to read', () => {
   for (const [title, init, status] of bodies) {
     it(title, async () => {
       const { url, headers } = await loggedIn();
-      const answer = await raw(url, 'payments', { method: 'POST', headers, ...init });
-      assert.equal(answer.status, status);
+      const response = await raw(url, 'payments', { method: 'POST', headers, ...init });
+      assert.equal(response.status, status);
     });
   }
 
@@ -239,8 +239,8 @@ describe('the sandbox', () => {
     sandbox.bank.balance = () => {
       throw new Error('the bank is broken');
     };
-    const answer = await raw(sandbox.url, 'account/balance');
-    assert.deepEqual(JSON.parse(answer.text), problem(500, 'Internal Server Error'));
+    const response = await raw(sandbox.url, 'account/balance');
+    assert.deepEqual(JSON.parse(response.text), problem(500, 'Internal Server Error'));
     assert.match(String(sandbox.reported), /the bank is broken/);
   });
 });

@@ -88,13 +88,13 @@ describe('the webhooks of the sandbox', () => {
     assert.equal('x-webhook-secret' in (received[0]?.headers ?? {}), false);
   });
 
-  it('are posted again, byte for byte, until the answer is 200', async () => {
+  it('are posted again, byte for byte, until the response is 200', async () => {
     const { received, url } = await receiver(500, 401, 204, 302);
     const { clock, bank } = await paid({ url });
     for (const [before, delayMs] of [1_500, 1_000, 2_000, 4_000, 8_000].entries()) {
       await clock.advance(delayMs);
       await eventually(() => received.length === before + 1, `try ${before + 1}`);
-      // The clock stops until the answer is there: the attempt could time out otherwise.
+      // The clock stops until the response is there: the attempt could time out otherwise.
       await bank.idle();
     }
     await clock.advance(120_000);
@@ -102,7 +102,7 @@ describe('the webhooks of the sandbox', () => {
     assert.equal(new Set(received.map(({ body }) => body)).size, 1);
   });
 
-  it('are posted again when there is no answer in time', async () => {
+  it('are posted again when there is no response in time', async () => {
     const { received, url } = await receiver(0);
     const { clock, bank } = await paid({ url });
     await clock.advance(1_500);
@@ -122,7 +122,7 @@ describe('the webhooks of the sandbox', () => {
     assert.notEqual(received[1]?.body, received[2]?.body);
   });
 
-  it('early@: comes before the answer', async () => {
+  it('early@: comes before the response', async () => {
     const { received, url } = await receiver();
     await paid({ url }, 'early');
     assert.equal(received.length, 1);

@@ -8,7 +8,7 @@ import {
   openBank,
   orderFor,
   sessionWith,
-  TOKEN_REFUSED,
+  tokenRefused,
 } from './open-bank.ts';
 
 const emails = Array.from({ length: 200 }, (_, nth) => `customer-${nth}@ponte.test`);
@@ -55,7 +55,7 @@ test('one token can be expired', async () => {
   const first = await logIn(provider);
   const second = await logIn(provider);
   bank.expireToken(first.token);
-  assert.deepEqual(await failure(provider.balance({ session: first })), TOKEN_REFUSED);
+  assert.deepEqual(await failure(provider.balance({ session: first })), tokenRefused);
   await provider.balance({ session: second });
 });
 
@@ -77,7 +77,7 @@ test('a token from before a restart is good, one that was expired then is not', 
   const good = await logIn(before.provider);
   const after = openBank();
   await after.provider.balance({ session: good });
-  assert.deepEqual(await failure(after.provider.balance({ session: expired })), TOKEN_REFUSED);
+  assert.deepEqual(await failure(after.provider.balance({ session: expired })), tokenRefused);
 });
 
 test('what is no token of this bank is refused', async () => {
@@ -95,6 +95,6 @@ test('what is no token of this bank is refused', async () => {
     'stub..0.aaaa',
   ];
   for (const bad of wrong) {
-    assert.deepEqual(await failure(provider.balance({ session: sessionWith(bad) })), TOKEN_REFUSED);
+    assert.deepEqual(await failure(provider.balance({ session: sessionWith(bad) })), tokenRefused);
   }
 });

@@ -9,14 +9,14 @@ import {
 } from '../../../../../src/provider/sandbox/bank/br-code.ts';
 import { crc16Ccitt, decodeBrCode } from '../../../../../src/domain/br-code.ts';
 
-const EVP = '123e4567-e12b-12d1-a456-426655440000';
-const ONE_TIME =
+const evp = '123e4567-e12b-12d1-a456-426655440000';
+const oneTime =
   '00020101021226770014BR.GOV.BCB.PIX2555pix.example.com/qr/93598be0-1bd0-4997-8318-81776a1d8a99' +
   '5204000053039865802BR5907EMPRESA6009SAO PAULO62070503***6304EEAB';
-const RECEIVER = { receiverName: 'Maria', city: 'Recife' };
+const receiver = { receiverName: 'Maria', city: 'Recife' };
 
 function decodedStatic(input: Partial<StaticBrCodeInput>) {
-  const code = decodeBrCode(encodeStaticBrCode({ key: EVP, ...RECEIVER, ...input }));
+  const code = decodeBrCode(encodeStaticBrCode({ key: evp, ...receiver, ...input }));
   assert.ok(code.kind === 'static');
   return code;
 }
@@ -24,7 +24,7 @@ function decodedStatic(input: Partial<StaticBrCodeInput>) {
 describe('encodeStaticBrCode', () => {
   it('writes the fields in the order of their tags', () => {
     const text = encodeStaticBrCode({
-      key: EVP,
+      key: evp,
       amountCents: 1000,
       receiverName: 'José da Conceição',
       city: 'São Paulo',
@@ -35,7 +35,7 @@ describe('encodeStaticBrCode', () => {
     });
     assert.equal(
       text.slice(0, -4),
-      `00020126680014br.gov.bcb.pix0136${EVP}0206Almoco520458125303986540510.00` +
+      `00020126680014br.gov.bcb.pix0136${evp}0206Almoco520458125303986540510.00` +
         '5802BR5917JOSE DA CONCEICAO6009SAO PAULO61080131010062110507PEDIDO16304',
     );
     assert.equal(text.slice(-4), crc16Ccitt(text.slice(0, -4)));
@@ -81,20 +81,20 @@ describe('encodeStaticBrCode', () => {
 
   it('uses a category of four digits only', () => {
     for (const categoryCode of ['', '581', '58125', 'ABCD', '5812\n', '1234567890']) {
-      const text = encodeStaticBrCode({ key: EVP, ...RECEIVER, categoryCode });
+      const text = encodeStaticBrCode({ key: evp, ...receiver, categoryCode });
       assert.ok(text.includes('52040000'));
     }
   });
 
   it('leaves out a CEP that is not eight digits', () => {
     for (const zipcode of ['', '0131010', 'ABCDEFGH', '013101000']) {
-      const text = encodeStaticBrCode({ key: EVP, ...RECEIVER, zipcode });
-      assert.equal(text, encodeStaticBrCode({ key: EVP, ...RECEIVER }));
+      const text = encodeStaticBrCode({ key: evp, ...receiver, zipcode });
+      assert.equal(text, encodeStaticBrCode({ key: evp, ...receiver }));
     }
   });
 
   const rooms: [string, string, number][] = [
-    ['an EVP', EVP, 37],
+    ['an EVP', evp, 37],
     ['a CPF', '11144477735', 62],
     ['a key of 72 characters', 'a'.repeat(72), 1],
     ['a key of 73 characters', 'a'.repeat(73), 0],
@@ -110,7 +110,7 @@ describe('encodeStaticBrCode', () => {
 
   it('refuses a key that it cannot carry', () => {
     for (const key of ['', 'a'.repeat(78), 'a b', 'josé@ponte.test', 'a\n']) {
-      assert.throws(() => encodeStaticBrCode({ key, ...RECEIVER }), BrCodeError);
+      assert.throws(() => encodeStaticBrCode({ key, ...receiver }), BrCodeError);
     }
   });
 
@@ -133,20 +133,20 @@ describe('encodeDynamicBrCode', () => {
     });
     assert.equal(
       text.slice(0, -4),
-      ONE_TIME.slice(0, -4).replace('BR.GOV.BCB.PIX', 'br.gov.bcb.pix'),
+      oneTime.slice(0, -4).replace('BR.GOV.BCB.PIX', 'br.gov.bcb.pix'),
     );
-    assert.deepEqual(decodeBrCode(text), decodeBrCode(ONE_TIME));
+    assert.deepEqual(decodeBrCode(text), decodeBrCode(oneTime));
   });
 
   it('omits the initiation method of a reusable code', () => {
-    const text = encodeDynamicBrCode({ url: 'pix.example.com/1', oneTime: false, ...RECEIVER });
+    const text = encodeDynamicBrCode({ url: 'pix.example.com/1', oneTime: false, ...receiver });
     assert.ok(text.startsWith('00020126'));
     assert.equal(decodeBrCode(text).oneTime, false);
   });
 
   it('refuses an address that it cannot carry', () => {
     for (const url of ['', 'https://', 'a'.repeat(78), 'pix.example.com/a b']) {
-      assert.throws(() => encodeDynamicBrCode({ url, oneTime: true, ...RECEIVER }), BrCodeError);
+      assert.throws(() => encodeDynamicBrCode({ url, oneTime: true, ...receiver }), BrCodeError);
     }
   });
 });

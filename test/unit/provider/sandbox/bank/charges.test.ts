@@ -9,9 +9,9 @@ import { chargeOrder, failure, logIn, openBank, rejected } from './open-bank.ts'
 // The package is CommonJS with a `default` of its own, which Node does not unwrap.
 const jsQR = jsQRModule as unknown as typeof jsQRModule.default;
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const openingBalanceCents = 1_000_000;
 
-const STATIC_TXID = 'aB3dE6gH9jK2mN5pQ8sT1vW4y';
+const staticTxid = 'aB3dE6gH9jK2mN5pQ8sT1vW4y';
 
 async function atTheTill() {
   const open = openBank();
@@ -52,7 +52,7 @@ test('a static charge is a BR Code with the key and 25 characters of its id', as
     amountCents: 2_599,
     receiverName: 'JOAO DA CONCEICAO',
     city: 'SAO PAULO',
-    txid: STATIC_TXID,
+    txid: staticTxid,
   });
   assert.equal(scan(code), code.copyPaste);
 });
@@ -136,7 +136,7 @@ test('a paid charge is credited and reported by a webhook', async () => {
   const { account } = await provider.login({ email: 'dev@ponte.test', password: '' });
   const { agency, accountNumber, document } = account;
   assert.deepEqual(notice?.['account'], { agency, accountNumber, document });
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS + 2_599);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents + 2_599);
 });
 
 test('a dynamic charge is paid once, a reusable or a static one again and again', async () => {

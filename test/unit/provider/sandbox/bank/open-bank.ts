@@ -20,7 +20,7 @@ import type {
 } from '../../../../../src/provider/provider.ts';
 import { dialects } from '../../../../support/dialects.ts';
 
-export const SETTLE_MS = 1_500;
+export const settleMs = 1_500;
 
 export const payer: AccountRef = {
   agency: '0001',
@@ -47,7 +47,7 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
   const receive: Notify = async (payload) => void payloads.push(payload);
   const bank = createBank({
     ispb: '11165756',
-    settleMs: SETTLE_MS,
+    settleMs,
     notify: receive,
     ...options,
     clock,
@@ -119,14 +119,14 @@ export async function failure(call: Promise<unknown>): Promise<Partial<ProviderE
   };
 }
 
-export const UNAVAILABLE = {
+export const unavailable = {
   outcome: 'unknown',
   code: 'PROVIDER_UNAVAILABLE',
   statusClass: '5xx',
   retryable: true,
 } as const;
 
-export const TOKEN_REFUSED = {
+export const tokenRefused = {
   outcome: 'not_sent',
   code: 'TOKEN_REFUSED',
   statusClass: '401',
@@ -167,8 +167,8 @@ export function chargeOrder(order: Partial<ChargeOrder> = {}): ChargeOrder {
 /** Every call was refused for its token; of them only the payment may have been executed. */
 export function assertAllRefused(failures: readonly Partial<ProviderErrorOptions>[]): void {
   const doubts = failures.filter(({ outcome }) => outcome === 'unknown');
-  assert.deepEqual(doubts, [{ ...TOKEN_REFUSED, outcome: 'unknown', reason: 'INVALIDTOKEN' }]);
-  for (const one of failures) if (!doubts.includes(one)) assert.deepEqual(one, TOKEN_REFUSED);
+  assert.deepEqual(doubts, [{ ...tokenRefused, outcome: 'unknown', reason: 'INVALIDTOKEN' }]);
+  for (const one of failures) if (!doubts.includes(one)) assert.deepEqual(one, tokenRefused);
 }
 
 /** How the port reports a code that is not listed: the payment may have been executed. */

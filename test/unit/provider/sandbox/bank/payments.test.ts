@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failure, logIn, openBank, orderFor, payer, doubted, rejected } from './open-bank.ts';
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const openingBalanceCents = 1_000_000;
 
 test('a payment is accepted as PROCESSING, debited at once, and reported by one webhook', async () => {
   const { provider, clock, notices } = openBank();
@@ -18,7 +18,7 @@ test('a payment is accepted as PROCESSING, debited at once, and reported by one 
       status: 'PROCESSING',
     },
   );
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS - 1_050);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents - 1_050);
   await clock.advance(1_499);
   assert.deepEqual(notices(), []);
   await clock.advance(1);
@@ -44,7 +44,7 @@ test('an order that repeats a payment gets its receipt, and is executed once', a
   assert.deepEqual(await provider.pay({ session, order }), first);
   await clock.advance(60_000);
   assert.equal(notices().length, 1);
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS - 1_050);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents - 1_050);
 });
 
 test('payments that come at the same time never spend more than the balance', async () => {
@@ -79,7 +79,7 @@ test('a request that was paid is not paid with another end-to-end id', async () 
     await failure(provider.pay({ session, order: await orderFor(provider, session) })),
     doubted('DUPLICATEDCLIENTREQUESTID'),
   );
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS - 1_050);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents - 1_050);
 });
 
 test('the ids of a payment with another amount are refused', async () => {
@@ -106,7 +106,7 @@ test('a payment needs an end-to-end id issued to its customer, payer and key', a
   ];
   const failures = await Promise.all(wrong.map(failure));
   for (const one of failures) assert.deepEqual(one, doubted('ENDTOENDIDNOTISSUED'));
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
 });
 
 test('two customers may use the same request id', async () => {
@@ -114,7 +114,7 @@ test('two customers may use the same request id', async () => {
   for (const email of ['dev@ponte.test', 'other@ponte.test']) {
     const session = await logIn(provider, email);
     await provider.pay({ session, order: await orderFor(provider, session) });
-    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS - 1_050);
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents - 1_050);
   }
 });
 
@@ -179,7 +179,7 @@ test('a payment settled by hand is settled once, and cannot end otherwise later'
     notices().map(({ status, error }) => ({ status, error })),
     [{ status: 'ERROR', error: { code: 'DS04' } }],
   );
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
 });
 
 test('what was not executed cannot be settled', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NewPixKey } from '../../../../../src/provider/provider.ts';
 import { failure, logIn, openBank, payer, rejected } from './open-bank.ts';
 
-const EVP = 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
+const evp = 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
 const company = { ...payer, document: '12ABC34501DE35' };
 
@@ -13,7 +13,7 @@ async function atTheDesk() {
 }
 
 const cpfKey: NewPixKey = { keyType: 'CPF', key: payer.document, account: payer };
-const evpKey: NewPixKey = { keyType: EVP, key: null, account: payer };
+const evpKey: NewPixKey = { keyType: evp, key: null, account: payer };
 
 test('a key is created, listed and deleted', async () => {
   const { provider, session } = await atTheDesk();

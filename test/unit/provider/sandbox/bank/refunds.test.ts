@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isReturnId } from '../../../../../src/domain/pix.ts';
-import { chargeOrder, logIn, openBank, orderFor, SETTLE_MS } from './open-bank.ts';
+import { chargeOrder, logIn, openBank, orderFor, settleMs } from './open-bank.ts';
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const openingBalanceCents = 1_000_000;
 
 async function atTheCounter() {
   const open = openBank();
@@ -18,7 +18,7 @@ async function paid(key = 'maria@example.com') {
   const { provider, session, clock, bank } = open;
   const order = await orderFor(provider, session, { key, amountCents: 1_001 });
   await provider.pay({ session, order });
-  await clock.advance(SETTLE_MS);
+  await clock.advance(settleMs);
   await bank.idle();
   return { ...open, endToEnd: order.endToEnd };
 }
@@ -46,7 +46,7 @@ test('a payment is refunded in parts, up to its amount, each with its webhook', 
       [endToEnd, rest.value.returnId, 6.01],
     ],
   );
-  assert.equal(await balance(), OPENING_BALANCE_CENTS);
+  assert.equal(await balance(), openingBalanceCents);
 });
 
 test('a payment to the magic key is completed, then half of it comes back', async () => {
@@ -59,7 +59,7 @@ test('a payment to the magic key is completed, then half of it comes back', asyn
       ['PIX_REFUND_IN', 5.01],
     ],
   );
-  assert.equal(await balance(), OPENING_BALANCE_CENTS - 500);
+  assert.equal(await balance(), openingBalanceCents - 500);
   const day = clock.now().toISOString().slice(0, 10);
   const { items } = await provider.statement({ session, start: day, end: day });
   assert.deepEqual(
@@ -79,7 +79,7 @@ test('a received PIX is given back, and leaves the account', async () => {
   assert.ok(receipt.outcome === 'done');
   assert.equal((await bank.refund(receipt.value.endToEnd)).outcome, 'done');
   assert.equal(notices().at(-1)?.['event'], 'PIX_REFUND_OUT');
-  assert.equal(await balance(), OPENING_BALANCE_CENTS);
+  assert.equal(await balance(), openingBalanceCents);
 });
 
 test('an unpaid dynamic charge expires at its time, once, and cannot be paid any more', async () => {

@@ -8,10 +8,10 @@ import {
   openBank,
   orderFor,
   rejected,
-  TOKEN_REFUSED,
-  UNAVAILABLE,
+  tokenRefused,
+  unavailable,
 } from './open-bank.ts';
-import { lookUp, OPENING_BALANCE_CENTS } from '../../../../conformance/target.ts';
+import { lookUp, openingBalanceCents } from '../../../../conformance/target.ts';
 
 /** A signal that aborts once what is under way has come to rest. */
 function abortedSoon(): AbortSignal {
@@ -25,8 +25,12 @@ async function paid(name: string, signal?: AbortSignal) {
   const open = openBank();
   const session = await logIn(open.provider);
   const order = await orderFor(open.provider, session, { key: `${name}@ponte.test` });
-  const answer = open.provider.pay({ session, order, ...(signal === undefined ? {} : { signal }) });
-  return { ...open, session, order, answer };
+  const response = open.provider.pay({
+    session,
+    order,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { ...open, session, order, response };
 }
 
 test('the table names each magic value once, with what happens in words', () => {
@@ -40,7 +44,7 @@ test('flaky@: the first look-up of each payer answers 503, the next ones are fin
   for (const email of ['dev@ponte.test', 'other@ponte.test']) {
     const session = await logIn(provider, email);
     const key = lookUp('flaky@ponte.test');
-    assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), UNAVAILABLE);
+    assert.deepEqual(await failure(provider.lookUpKey({ session, ...key })), unavailable);
     await provider.lookUpKey({ session, ...key });
     await provider.lookUpKey({ session, ...key });
   }
@@ -54,21 +58,21 @@ test('a magic key works in capitals too', async () => {
 });
 
 test('reject@: the payment is refused with AC03 and nothing is debited', async () => {
-  const { provider, session, answer, clock, notices } = await paid('reject');
-  assert.deepEqual(await failure(answer), rejected('AC03'));
+  const { provider, session, response, clock, notices } = await paid('reject');
+  assert.deepEqual(await failure(response), rejected('AC03'));
   await clock.advance(60_000);
   assert.deepEqual(notices(), []);
-  assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+  assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
 });
 
 test('timeout@: every attempt hangs, and only one was executed', async () => {
-  const { provider, session, order, answer } = await paid('timeout', abortedSoon());
-  await failure(answer);
+  const { provider, session, order, response } = await paid('timeout', abortedSoon());
+  await failure(response);
   const again = provider.pay({ session, order, signal: abortedSoon() });
   assert.equal((await failure(again)).code, 'PROVIDER_TIMEOUT');
   assert.equal(
     (await provider.balance({ session })).cents,
-    OPENING_BALANCE_CENTS - order.amountCents,
+    openingBalanceCents - order.amountCents,
   );
 });
 
@@ -84,13 +88,15 @@ test('early@: the webhook is received before the payment answers', async () => {
   });
   const session = await logIn(provider);
   const payment = await orderFor(provider, session, { key: 'early@ponte.test' });
-  const answer = provider.pay({ session, order: payment }).then(({ status }) => order.push(status));
+  const response = provider
+    .pay({ session, order: payment })
+    .then(({ status }) => order.push(status));
   // A repeat of the payment is answered no sooner than the payment.
   const repeat = provider.pay({ session, order: payment }).then(({ status }) => order.push(status));
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(order, ['posted']);
   received.resolve();
-  await Promise.all([answer, repeat]);
+  await Promise.all([response, repeat]);
   assert.deepEqual(order, ['posted', 'received', 'PROCESSING', 'PROCESSING']);
 });
 
@@ -102,7 +108,7 @@ test('early@: a webhook that hangs does not outlast the signal', async () => {
   assert.equal((await failure(call)).code, 'PROVIDER_TIMEOUT');
 });
 
-test('early@: a webhook that is not received is posted again after the answer', async () => {
+test('early@: a webhook that is not received is posted again after the response', async () => {
   let tries = 0;
   const { provider, clock } = openBank({
     notify: async () => {
@@ -118,8 +124,8 @@ test('early@: a webhook that is not received is posted again after the answer', 
 });
 
 test('twice@: the same bytes come twice, then a contradiction that moves no money', async () => {
-  const { provider, session, order, answer, clock, payloads, notices } = await paid('twice');
-  await answer;
+  const { provider, session, order, response, clock, payloads, notices } = await paid('twice');
+  await response;
   await clock.advance(1_500);
   assert.deepEqual(
     notices().map(({ status, error }) => ({ status, error })),
@@ -132,7 +138,7 @@ test('twice@: the same bytes come twice, then a contradiction that moves no mone
   assert.ok(payloads[0]?.equals(payloads[1] ?? Buffer.alloc(0)));
   assert.equal(
     (await provider.balance({ session })).cents,
-    OPENING_BALANCE_CENTS - order.amountCents,
+    openingBalanceCents - order.amountCents,
   );
 });
 
@@ -140,11 +146,11 @@ test('expired@: the token is good for one call, a new login for one more', async
   const { provider } = openBank();
   for (let login = 0; login < 2; login += 1) {
     const session = await logIn(provider, 'expired@ponte.test');
-    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
-    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
+    assert.deepEqual(await failure(provider.balance({ session })), tokenRefused);
     assert.deepEqual(
       await failure(provider.lookUpKey({ session, ...lookUp('a@b.c') })),
-      TOKEN_REFUSED,
+      tokenRefused,
     );
   }
 });
@@ -153,9 +159,9 @@ test('hiccup@: the first call of every login answers 401, the others are fine', 
   const { provider } = openBank();
   for (let login = 0; login < 2; login += 1) {
     const session = await logIn(provider, 'hiccup@ponte.test');
-    assert.deepEqual(await failure(provider.balance({ session })), TOKEN_REFUSED);
+    assert.deepEqual(await failure(provider.balance({ session })), tokenRefused);
     for (let call = 0; call < 2; call += 1) {
-      assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+      assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
     }
   }
 });

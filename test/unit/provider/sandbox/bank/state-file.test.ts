@@ -20,10 +20,10 @@ import {
   openBank,
   orderFor,
   payer,
-  UNAVAILABLE,
+  unavailable,
 } from './open-bank.ts';
 
-const OPENING_BALANCE_CENTS = 1_000_000;
+const openingBalanceCents = 1_000_000;
 
 const today = { start: '2026-05-24', end: '2026-05-24' };
 
@@ -84,10 +84,7 @@ describe('a bank that is opened after a crash', () => {
 
     const { provider, bank } = open(clock);
     assert.deepEqual(await provider.pay({ session, order }), receipt);
-    assert.equal(
-      (await provider.balance({ session })).cents,
-      OPENING_BALANCE_CENTS - 1_050 + 2_599,
-    );
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents - 1_050 + 2_599);
     assert.deepEqual(await provider.statement({ session, ...today }), statement);
     assert.deepEqual(await provider.createDynamicCharge({ session, order: chargeOrder() }), code);
     const again = await bank.payCharge(chargeOrder().transactionIdentification);
@@ -129,9 +126,9 @@ describe('a bank that is opened after a crash', () => {
     await before.provider.pay({ session, order });
     await before.bank.settle(order.endToEnd, 'FAILED');
     const { provider, bank } = open(clock);
-    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
     await bank.settle(order.endToEnd, 'FAILED');
-    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
     await assert.rejects(bank.settle(order.endToEnd, 'COMPLETED'), /has ended as FAILED/);
   });
 
@@ -207,9 +204,9 @@ describe('a payment', () => {
     const { provider } = openBank({ file: failingAfter(1) });
     const session = await logIn(provider);
     const order = await orderFor(provider, session);
-    assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
-    assert.deepEqual(await failure(provider.pay({ session, order })), UNAVAILABLE);
-    assert.equal((await provider.balance({ session })).cents, OPENING_BALANCE_CENTS);
+    assert.deepEqual(await failure(provider.pay({ session, order })), unavailable);
+    assert.deepEqual(await failure(provider.pay({ session, order })), unavailable);
+    assert.equal((await provider.balance({ session })).cents, openingBalanceCents);
   });
 
   it('whose end cannot be saved is reported, and no webhook is posted', async () => {

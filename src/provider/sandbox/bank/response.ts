@@ -1,6 +1,6 @@
 /**
- * The answers of the simulated bank as values: neither the port's errors nor HTTP statuses, so that
- * the same bank serves both.
+ * The responses of the simulated bank as values: neither the port's errors nor HTTP statuses, so
+ * that the same bank serves both.
  */
 
 /**
@@ -41,11 +41,11 @@ export interface Refusal {
 }
 
 /**
- * How an answer is lost.
+ * How a response is lost.
  *
  * - `unavailable`: a 503, and nothing was done.
  * - `internal_error`: a 500, and it was done.
- * - `hang`: no answer, and it was done.
+ * - `hang`: no response, and it was done.
  * - `garbled`: HTML, and it was done.
  */
 export type Fault = 'unavailable' | 'internal_error' | 'hang' | 'garbled';
@@ -65,14 +65,14 @@ export interface Faulty {
   readonly fault: Fault;
 }
 
-export type BankAnswer<T> = Done<T> | Refused | Faulty;
+export type BankResponse<T> = Done<T> | Refused | Faulty;
 
-/** An answer with the requested value. */
+/** A response with the requested value. */
 export function done<T>(value: T): Done<T> {
   return { outcome: 'done', value };
 }
 
-/** An answer that is a definitive refusal. */
+/** A response that is a definitive refusal. */
 export function refused(refusal: Refusal): Refused {
   return { outcome: 'refused', refusal };
 }
@@ -82,7 +82,7 @@ export function brokenRule(reason: string): Refused {
   return refused({ kind: 'rule', reason });
 }
 
-/** An answer that is lost. */
+/** A response that is lost. */
 export function faulty(fault: Fault): Faulty {
   return { outcome: 'faulty', fault };
 }

@@ -1,16 +1,16 @@
-/** The bank's answers as bytes, each with what it proves to its reader. */
+/** The bank's responses as bytes, each with what it proves to its reader. */
 import type { Payment } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import { duplicateErrors, meaningOf, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
 
 /**
- * What the answer to an attempt proves. `nothing`: the payment may have been executed or not. So it
- * may after a 401, because a proxy may have repeated a request that was executed.
+ * What the response to an attempt proves. `nothing`: the payment may have been executed or not. So
+ * it may after a 401, because a proxy may have repeated a request that was executed.
  */
 export type Proof = 'accepted' | 'completed' | 'refused' | 'nothing';
 
-export interface Answer {
+export interface BankResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -28,13 +28,13 @@ export interface PaymentRequest {
   readonly isHiddenRepeat?: true;
 }
 
-/** An answer with a JSON body. */
-export function json(status: number, body: unknown, proves: Proof = 'nothing'): Answer {
+/** A response with a JSON body. */
+export function json(status: number, body: unknown, proves: Proof = 'nothing'): BankResponse {
   return { ...text(status, JSON.stringify(body), 'application/json'), proves };
 }
 
-/** An answer with any other body. */
-export function text(status: number, body: string, contentType = 'text/html'): Answer {
+/** A response with any other body. */
+export function text(status: number, body: string, contentType = 'text/html'): BankResponse {
   const bytes = Buffer.from(body, 'utf8');
   return {
     status,
@@ -46,12 +46,12 @@ export function text(status: number, body: string, contentType = 'text/html'): A
 }
 
 /** A 200, with the body wrapped as this provider does. */
-export function result(policy: Policy, body: object): Answer {
-  return json(200, policy.wrapsAnswers ? { data: body } : body);
+export function result(policy: Policy, body: object): BankResponse {
+  return json(200, policy.wrapsResponses ? { data: body } : body);
 }
 
-/** The answer to an accepted or replayed payment. */
-export function receipt(policy: Policy, payment: Payment): Answer {
+/** The response to an accepted or replayed payment. */
+export function receipt(policy: Policy, payment: Payment): BankResponse {
   const { vocabulary, receiptStatus } = policy;
   const meaning = receiptStatus === 'frank' ? meaningOf(payment) : 'under_way';
   const status = receiptStatus === 'success' ? 'SUCCESS' : vocabulary.status[meaning];
@@ -70,20 +70,20 @@ export function receipt(policy: Policy, payment: Payment): Answer {
   };
 }
 
-/** The answer that the payment itself is refused: nothing was executed. */
+/** The response that the payment itself is refused: nothing was executed. */
 export function refusal(
   policy: Policy,
   { status, body }: Refusal,
   request: PaymentRequest,
-): Answer {
+): BankResponse {
   if (policy.refusal === 'status') return { ...json(status, body, 'refused'), summary: 'refused' };
   const isRead = policy.vocabulary.isKnown && policy.receiptIds !== 'client';
   const proves = isRead ? 'refused' : 'nothing';
   return { ...json(200, failedReceipt(policy, request, body), proves), summary: '200 refused' };
 }
 
-/** The answer that the payment exists already: it proves nothing about this attempt. */
-export function duplicate(policy: Policy, request: PaymentRequest, chance: Chance): Answer {
+/** The response that the payment exists already: it proves nothing about this attempt. */
+export function duplicate(policy: Policy, request: PaymentRequest, chance: Chance): BankResponse {
   switch (policy.repeat) {
     case 'conflict':
       return { ...json(409, { message: 'Conflict' }), summary: 'conflict' };

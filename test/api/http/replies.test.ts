@@ -2,27 +2,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, invalidField } from '../../../src/errors.ts';
 import { loggedDigest } from '../../../src/security/sealing.ts';
-import { call, createThing, loggedIn, rawConnection, startWire, THING_ID } from './wire.ts';
+import { call, createThing, loggedIn, rawConnection, startWire, thingId } from './wire.ts';
 
 const code = { path: '/api/v1/codes/123' };
 
-test('every answer carries the headers of the house', async (t) => {
+test('every response carries the headers of the house', async (t) => {
   const wire = await startWire(t, { runs: { getThing: () => ({ status: 304 }) } });
-  const answers = [
+  const responses = [
     await call(wire, code),
     await call(wire, { path: '/nothing' }),
     await call(wire, { method: 'OPTIONS', path: code.path }),
-    await call(wire, { path: `/api/v1/things/${THING_ID}` }),
-    await call(wire, { path: `/api/v1/things/${THING_ID}`, headers: loggedIn }),
+    await call(wire, { path: `/api/v1/things/${thingId}` }),
+    await call(wire, { path: `/api/v1/things/${thingId}`, headers: loggedIn }),
     await call(wire, { path: '/health/live' }),
     await call(wire, { path: '/openapi.yaml' }),
     await call(wire, { path: '/api/v1/codes/%zz' }),
   ];
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 404, 204, 401, 304, 200, 200, 400],
   );
-  for (const { headers, status, text } of answers) {
+  for (const { headers, status, text } of responses) {
     assert.match(String(headers['x-request-id']), /^[\x21-\x7e]{1,128}$/);
     assert.equal(headers['cache-control'], 'no-store');
     assert.equal(headers['x-content-type-options'], 'nosniff');
@@ -36,22 +36,22 @@ test('a body is JSON in UTF-8 with its length in bytes', async (t) => {
   const wire = await startWire(t, {
     runs: { readCode: () => ({ status: 200, body: { message: 'Olá' } }) },
   });
-  const answer = await call(wire, code);
-  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-  assert.equal(answer.headers['content-length'], '18');
-  assert.deepEqual(answer.json, { message: 'Olá' });
+  const response = await call(wire, code);
+  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+  assert.equal(response.headers['content-length'], '18');
+  assert.deepEqual(response.json, { message: 'Olá' });
 });
 
 test('a usable request id of the caller is answered, any other is replaced', async (t) => {
   const wire = await startWire(t);
   for (const id of ['abc', '!', '~'.repeat(128)]) {
-    const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
-    assert.equal(answer.headers['x-request-id'], id);
+    const response = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
+    assert.equal(response.headers['x-request-id'], id);
   }
   for (const id of ['', '~'.repeat(129), 'a b', 'é']) {
-    const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
-    assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/, id);
-    assert.equal(wire.lines.at(-1)?.['requestId'], answer.headers['x-request-id']);
+    const response = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
+    assert.match(String(response.headers['x-request-id']), /^[0-9a-f-]{36}$/, id);
+    assert.equal(wire.lines.at(-1)?.['requestId'], response.headers['x-request-id']);
   }
 });
 
@@ -69,8 +69,8 @@ test('a request id is answered, and neither logged nor passed on', async (t) => 
     '11144477735111444777351114447773',
   ];
   for (const id of requestIds) {
-    const answer = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
-    assert.equal(answer.headers['x-request-id'], id);
+    const response = await call(wire, { ...code, headers: { 'X-Request-Id': id } });
+    assert.equal(response.headers['x-request-id'], id);
     const own = wire.calls.at(-1)?.request.id;
     assert.match(String(own), /^[0-9a-f-]{36}$/, id);
     const line = wire.lines.at(-1);
@@ -87,10 +87,10 @@ test('the headers of an operation go out, those of the house win', async (t) => 
   const wire = await startWire(t, {
     runs: { readCode: () => ({ status: 200, body: { message: 'x' }, headers }) },
   });
-  const answer = await call(wire, code);
-  assert.equal(answer.headers.etag, '"1"');
-  assert.equal(answer.headers['pix-outcome'], 'accepted');
-  assert.equal(answer.headers['cache-control'], 'no-store');
+  const response = await call(wire, code);
+  assert.equal(response.headers.etag, '"1"');
+  assert.equal(response.headers['pix-outcome'], 'accepted');
+  assert.equal(response.headers['cache-control'], 'no-store');
 });
 
 test('a refusal of an operation is answered from the catalogue, with its headers', async (t) => {
@@ -116,25 +116,25 @@ test('an operation that is not implemented answers 501 without reading its form'
   const wire = await startWire(t, {
     runs: { upload: () => Promise.reject(new AppError('NOT_IMPLEMENTED')) },
   });
-  const answer = await call(wire, {
+  const response = await call(wire, {
     method: 'POST',
     path: '/api/v1/files',
     headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
     body: Buffer.alloc(4 * 1024 * 1024),
   });
-  assert.equal(answer.status, 501);
-  assert.equal(answer.json.code, 'NOT_IMPLEMENTED');
+  assert.equal(response.status, 501);
+  assert.equal(response.json.code, 'NOT_IMPLEMENTED');
 });
 
 test('an unexpected exception is 500, logged under the request id and not shown', async (t) => {
   const wire = await startWire(t, {
     runs: { readCode: () => Promise.reject(new TypeError('secret detail')) },
   });
-  const answer = await call(wire, code);
-  assert.equal(answer.status, 500);
-  assert.deepEqual(answer.json, { message: 'Something went wrong on our side.' });
+  const response = await call(wire, code);
+  assert.equal(response.status, 500);
+  assert.deepEqual(response.json, { message: 'Something went wrong on our side.' });
   const line = wire.lines.find(({ level }) => level === 'error');
-  assert.equal(line?.['requestId'], answer.headers['x-request-id']);
+  assert.equal(line?.['requestId'], response.headers['x-request-id']);
   assert.equal(line?.['operation'], 'readCode');
 });
 
@@ -163,7 +163,7 @@ test('a body that cannot be written and a header that cannot be sent do not cras
   assert.equal((await call(wire, { path: '/health/live' })).status, 200);
 });
 
-test('an answer that breaks the contract is 500, logged by field without the value', async (t) => {
+test('a response that breaks the contract is 500, logged by field without the value', async (t) => {
   const broken = [
     { status: 200, body: { message: 42 } },
     { status: 200, body: {} },
@@ -189,7 +189,7 @@ test('an answer that breaks the contract is 500, logged by field without the val
   assert.doesNotMatch(JSON.stringify(wire.lines), /value-42/);
 });
 
-test('answers are compared with the contract in local and test only', async (t) => {
+test('responses are compared with the contract in local and test only', async (t) => {
   for (const [appEnv, status] of [
     ['local', 500],
     ['staging', 200],
@@ -205,8 +205,8 @@ test('one log line per request has route and user, never the URL or a value', as
   const wire = await startWire(t, {
     runs: { createThing: ({ request }) => request.log.warn('inside') },
   });
-  const answer = await createThing(wire, { path: '/api/v1/things?note=secret-note' });
-  const requestId = answer.headers['x-request-id'];
+  const response = await createThing(wire, { path: '/api/v1/things?note=secret-note' });
+  const requestId = response.headers['x-request-id'];
   const [inside, line, ...others] = wire.lines;
   assert.equal(inside?.['requestId'], requestId);
   const { time, traceId, spanId, ...facts } = line ?? {};
@@ -225,7 +225,7 @@ test('one log line per request has route and user, never the URL or a value', as
     msg: 'request',
   });
   assert.equal(others.length, 0);
-  await call(wire, { path: `/api/v1/things/${THING_ID}`, headers: loggedIn });
+  await call(wire, { path: `/api/v1/things/${thingId}`, headers: loggedIn });
   await call(wire, { path: '/secret-path' });
   assert.equal(wire.lines.at(-2)?.['path'], '/api/v1/things/{thingId}');
   assert.equal(wire.lines.at(-1)?.['path'], null);

@@ -42,7 +42,7 @@ interface Variant {
  * Creates a handler that replies with the content in an encoding that the client accepts, or with
  * 304 when `If-None-Match` has the entity tag of that variant.
  */
-export function staticAnswer(content: StaticContent): (exchange: Exchange) => Promise<Reply> {
+export function staticReply(content: StaticContent): (exchange: Exchange) => Promise<Reply> {
   const variants = new Map<Encoding, Promise<Variant>>();
   const variantFor = (encoding: Encoding): Promise<Variant> => {
     const variant = variants.get(encoding) ?? makeVariant(content, encoding);

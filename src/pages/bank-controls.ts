@@ -9,7 +9,7 @@ import { jsonReply, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
 
 /** The result of a request to the simulated bank. */
-interface BankAnswer {
+interface BankResponse {
   readonly outcome: 'done' | 'refused' | 'faulty';
   /** The reason of a refusal. */
   readonly refusal?: { readonly reason: string };
@@ -18,20 +18,20 @@ interface BankAnswer {
 /** The actions that a developer can trigger in the simulated bank. */
 export interface BankControls {
   /** Pays a charge; resolves once its webhook is received, or its next attempt is scheduled. */
-  payCharge(transactionIdentification: string): Promise<BankAnswer>;
+  payCharge(transactionIdentification: string): Promise<BankResponse>;
   /** @returns the identification of the charge that has this code, or null. */
   findCharge(copyPaste: string): string | null;
   /** @returns whether a user of Ponte has this e-mail. */
   isCustomer(email: string): Promise<boolean>;
   /** Credits a customer with a Pix that pays no charge; the webhook follows. */
-  receive(email: string, amountCents: number): Promise<BankAnswer>;
+  receive(email: string, amountCents: number): Promise<BankResponse>;
   /** @returns the end-to-end id of a transaction of Ponte, or null. */
   findTransfer(transactionId: string): Promise<string | null>;
   /**
    * Returns a completed payment, or a received Pix; the webhook follows.
    * @param amountCents by default the whole amount not yet returned.
    */
-  refund(endToEnd: string, amountCents?: number): Promise<BankAnswer>;
+  refund(endToEnd: string, amountCents?: number): Promise<BankResponse>;
   /** Refuses all tokens that a customer has. */
   expireCustomerTokens(email: string): void;
   /** Lets the next call for a customer fail, with all its attempts. */
@@ -41,7 +41,7 @@ export interface BankControls {
 /** The header that a page of another origin cannot send without a CORS preflight. */
 const ownHeader = 'x-ponte-bank';
 
-type Act = (bank: BankControls, query: URLSearchParams) => Promise<BankAnswer> | BankAnswer;
+type Act = (bank: BankControls, query: URLSearchParams) => Promise<BankResponse> | BankResponse;
 
 const acts: Readonly<Record<string, Act>> = {
   'pay-charge': async (bank, query) => {
@@ -73,8 +73,8 @@ const acts: Readonly<Record<string, Act>> = {
   },
 };
 
-/** Checks both fields first, so that one answer has all their errors. */
-async function returnTransfer(bank: BankControls, query: URLSearchParams): Promise<BankAnswer> {
+/** Checks both fields first, so that one reply has all their errors. */
+async function returnTransfer(bank: BankControls, query: URLSearchParams): Promise<BankResponse> {
   const endToEnd = await bank.findTransfer((query.get('transaction') ?? '').trim());
   const isWhole = (query.get('amount') ?? '').trim() === '';
   const cents = isWhole ? undefined : centsIn(query);
@@ -144,13 +144,13 @@ export function bankRoutes(bank: BankControls): SystemRoute[] {
     name: 'bank',
     method: 'POST',
     path: `/dev/bank/${name}`,
-    answer: (exchange) => answer(exchange, (query) => act(bank, query)),
+    reply: (exchange) => respond(exchange, (query) => act(bank, query)),
   }));
 }
 
-async function answer(
+async function respond(
   { request }: Exchange,
-  act: (query: URLSearchParams) => Promise<BankAnswer> | BankAnswer,
+  act: (query: URLSearchParams) => Promise<BankResponse> | BankResponse,
 ): Promise<Reply> {
   if (request.headers[ownHeader] === undefined) throw new AppError('BAD_REQUEST');
   const [, query = ''] = (request.url ?? '').split('?');

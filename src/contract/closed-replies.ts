@@ -1,14 +1,14 @@
-/** Derives the closed form of a contract's answers, which the published contract leaves open. */
+/** Derives the closed form of a contract's replies, which the published contract leaves open. */
 
 /**
  * Closes every object schema that lists its properties and does not say whether it has others: a
  * field outside the contract is a defect of the service, while its clients ignore it.
  *
- * @param document an OpenAPI document without `allOf`; the result is only for answers, because
+ * @param document an OpenAPI document without `allOf`; the result is only for replies, because
  *   unknown fields of requests are ignored.
  * @returns a copy with `additionalProperties: false` in those schemas.
  */
-export function closedAnswers(document: object): object {
+export function closedReplies(document: object): object {
   return closed(document) as object;
 }
 

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { wrongValidationCode, type ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { address, applicant, documentOf, proposal, stepsOf } from '../applicant.ts';
-import { failure, rejected, UNAVAILABLE } from '../sandbox/bank/open-bank.ts';
-import { NOT_UNDERSTOOD, providerAt, TIMED_OUT } from './over-http.ts';
-import { answering } from './raw-server.ts';
+import { failure, rejected, unavailable } from '../sandbox/bank/open-bank.ts';
+import { notUnderstood, providerAt, timedOut } from './over-http.ts';
+import { responding } from './raw-server.ts';
 import { reads, understandsNone, type Row } from './reads.ts';
 
 const register = (provider: Provider) => provider.registerPerson(applicant);
@@ -158,8 +158,8 @@ understandsNone('a postal code', lookUp, [
   { ...known, cep: {} },
 ]);
 
-describe('a step is done when the answer is', () => {
-  const answers: readonly [number, string][] = [
+describe('a step is done when the response is', () => {
+  const responses: readonly [number, string][] = [
     [200, '{}'],
     [200, '[]'],
     [200, ''],
@@ -167,9 +167,9 @@ describe('a step is done when the answer is', () => {
     [202, ''],
     [204, ''],
   ];
-  for (const [status, body] of answers) {
+  for (const [status, body] of responses) {
     it(`${status} ${body}`, async () => {
-      const { url } = await answering(status, body);
+      const { url } = await responding(status, body);
       const provider = providerAt(url);
       await provider.submitAddress({ personId: 'p', address });
       await provider.submitDocument({ personId: 'p', document: documentOf() });
@@ -184,14 +184,14 @@ describe('a step is done when the answer is', () => {
       [200, '<!doctype html>'],
       [307, ''],
     ] as const) {
-      const { url } = await answering(status, body, { location: '/elsewhere' });
+      const { url } = await responding(status, body, { location: '/elsewhere' });
       const call = providerAt(url).submitAddress({ personId: 'p', address });
-      assert.deepEqual(await failure(call), NOT_UNDERSTOOD);
+      assert.deepEqual(await failure(call), notUnderstood);
     }
   });
 });
 
-const REJECTED = {
+const rejection = {
   outcome: 'rejected',
   code: 'PROVIDER_REJECTED',
   statusClass: '4xx',
@@ -206,20 +206,20 @@ function everyCall(provider: Provider): Promise<unknown>[] {
 
 describe('every call of an onboarding answered with', () => {
   const table: readonly [number, unknown, Partial<ProviderErrorOptions>][] = [
-    [404, '', { ...REJECTED, statusClass: '404' }],
-    [404, '<html>Not Found</html>', { ...REJECTED, statusClass: '404' }],
+    [404, '', { ...rejection, statusClass: '404' }],
+    [404, '<html>Not Found</html>', { ...rejection, statusClass: '404' }],
     // No token went along, so none was refused.
-    [401, { code: 'Unauthorized' }, { ...REJECTED, reason: 'Unauthorized' }],
-    [403, '', REJECTED],
-    [409, { code: 'AlreadyThere' }, { ...REJECTED, reason: 'AlreadyThere' }],
-    [422, { code: 'X1', message: 'O CPF é inválido.' }, { ...REJECTED, reason: 'X1' }],
-    [429, '', { ...REJECTED, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' }],
-    [408, '', TIMED_OUT],
-    [503, '', UNAVAILABLE],
+    [401, { code: 'Unauthorized' }, { ...rejection, reason: 'Unauthorized' }],
+    [403, '', rejection],
+    [409, { code: 'AlreadyThere' }, { ...rejection, reason: 'AlreadyThere' }],
+    [422, { code: 'X1', message: 'O CPF é inválido.' }, { ...rejection, reason: 'X1' }],
+    [429, '', { ...rejection, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' }],
+    [408, '', timedOut],
+    [503, '', unavailable],
   ];
   for (const [status, body, expected] of table) {
     it(`${status} ${JSON.stringify(body)}: ${expected.outcome}`, async () => {
-      const { url } = await answering(status, body);
+      const { url } = await responding(status, body);
       const failed = await Promise.all(everyCall(providerAt(url)).map(failure));
       for (const one of failed) assert.deepEqual(one, expected);
     });
@@ -238,7 +238,7 @@ describe('a wrong code differs from other refusals by', () => {
   ];
   for (const [status, body] of wrong) {
     it(`${status} ${JSON.stringify(body)}`, async () => {
-      const { url } = await answering(status, body);
+      const { url } = await responding(status, body);
       assert.deepEqual(await failure(confirm(providerAt(url))), rejected(wrongValidationCode));
     });
   }
@@ -251,14 +251,14 @@ describe('a wrong code differs from other refusals by', () => {
   ];
   for (const [status, body, reason] of others) {
     it(`and not by ${status} ${JSON.stringify(body)}`, async () => {
-      const { url } = await answering(status, body);
-      const expected = reason === null ? REJECTED : rejected(reason);
+      const { url } = await responding(status, body);
+      const expected = reason === null ? rejection : rejected(reason);
       assert.deepEqual(await failure(confirm(providerAt(url))), expected);
     });
   }
 
   it('in a confirmation only', async () => {
-    const { url } = await answering(422, { code: 'INVALID_CODE' });
+    const { url } = await responding(422, { code: 'INVALID_CODE' });
     const call = providerAt(url).requestValidation({ personId: 'p', tipo: 1 });
     assert.deepEqual(await failure(call), rejected('INVALID_CODE'));
   });

@@ -5,14 +5,14 @@ import type { Provider } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { chargeOrder, failure, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { clientOf, NOT_UNDERSTOOD, providerAt, RESET, TIMED_OUT } from './over-http.ts';
-import { answering, httpAnswer, rawServer } from './raw-server.ts';
+import { clientOf, notUnderstood, providerAt, reset, timedOut } from './over-http.ts';
+import { responding, httpResponse, rawServer } from './raw-server.ts';
 
 const mebibyte = 1024 * 1024;
 
 const wireReceipt = { ...receipt, id: receipt.providerTxid };
 
-const whole = httpAnswer(200, JSON.stringify(wireReceipt));
+const whole = httpResponse(200, JSON.stringify(wireReceipt));
 
 /** Pays at a server that answers with these bytes, and then does something to the connection. */
 async function payAt(bytes: string, then: (socket: Socket) => void = () => {}) {
@@ -24,52 +24,52 @@ async function payAt(bytes: string, then: (socket: Socket) => void = () => {}) {
 }
 
 describe('a payment may have been executed when the connection', () => {
-  it('is reset before the answer', async () => {
-    assert.deepEqual(await payAt('', (socket) => socket.resetAndDestroy()), RESET);
+  it('is reset before the response', async () => {
+    assert.deepEqual(await payAt('', (socket) => socket.resetAndDestroy()), reset);
   });
 
-  it('is closed before the answer', async () => {
-    assert.deepEqual(await payAt('', (socket) => socket.end()), RESET);
+  it('is closed before the response', async () => {
+    assert.deepEqual(await payAt('', (socket) => socket.end()), reset);
   });
 
-  it('is reset amid the head of the answer', async () => {
-    assert.deepEqual(await payAt(whole.slice(0, 20), (socket) => socket.resetAndDestroy()), RESET);
+  it('is reset amid the head of the response', async () => {
+    assert.deepEqual(await payAt(whole.slice(0, 20), (socket) => socket.resetAndDestroy()), reset);
   });
 
-  it('is closed amid the head of the answer', async () => {
-    assert.deepEqual(await payAt(whole.slice(0, 20), (socket) => socket.end()), RESET);
+  it('is closed amid the head of the response', async () => {
+    assert.deepEqual(await payAt(whole.slice(0, 20), (socket) => socket.end()), reset);
   });
 
   it('is reset amid the body', async () => {
-    assert.deepEqual(await payAt(whole.slice(0, -5), (socket) => socket.resetAndDestroy()), RESET);
+    assert.deepEqual(await payAt(whole.slice(0, -5), (socket) => socket.resetAndDestroy()), reset);
   });
 
   it('is closed amid the body', async () => {
-    assert.deepEqual(await payAt(whole.slice(0, -5), (socket) => socket.end()), RESET);
+    assert.deepEqual(await payAt(whole.slice(0, -5), (socket) => socket.end()), reset);
   });
 
   it('is closed amid a chunk', async () => {
     const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"id"';
-    assert.deepEqual(await payAt(chunked, (socket) => socket.end()), RESET);
+    assert.deepEqual(await payAt(chunked, (socket) => socket.end()), reset);
   });
 
   it('is closed amid a chunk that was to be the last', async () => {
     const head = 'HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n';
-    assert.deepEqual(await payAt(`${head}40\r\n{"id"`, (socket) => socket.end()), RESET);
+    assert.deepEqual(await payAt(`${head}40\r\n{"id"`, (socket) => socket.end()), reset);
   });
 
   it('is closed amid the body of a refusal', async () => {
-    const refusal = httpAnswer(422, '{"code":"AC03"}').slice(0, -5);
-    assert.deepEqual(await payAt(refusal, (socket) => socket.end()), RESET);
+    const refusal = httpResponse(422, '{"code":"AC03"}').slice(0, -5);
+    assert.deepEqual(await payAt(refusal, (socket) => socket.end()), reset);
   });
 
   it('is switched to another protocol', async () => {
     const upgrade = 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n';
-    assert.deepEqual(await payAt(upgrade), RESET);
+    assert.deepEqual(await payAt(upgrade), reset);
   });
 });
 
-describe('a payment may have been executed when the answer', () => {
+describe('a payment may have been executed when the response', () => {
   const { endToEnd } = order;
   const bodies: readonly [string, string][] = [
     ['is a page', '<!doctype html><title>Maintenance</title>'],
@@ -93,43 +93,43 @@ describe('a payment may have been executed when the answer', () => {
     ['has an id with control characters', '{"id":"p","clientRequestId":"a\\u0000b"}'],
   ];
   for (const [title, body] of bodies) {
-    it(title, async () => assert.deepEqual(await payAt(httpAnswer(200, body)), NOT_UNDERSTOOD));
+    it(title, async () => assert.deepEqual(await payAt(httpResponse(200, body)), notUnderstood));
   }
 
   it('is in another encoding', async () => {
     const body = '{"id":"p\xff"}';
-    const answer = httpAnswer(200, body, { 'content-length': String(body.length) });
-    assert.deepEqual(await payAt(answer), NOT_UNDERSTOOD);
+    const raw = httpResponse(200, body, { 'content-length': String(body.length) });
+    assert.deepEqual(await payAt(raw), notUnderstood);
   });
 
   it('is no HTTP', async () => {
-    assert.deepEqual(await payAt('SSH-2.0-OpenSSH_9.9\r\n'), NOT_UNDERSTOOD);
+    assert.deepEqual(await payAt('SSH-2.0-OpenSSH_9.9\r\n'), notUnderstood);
   });
 
   it('has headers without end', async () => {
     const head = `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`;
-    assert.deepEqual(await payAt(head), NOT_UNDERSTOOD);
+    assert.deepEqual(await payAt(head), notUnderstood);
   });
 
   it('is compressed without a request for it', async () => {
     const body = '\x1f\x8b\x08\x00\x00\x00\x00\x00';
-    const answer = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\n${body}`;
-    assert.deepEqual(await payAt(answer), NOT_UNDERSTOOD);
+    const raw = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\n${body}`;
+    assert.deepEqual(await payAt(raw), notUnderstood);
   });
 });
 
-it('an answer after an interim one counts', async () => {
+it('a response after an interim one counts', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
   const server = await rawServer(({ socket }) => socket.write(early + whole));
   assert.deepEqual(await providerAt(server.url).pay({ session, order }), receipt);
 });
 
-it('an answer that begins with a byte order mark is read', async () => {
-  const { url } = await answering(200, `\u{feff}${JSON.stringify(wireReceipt)}`);
+it('a response that begins with a byte order mark is read', async () => {
+  const { url } = await responding(200, `\u{feff}${JSON.stringify(wireReceipt)}`);
   assert.deepEqual(await providerAt(url).pay({ session, order }), receipt);
 });
 
-describe('other answers that cannot be used:', () => {
+describe('other responses that cannot be used:', () => {
   const charge = chargeOrder();
   const calls: readonly [string, (provider: Provider) => Promise<unknown>, readonly unknown[]][] = [
     [
@@ -207,20 +207,20 @@ describe('other answers that cannot be used:', () => {
     for (const body of bodies) {
       const text = JSON.stringify(body);
       it(`${title} ${text.slice(0, 60)}`, async () => {
-        const { url } = await answering(200, text);
-        assert.deepEqual(await failure(call(providerAt(url))), NOT_UNDERSTOOD);
+        const { url } = await responding(200, text);
+        assert.deepEqual(await failure(call(providerAt(url))), notUnderstood);
       });
     }
   }
 });
 
-describe('an answer that is too long', () => {
+describe('a response that is too long', () => {
   it('is cut before it is read when it says so', async () => {
     const body = 'x'.repeat(64 * 1024);
     const server = await rawServer(({ socket }) =>
-      socket.write(httpAnswer(200, body, { 'content-length': String(50 * mebibyte) })),
+      socket.write(httpResponse(200, body, { 'content-length': String(50 * mebibyte) })),
     );
-    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), notUnderstood);
     await eventually(() => server.sockets[0]?.destroyed, 'the connection to be closed');
   });
 
@@ -236,7 +236,7 @@ describe('an answer that is too long', () => {
       more();
     });
     const before = process.memoryUsage().arrayBuffers;
-    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(providerAt(server.url).pay({ session, order })), notUnderstood);
     assert.ok(process.memoryUsage().arrayBuffers - before < 16 * mebibyte);
     const [socket] = server.sockets;
     await eventually(() => socket?.destroyed, 'the connection to be closed');
@@ -256,14 +256,14 @@ describe('an answer that is too long', () => {
       JSON.stringify(await provider.listKeys({ session, account: payer })).length,
       mebibyte,
     );
-    assert.deepEqual(await failure(provider.listKeys({ session, account: payer })), NOT_UNDERSTOOD);
+    assert.deepEqual(await failure(provider.listKeys({ session, account: payer })), notUnderstood);
   });
 });
 
-describe('an answer that does not come', () => {
+describe('a response that does not come', () => {
   it('is waited for until the signal aborts, and not a moment longer', async () => {
     const server = await rawServer(() => {
-      // No answer.
+      // No response.
     });
     const controller = new AbortController();
     const { signal } = controller;
@@ -271,23 +271,23 @@ describe('an answer that does not come', () => {
     await eventually(() => server.requests.length === 1, 'the payment');
     controller.abort(new Error('time is up'));
     const nextTurn = new Promise((resolve) => setImmediate(() => resolve('too late')));
-    assert.deepEqual(await Promise.race([call, nextTurn]), TIMED_OUT);
+    assert.deepEqual(await Promise.race([call, nextTurn]), timedOut);
     await eventually(() => server.sockets[0]?.destroyed, 'the connection to be closed');
   });
 
   it('is not waited for without end when there is no signal', async () => {
     const server = await rawServer(() => {
-      // No answer.
+      // No response.
     });
     const client = clientOf(server.url, 1_000);
     const call = failure(client.send({ method: 'POST', path: '/', body: {} }));
-    assert.deepEqual(await call, TIMED_OUT);
+    assert.deepEqual(await call, timedOut);
   });
 
   it('whole, but drips, ends with the signal', async () => {
     const controller = new AbortController();
     const server = await rawServer(({ socket }) => {
-      socket.write(httpAnswer(200, '{"id":"', { 'content-length': '1000000' }));
+      socket.write(httpResponse(200, '{"id":"', { 'content-length': '1000000' }));
       const drop = (): void => {
         if (socket.destroyed) return;
         socket.write('x', () => setImmediate(drop));
@@ -297,13 +297,13 @@ describe('an answer that does not come', () => {
     });
     const { signal } = controller;
     const call = providerAt(server.url).pay({ session, order, signal });
-    assert.deepEqual(await failure(call), TIMED_OUT);
+    assert.deepEqual(await failure(call), timedOut);
     await eventually(() => server.sockets[0]?.destroyed, 'the connection to be closed');
   });
 });
 
-it('a signal that aborts after the answer changes nothing', async () => {
-  const { url } = await answering(200, wireReceipt);
+it('a signal that aborts after the response changes nothing', async () => {
+  const { url } = await responding(200, wireReceipt);
   const provider = providerAt(url);
   const controller = new AbortController();
   const { signal } = controller;

@@ -2,8 +2,8 @@
 import type { Context } from '../../src/context/context.ts';
 import type { Database } from '../../src/db/database.ts';
 
-/** A context that loses the answer to its first statement, and the statement too on request. */
-export function losingOneAnswer(context: Context, { isCarriedOut = true } = {}): Context {
+/** A context that loses the response to its first statement, and the statement too on request. */
+export function losingOneResponse(context: Context, { isCarriedOut = true } = {}): Context {
   let isLost = false;
   const query: Database['query'] = async (statement, parameters) => {
     if (isLost) return context.db.query(statement, parameters);

@@ -1,11 +1,12 @@
 /**
- * Answers to a payment in forms that are in no list: texts, lists, other fields, other codes, pages
- * of gateways. None of them proves anything, because each also answers payments that were executed.
+ * Responses to a payment in forms that are in no list: texts, lists, other fields, other codes,
+ * pages of gateways. None of them proves anything, because each also answers payments that were
+ * executed.
  */
 import type { Chance } from '../chance.ts';
-import { json, text, type Answer, type PaymentRequest } from './answers.ts';
+import { json, text, type BankResponse, type PaymentRequest } from './responses.ts';
 
-type Form = (request: PaymentRequest) => Answer;
+type Form = (request: PaymentRequest) => BankResponse;
 
 const unclear = 'Não foi possível determinar o resultado da interação';
 
@@ -57,12 +58,12 @@ function failed({ endToEnd, clientRequestId }: PaymentRequest) {
 
 const kinds = [refusals, otherStatuses, gateways, receipts] as const;
 
-/** @returns an answer in one of these forms. */
-export function unlistedAnswer(chance: Chance, request: PaymentRequest): Answer {
+/** @returns a response in one of these forms. */
+export function unlistedResponse(chance: Chance, request: PaymentRequest): BankResponse {
   const forms = chance.pick([...kinds]);
   const form = forms[chance.below(forms.length)];
   if (!form) throw new Error('no form to choose from');
-  const answer = form(request);
-  const { 'content-type': type } = answer.headers;
-  return { ...answer, summary: `unlisted ${answer.status} ${type}` };
+  const response = form(request);
+  const { 'content-type': type } = response.headers;
+  return { ...response, summary: `unlisted ${response.status} ${type}` };
 }

@@ -1,32 +1,32 @@
-/** The sandbox's answers as values, before they are written. */
+/** The sandbox's responses as values, before they are written. */
 import { STATUS_CODES } from 'node:http';
-import { refusalStatuses, type BankAnswer } from './bank/answer.ts';
+import { refusalStatuses, type BankResponse } from './bank/response.ts';
 
-/** An answer before it is written. */
-export interface SandboxAnswer {
+/** A response before it is written. */
+export interface SandboxResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Written as JSON; a text is written as HTML. */
   readonly body: unknown;
 }
 
-/** No answer is sent. */
+/** No response is sent. */
 export type Silence = 'hang';
 
 /** The maintenance page of a proxy. */
-export const htmlPage: SandboxAnswer = {
+export const htmlPage: SandboxResponse = {
   status: 200,
   body: '<!doctype html><title>Maintenance</title><p>We will be back soon.</p>\n',
 };
 
-/** Converts the bank's answer to one on the wire, or to silence. */
-export function toSandboxAnswer(answer: BankAnswer<unknown>): SandboxAnswer | Silence {
-  if (answer.outcome === 'done') return { status: 200, body: answer.value };
-  if (answer.outcome === 'refused') {
-    const { kind, reason, retryAfterMs } = answer.refusal;
+/** Converts the bank's response to one on the wire, or to silence. */
+export function toSandboxResponse(response: BankResponse<unknown>): SandboxResponse | Silence {
+  if (response.outcome === 'done') return { status: 200, body: response.value };
+  if (response.outcome === 'refused') {
+    const { kind, reason, retryAfterMs } = response.refusal;
     return problem(refusalStatuses[kind], { code: reason, retryAfterMs });
   }
-  switch (answer.fault) {
+  switch (response.fault) {
     case 'hang':
       return 'hang';
     case 'garbled':
@@ -45,7 +45,7 @@ interface ProblemDetails {
 }
 
 /** An error in the shape of RFC 9457, with the provider's code. */
-export function problem(status: number, details: ProblemDetails = {}): SandboxAnswer {
+export function problem(status: number, details: ProblemDetails = {}): SandboxResponse {
   const { code, detail, retryAfterMs } = details;
   const headers = {
     'content-type': 'application/problem+json',
@@ -63,12 +63,12 @@ export function problem(status: number, details: ProblemDetails = {}): SandboxAn
 }
 
 /**
- * The bytes and the headers of an answer.
+ * The bytes and the headers of a response.
  *
  * @param cut shortens the body; Content-Length is that of the rest, which so seems complete.
  */
-export function encodeAnswer(
-  { status, headers, body }: SandboxAnswer,
+export function encodeResponse(
+  { status, headers, body }: SandboxResponse,
   cut: (bytes: Buffer) => Buffer = (bytes) => bytes,
 ): { status: number; headers: Record<string, string>; bytes: Buffer } {
   const isText = typeof body === 'string';

@@ -1,9 +1,9 @@
 /**
- * What an answer to `POST /pix/send` proves, and what the app does next: the table "What the app
+ * What a response to `POST /pix/send` proves, and what the app does next: the table "What the app
  * should do" of the project's README.
  */
 import type { CodedError, PixTransaction, ProviderErrorCode, ValidationError } from '../types.ts';
-import type { Answer } from './request.ts';
+import type { ServiceResponse } from './request.ts';
 
 /** Why a payment was not made, or why it cannot go on. */
 export interface Refusal {
@@ -22,7 +22,7 @@ export type SendStep =
   | { readonly step: 'not_paid'; readonly transactionId?: string; readonly refusal: Refusal | null }
   /**
    * This request did nothing, and leaves no trace of its key: if an earlier request with the key
-   * has no answer, that one may still arrive.
+   * has no response, that one may still arrive.
    */
   | { readonly step: 'not_sent'; readonly refusal: Refusal }
   /** Nothing is known: repeat the request with the same key. */
@@ -32,19 +32,19 @@ export type SendStep =
   /** The service does not decide it: show why, and keep the key. */
   | { readonly step: 'stop'; readonly refusal: Refusal };
 
-/** @param answer null: no answer came. */
-export function readSendAnswer(answer: Answer | null): SendStep {
-  const outcome = answer?.headers.get('pix-outcome') ?? null;
-  // Every answer of the service has the header. Without it, it is a proxy's, and proves nothing.
-  if (answer === null || outcome === null) return { step: 'repeat', afterSeconds: null };
-  const { status } = answer;
-  if (status === 200) return readTransaction(answer.body as PixTransaction | undefined);
-  if (status === 502) return { step: 'not_paid', refusal: readRefusal(answer) };
+/** @param response null: no response came. */
+export function readSendResponse(response: ServiceResponse | null): SendStep {
+  const outcome = response?.headers.get('pix-outcome') ?? null;
+  // Every response of the service has the header. Without it, it is a proxy's, and proves nothing.
+  if (response === null || outcome === null) return { step: 'repeat', afterSeconds: null };
+  const { status } = response;
+  if (status === 200) return readTransaction(response.body as PixTransaction | undefined);
+  if (status === 502) return { step: 'not_paid', refusal: readRefusal(response) };
   if (status === 401) return { step: 'log_in', key: outcome === 'not_sent' ? 'new' : 'same' };
   if (status === 429 || status >= 500) {
-    return { step: 'repeat', afterSeconds: retryAfter(answer) };
+    return { step: 'repeat', afterSeconds: retryAfter(response) };
   }
-  const refusal = readRefusal(answer);
+  const refusal = readRefusal(response);
   const isOfThisKey = refusal.errors?.['Idempotency-Key'] === undefined;
   if (status === 422 && outcome === 'not_sent' && isOfThisKey) return { step: 'not_sent', refusal };
   return { step: 'stop', refusal };
@@ -58,8 +58,8 @@ function readTransaction(transaction: PixTransaction | undefined): SendStep {
   return { step: 'wait', transactionId };
 }
 
-/** @returns the sentences of an answer of the service. */
-export function readRefusal({ status, body }: Answer): Refusal {
+/** @returns the sentences of a response of the service. */
+export function readRefusal({ status, body }: ServiceResponse): Refusal {
   const {
     message = `The service answered ${status}.`,
     code,
@@ -68,8 +68,8 @@ export function readRefusal({ status, body }: Answer): Refusal {
   return { message, ...(code && { code }), ...(errors && { errors }) };
 }
 
-/** @returns `Retry-After` in seconds; null when the answer has none. */
-export function retryAfter({ headers }: Answer): number | null {
+/** @returns `Retry-After` in seconds; null when the response has none. */
+export function retryAfter({ headers }: ServiceResponse): number | null {
   const text = headers.get('retry-after') ?? '';
   return /^\d{1,6}$/.test(text) ? Number(text) : null;
 }

@@ -1,8 +1,8 @@
-/** The client's reading of an answer to a send, against the table of the README. */
+/** The client's reading of a response to a send, against the table of the README. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readSendAnswer, type SendStep } from '../../../contract/client/index.ts';
+import { readSendResponse, type SendStep } from '../../../contract/client/index.ts';
 import { sectionsOf, tablesIn } from '../../documents/document.ts';
 
 interface Sample {
@@ -20,7 +20,7 @@ const coded = (code: string) => ({ code, message });
 function read({ status, outcome, body, retryAfter }: Sample): SendStep {
   const headers = new Headers(outcome === undefined ? {} : { 'Pix-Outcome': outcome });
   if (retryAfter !== undefined) headers.set('Retry-After', retryAfter);
-  return readSendAnswer({ status, headers, body });
+  return readSendResponse({ status, headers, body });
 }
 
 interface Row {
@@ -33,7 +33,7 @@ interface Row {
 const ended = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_INVALID_RESPONSE'];
 const outcomes = ['accepted', 'rejected', 'not_sent', 'unknown'];
 
-/** By the first three cells of a row: the answers of this kind, and the step they lead to. */
+/** By the first three cells of a row: the responses of this kind, and the step they lead to. */
 const rows: Readonly<Record<string, Row>> = {
   '200 PROCESSING/accepted': { status: [200], bodies: [transaction('PROCESSING')], step: 'wait' },
   '200 PROCESSING/unknown': { status: [200], bodies: [transaction('PROCESSING')], step: 'wait' },
@@ -113,7 +113,7 @@ const rows: Readonly<Record<string, Row>> = {
     bodies: [{ message }],
     step: 'repeat',
   },
-  '500, or no answer/unknown, or absent': {
+  '500, or no response/unknown, or absent': {
     status: [500],
     outcomes: ['unknown'],
     bodies: [{ message }],
@@ -126,8 +126,8 @@ const documented = tablesIn(
     ({ heading }) => heading === 'What the app should do',
   )?.text ?? '',
 )[0]?.map((cells) => {
-  const [answer, outcome, code] = cells.map((cell) => cell.replaceAll('`', ''));
-  return [answer, outcome, ...(code === '–' ? [] : [code])].join('/');
+  const [response, outcome, code] = cells.map((cell) => cell.replaceAll('`', ''));
+  return [response, outcome, ...(code === '–' ? [] : [code])].join('/');
 });
 
 test('the client knows every row of the README, and no other', () => {
@@ -168,5 +168,5 @@ test('without Pix-Outcome it is a proxy that answers: any status proves nothing'
     const step = read({ status, body: coded('INSUFFICIENT_FUNDS') });
     assert.deepEqual(step, { step: 'repeat', afterSeconds: null });
   }
-  assert.deepEqual(readSendAnswer(null), { step: 'repeat', afterSeconds: null });
+  assert.deepEqual(readSendResponse(null), { step: 'repeat', afterSeconds: null });
 });

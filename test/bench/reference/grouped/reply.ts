@@ -1,4 +1,4 @@
-/** Shared parts of the handlers of the grouped server: answers, bodies and validators. */
+/** Shared parts of the handlers of the grouped server: replies, bodies and validators. */
 import type { IncomingMessage } from 'node:http';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
@@ -7,7 +7,7 @@ import type { Provider } from '../provider.ts';
 import type { Sealer } from '../security.ts';
 import type { Claims } from './tokens.ts';
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly body?: object;
   /** Names and values alternately. */
@@ -23,18 +23,18 @@ export interface Parts {
   claimsOf(request: IncomingMessage): Claims | null;
 }
 
-export const unauthenticated: Answer = {
+export const unauthenticated: Reply = {
   status: 401,
   body: { message: 'Your session is missing, invalid or has ended.' },
 };
-export const invalid: Answer = { status: 400, body: { message: 'The request is invalid.' } };
-export const notFound: Answer = { status: 404, body: { message: 'There is no such thing.' } };
+export const invalid: Reply = { status: 400, body: { message: 'The request is invalid.' } };
+export const notFound: Reply = { status: 404, body: { message: 'There is no such thing.' } };
 
 export const ajv = new Ajv();
 // The cast: its types describe an ES module, but the package is CommonJS.
 (addFormatsModule as unknown as (target: Ajv) => void)(ajv);
 
-const mostBytes = 262_144;
+const maxBytes = 262_144;
 
 export function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function bytesOf(request: IncomingMessage): Promise<Buffer> {
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostBytes) request.destroy(new Error('the body is too large'));
+      if (size > maxBytes) request.destroy(new Error('the body is too large'));
       chunks.push(chunk);
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
