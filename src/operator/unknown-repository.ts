@@ -15,8 +15,8 @@ const isUnknown = `${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'U
 const responses = `
     from ${openTransactions}
     join pix_timeline response on response.transaction_id = t.id
-     and ${hasResponse('answer')}
-   where ${isUnknown} and not ${wasNotSent('answer')}`;
+     and ${hasResponse('response')}
+   where ${isUnknown} and not ${wasNotSent('response')}`;
 
 /** A response to an attempt at a payment, with the open sends that wait for its meaning. */
 export interface UnknownResponse {
