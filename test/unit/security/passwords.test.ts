@@ -84,7 +84,7 @@ describe('the queue of a hashing storm', () => {
     return true;
   };
 
-  it('responses BUSY beyond its limit, and serves those who wait', async () => {
+  it('answers BUSY beyond its limit, and serves those who wait', async () => {
     const small = createPasswords({ concurrency: 1, share: 1, queueLimit: 1 });
     const running = small.verify('a', stored);
     const waiting = small.verify('b', stored);
