@@ -1,6 +1,6 @@
 /** The code of the previous release, from the history of this repository. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -33,6 +33,21 @@ export async function checkOutPreviousRelease(t: TestContext): Promise<string> {
   await mkdir(code);
   await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: root });
   await run('tar', ['-xf', archive, '-C', code]);
-  await symlink(join(root, 'node_modules'), join(code, 'node_modules'));
+  await linkPackages(code);
   return code;
+}
+
+/** The files of its API reference, a package that the current code does not have. */
+const reference = ['package.json', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+/** Links the installed packages. The pages of the reference are empty. */
+async function linkPackages(code: string): Promise<void> {
+  const installed = join(root, 'node_modules');
+  const linked = join(code, 'node_modules');
+  const pages = join(linked, 'swagger-ui-dist');
+  await mkdir(pages, { recursive: true });
+  for (const file of reference) await writeFile(join(pages, file), '{}');
+  for (const name of await readdir(installed)) {
+    await symlink(join(installed, name), join(linked, name));
+  }
 }
