@@ -121,10 +121,11 @@ export class Client {
     const length = burst > 0 ? chance.between(2, burst) : chance.between(1, 3);
     const sends = Array.from({ length }, () => this.#planPayment());
     const charges = Array.from({ length: chance.pick([0, 0, 1, 2]) }, () => this.#planCharge());
-    const { limitChanges } = this.#options;
-    const changes = limitChanges.map(
-      (change) => () => changeOwnLimits(this.phone, this.customer.name, change),
-    );
+    const { limitChanges, oracle } = this.#options;
+    const changes = limitChanges.map((change) => () => {
+      oracle.limitsRequested(this.customer, [change.day, change.night]);
+      return changeOwnLimits(this.phone, this.customer.name, change);
+    });
     const payments = chance.shuffled([
       ...sends.map((plan) => () => this.#fulfil(plan)),
       ...charges

@@ -69,6 +69,8 @@ export class Oracle {
   readonly #names: Names;
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
+  /** The lowest limit that each customer has requested, in centavos. */
+  readonly #ownLimits = new Map<string, number>();
   readonly #policy: Policy;
 
   readonly #evidence: Evidence;
@@ -280,12 +282,21 @@ export class Oracle {
     );
   }
 
-  /** Whether the sum of a customer's requests exceeds a limit. */
+  /** A customer is about to set limits, in reais. */
+  limitsRequested({ name }: StoredCustomer, limits: readonly (number | null | undefined)[]): void {
+    const cents = limits.map((one) =>
+      one === null || one === undefined ? Infinity : Math.round(one * 100),
+    );
+    this.#ownLimits.set(name, Math.min(this.#ownLimits.get(name) ?? Infinity, ...cents));
+  }
+
+  /** Whether the sum of a customer's requests exceeds a limit, of the bank or their own. */
   #mayExceedLimit({ name: customer }: StoredCustomer): boolean {
     const { day, night } = this.#limits;
+    const ownLimit = this.#ownLimits.get(customer) ?? Infinity;
     const own = [...this.#requested].filter(([name]) => name.startsWith(`${customer}/`));
     const sum = own.reduce((total, [, amounts]) => total + Math.max(...amounts), 0);
-    return sum > Math.min(day ?? Infinity, night ?? Infinity);
+    return sum > Math.min(day ?? Infinity, night ?? Infinity, ownLimit);
   }
 
   #checkId(name: string, { pix }: AppResponse): void {
