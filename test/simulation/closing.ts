@@ -15,8 +15,9 @@ const jobsRunMs = 2 * 60_000;
 
 /** Reconciles all days of every customer who has a phone. */
 export async function closeDays(simulation: Simulation, settle: Settle): Promise<void> {
-  const { scheduler, bank } = simulation;
+  const { scheduler, bank, ledger } = simulation;
   bank.isClear = true;
+  ledger.isClosed = true;
   let isDone = false;
   void reconcileAll(simulation).then(() => {
     isDone = true;

@@ -111,6 +111,7 @@ export class Refunders {
     const { scheduler, later, ledger, policy, postRefund } = this.#options;
     const { chance } = scheduler;
     later(chance.delayMs(slowestRefundMs), 'the bank refunds', () => {
+      if (ledger.isClosed) return;
       for (const refund of make()) {
         ledger.refund(refund);
         const write = () => writeRefundNotice(chance, refund, policy.vocabulary);

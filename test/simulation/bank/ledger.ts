@@ -74,6 +74,8 @@ export interface Receipt {
 }
 
 export class Ledger {
+  /** The statements of all days are read now: nothing is refunded any more. */
+  isClosed = false;
   readonly customers: readonly StoredCustomer[];
   readonly #openingBalanceCents: number;
   /** The payer and the PIX key that each end-to-end id was issued for. */
