@@ -517,6 +517,16 @@ test('a move names the event in the timeline, and leaves only phases that may en
   assert.deepEqual(decision.move.from, ['PAYING', 'ACCEPTED', 'UNKNOWN']);
 });
 
+test('what completes a send sets its outcome, whatever the row said when it was read', () => {
+  const refund = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', endToEnd, returnId, amount: 2.5 };
+  for (const payload of [sent, refund]) {
+    const item = { eventId, receivedAt, item: itemOf(payload) };
+    const [decision] = decide(item, { candidates: [send], payees: [] });
+    assert.ok(decision?.kind === 'move', payload.event);
+    assert.equal(decision.move.outcome, 'accepted');
+  }
+});
+
 test('an item that moves nothing and contradicts nothing needs no look at what is stored', () => {
   const without = [{ event: 'CONTA_CRIADA' }, { ...sent, status: 'PROCESSING' }, { a: 1 }];
   assert.deepEqual(
