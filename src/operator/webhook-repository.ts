@@ -4,6 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { attentionStatuses } from '../db/attention.ts';
 import { waitedIds } from '../pix/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
@@ -51,12 +52,10 @@ function filter(by: Readonly<Record<keyof typeof filterParameters, string>>): st
 /** How far the clocks of processes and the provider may be apart. */
 const hourMs = 60 * 60_000;
 
-const flaggedStatuses: readonly WebhookEventStatus[] = ['parked', 'orphaned', 'anomaly'];
-
 function bindFilter({ status, since, until, ids }: EventFilter) {
   return {
     status,
-    attention: status && flaggedStatuses.includes(status) ? status : null,
+    attention: attentionStatuses.find((one) => one === status) ?? null,
     from: since ? firstUuidAt(since) : nilUuid,
     to: until ? firstUuidAt(new Date(until.getTime() + 1)) : maxUuid,
     since,

@@ -4,7 +4,8 @@
  */
 import { offers } from '../config/config.ts';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
+import { phasesOpenToSettlement } from '../domain/pix.ts';
 
 const note = statement({
   name: 'pix-note-analysis',
@@ -12,7 +13,7 @@ const note = statement({
   text: ({ id, now }) => sql`
     update pix_transactions set held_at = ${now}
      where id = ${id} and operation = 'SEND' and settled_at is null and held_at is null
-       and phase in ('PAYING', 'ACCEPTED', 'UNKNOWN')
+       and ${isOneOf('phase', phasesOpenToSettlement)}
     returning id`,
 });
 

@@ -1,6 +1,6 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import type { LocalContext } from '../context/context.ts';
-import { attentionOf } from '../db/attention.ts';
+import { selectAttention } from '../db/attention.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
 import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
@@ -270,7 +270,7 @@ export const finishWebhookEvent = batchedStatement({
        order by move.id, requested.ordinal
     ), ${moveCte('moves')}, finished as (
       update webhook_events event
-         set status = requested.status, attention = ${attentionOf('requested.status')},
+         set status = requested.status, attention = ${selectAttention('requested.status')},
              results = requested.results::jsonb, processed_at = requested.attempted_at
         from requested
        where event.id = any(array[requested.id])

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { attentionOf } from '../attention.ts';
+import { selectAttention } from '../attention.ts';
 import { isOneOf } from '../statement.ts';
 import { instant } from './columns.ts';
 
@@ -48,8 +48,8 @@ export const WebhookEvent = defineEntity({
       name: 'webhook_events_attention',
       timing: 'after',
       events: ['insert', 'update'],
-      when: `new.attention is distinct from ${attentionOf('new.status')}`,
-      body: `update webhook_events set attention = ${attentionOf('new.status')} where id = new.id; return null;`,
+      when: `new.attention is distinct from ${selectAttention('new.status')}`,
+      body: `update webhook_events set attention = ${selectAttention('new.status')} where id = new.id; return null;`,
     },
   ],
   checks: [

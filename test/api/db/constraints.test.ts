@@ -291,7 +291,7 @@ test('pix_open has the transactions that are not settled, and charges until they
   assert.deepEqual(await found(await put('pix_transactions', received)), []);
 });
 
-test('webhook_events_attention follows the status, whoever writes it', async () => {
+test('webhook_events_attention follows the status, whichever statement writes it', async () => {
   const attentionOf = async (id: unknown) =>
     (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
   const id = await put('webhook_events', { status: 'received' });

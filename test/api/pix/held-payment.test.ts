@@ -58,7 +58,7 @@ test('an event says it, too, once, and moves no money', async () => {
   assert.deepEqual([phase, status], ['ACCEPTED', 'PROCESSING']);
 });
 
-test('without the feature nobody hears of an analysis', async () => {
+test('without the feature no analysis is shown', async () => {
   const user = await givenCustomer(off);
   const { status, body: response } = await off.send(user, body);
   assert.deepEqual([status, response.status, response.detail], [200, 'PROCESSING', undefined]);

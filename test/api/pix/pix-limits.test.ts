@@ -1,10 +1,11 @@
 /** The customer's own limits: what is shown, what a change does, and what a send may exceed. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
-import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
+import { showTime } from './shown-time.ts';
 
 const environment = { PIX_LIMIT_DAY: '1000.00', PIX_LIMIT_NIGHT: '300.00' };
 const app = await startPixApp({ environment });
@@ -26,16 +27,6 @@ function send(user: TestUser, amount: number, service: Service = app): Promise<T
   return service.call('/pix/send', { token: user.token, key: `send-${Math.random()}`, body });
 }
 
-/** Shows the service another time, without the hours that the jobs would pass until then. */
-function showTime(t: TestContext): (time: string, user: TestUser) => Promise<TestUser> {
-  let now = app.clock.now();
-  t.mock.method(app.clock, 'now', () => now);
-  return async (time, user) => {
-    now = new Date(time);
-    return { ...user, token: await logIn(app, user.email) };
-  };
-}
-
 const eventsOf = ({ id }: TestUser) =>
   app.rows('select kind from security_events where user_id = $1 and kind = $2', [
     id,
@@ -47,7 +38,7 @@ const morning = '2026-05-25T09:00:00.000Z';
 const evening = '2026-05-24T23:00:00.000Z';
 
 test('the limits are shown, what is left of them, and when they are renewed', async (t) => {
-  const user = await showTime(t)(noon, await givenCustomer(app));
+  const user = await showTime(app, t)(noon, await givenCustomer(app));
   assert.equal((await send(user, 150.5)).status, 200);
   const response = await read(user);
   assert.equal(response.status, 200);
@@ -60,7 +51,7 @@ test('the limits are shown, what is left of them, and when they are renewed', as
 });
 
 test('at night the sends of the night count, and the day is whole', async (t) => {
-  const pass = showTime(t);
+  const pass = showTime(app, t);
   let user = await pass(noon, await givenCustomer(app));
   assert.equal((await send(user, 900)).status, 200);
   user = await pass('2026-05-24T23:30:00.000-03:00', user);
@@ -72,7 +63,7 @@ test('at night the sends of the night count, and the day is whole', async (t) =>
 });
 
 test('less applies at once to sends, and is a security event', async (t) => {
-  const user = await showTime(t)(noon, await givenCustomer(app));
+  const user = await showTime(app, t)(noon, await givenCustomer(app));
   assert.equal((await send(user, 60)).status, 200);
   const response = await change(user, { day: 100, night: 0 });
   assert.equal(response.status, 200, JSON.stringify(response.body));
@@ -92,7 +83,7 @@ test('less applies at once to sends, and is a security event', async (t) => {
 });
 
 test('more applies after a day, and the same request again does not delay it', async (t) => {
-  const pass = showTime(t);
+  const pass = showTime(app, t);
   let user = await pass('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
   await change(user, { day: 10 });
   const raised = await change(user, { day: 500, night_from: 22 });
@@ -130,7 +121,7 @@ test('removing the own limit is a raise', async () => {
 });
 
 test('no amount exceeds what the bank allows, which stays the ceiling', async (t) => {
-  const pass = showTime(t);
+  const pass = showTime(app, t);
   let user = await pass('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
   const refused = await change(user, { day: 1_000.01, night: 300.01 });
   assert.equal(refused.status, 422);

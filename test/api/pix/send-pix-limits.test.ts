@@ -1,12 +1,13 @@
 /** Limits: what a user may send by day and by night, also by sends at the same time. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { correctTransaction } from '../../../src/pix/correction-repository.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
-import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
+import { showTime } from './shown-time.ts';
 
 const environment = { PIX_LIMIT_DAY: '100.00', PIX_LIMIT_NIGHT: '30.00' };
 const app = await startPixApp({ environment });
@@ -15,16 +16,6 @@ const caller = { operator: 'ana', progress: () => undefined };
 function send(user: TestUser, amount: number, key?: string): Promise<TestResponse> {
   const body = { pix_key: 'ana@example.com', amount };
   return app.send(user, body, key === undefined ? {} : { key });
-}
-
-/** Shows the service another time, without the hours that the jobs would pass until then. */
-function showTime(t: TestContext): (time: string, user: TestUser) => Promise<TestUser> {
-  let now = app.clock.now();
-  t.mock.method(app.clock, 'now', () => now);
-  return async (time, user) => {
-    now = new Date(time);
-    return { ...user, token: await logIn(app, user.email) };
-  };
 }
 
 function refusedWith(response: TestResponse, left: string, until: string): void {
@@ -70,7 +61,7 @@ test('the refusal is in Portuguese for an app that asks so', async () => {
 });
 
 test('a long amount has the separators of the language', async (t) => {
-  const user = await showTime(t)('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
+  const user = await showTime(app, t)('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
   await app.rows('insert into pix_limits (user_id, day, version) values ($1, 2694.5, 1)', [
     user.id,
   ]);
@@ -105,7 +96,7 @@ test('a send that has failed does not count, one with an unknown outcome does', 
 });
 
 test('the night has a limit of its own, which lasts over midnight', async (t) => {
-  const pass = showTime(t);
+  const pass = showTime(app, t);
   let user = await givenCustomer(app);
   assert.equal((await send(user, 90)).status, 200);
   user = await pass('2026-05-24T20:00:00.000-03:00', user);
@@ -117,7 +108,7 @@ test('the night has a limit of its own, which lasts over midnight', async (t) =>
 });
 
 test('a lower limit applies at once, a higher one and another hour after a day', async (t) => {
-  const pass = showTime(t);
+  const pass = showTime(app, t);
   let user = await pass('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
   const set = (change: object) =>
     setLimits.run(app.context, { user: user.email, reason: 'ticket 7', ...change }, caller);
