@@ -19,6 +19,17 @@ function isCpfHeld(document: string, userId: string): string {
 }
 
 /**
+ * The version of a change of stored keys, as SQL. It exceeds every version that was read before the
+ * change began, whatever the clocks of the processes say.
+ */
+export const nextKeysVersion = '(select coalesce(max(pix_keys_version), 0) + 1 from accounts)';
+
+/** An SQL condition: a login reports the account `a` that is stored. */
+const keepsNumber = `(a.provider = 'provider'
+                      and a.agency = coalesce(excluded.agency, a.agency)
+                      and a.account_number = coalesce(excluded.account_number, a.account_number))`;
+
+/**
  * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
  * only an approved applicant has an account at the provider. An applicant's account keeps the
  * document of the registration.
@@ -69,11 +80,9 @@ const keepOfLogin = statement({
          set provider = 'provider',
              balance = case when a.provider = 'provider' then a.balance end,
              balance_read_at = case when a.provider = 'provider' then a.balance_read_at end,
-             pix_keys = case when a.provider = 'provider'
-                              and a.agency = coalesce(excluded.agency, a.agency)
-                              and a.account_number =
-                                  coalesce(excluded.account_number, a.account_number)
-                             then a.pix_keys end,
+             pix_keys = case when ${keepsNumber} then a.pix_keys end,
+             pix_keys_version = case when ${keepsNumber} then a.pix_keys_version
+                                     else ${nextKeysVersion} end,
              agency = coalesce(excluded.agency, a.agency),
              account_number = coalesce(excluded.account_number, a.account_number),
              document = coalesce(excluded.document, a.document),
@@ -267,62 +276,100 @@ export async function saveBalance(
 }
 
 /**
- * The accounts that get or lose keys, locked in their order: the directory has one account for each
- * key, so that of two accounts that list a key the newest listing counts.
+ * The keys that one account lists, and the accounts that get or lose them, locked in their order. The
+ * directory has one account for each key, so that another account loses a key that is listed.
+ * A statement may be executed long after its process has given it up. What has changed since the
+ * provider was asked is therefore uncertain: such a key is stored for no account until the next list.
  */
-function lockHolders(accountId: string, keys: string): string {
+function listedKeys({ accountId, keys, seen }: Record<'accountId' | 'keys' | 'seen', string>) {
   return `
     with holders as (
-      select id from accounts where id = ${accountId} or pix_keys && ${keys} order by id for update
+      select id, pix_keys, coalesce(pix_keys_version, 0) > ${seen} as has_changed from accounts
+       where id = ${accountId} or pix_keys && ${keys} order by id for update
+    ), certain as (
+      select array(select key from unnest(${keys}) as key
+                    where not exists (select from holders
+                                       where has_changed and id <> ${accountId}
+                                         and pix_keys @> array[key])) as keys
     )`;
 }
 
+const listing = { accountId: 'int', keys: 'text[]', seen: 'bigint' } as const;
+
 /** @public For the tests of the simulation, which find it by its shape. */
 export const keyStatements = {
+  version: statement({
+    name: 'account-keys-version',
+    parameters: {},
+    text: () => sql<{ version: string }>`
+      select coalesce(max(pix_keys_version), 0) as version from accounts`,
+  }),
   keep: statement({
     name: 'account-keys-keep',
-    parameters: { accountId: 'int', keys: 'text[]' },
-    text: ({ accountId, keys }) => sql`${lockHolders(accountId, keys)}
+    parameters: listing,
+    text: ({ accountId, keys, seen }) => sql`${listedKeys({ accountId, keys, seen })}
     update accounts a
-       set pix_keys = case when a.id = ${accountId} then ${keys}
-                           else array(select key from unnest(a.pix_keys) as key
-                                       where key <> all(${keys})) end
-      from holders where a.id = holders.id`,
+       set pix_keys = case when a.id <> ${accountId}
+                           then array(select key from unnest(a.pix_keys) as key
+                                       where key <> all(${keys}))
+                           when holders.has_changed
+                           then array(select key from unnest(a.pix_keys) as key
+                                       where key = any(certain.keys))
+                           else certain.keys end,
+           pix_keys_version = ${nextKeysVersion}
+      from holders, certain where a.id = holders.id`,
   }),
   add: statement({
     name: 'account-keys-add',
-    parameters: { accountId: 'int', keys: 'text[]' },
-    text: ({ accountId, keys }) => sql`${lockHolders(accountId, keys)}
+    parameters: listing,
+    text: ({ accountId, keys, seen }) => sql`${listedKeys({ accountId, keys, seen })}
     update accounts a
-       set pix_keys = array(select key from unnest(a.pix_keys) as key where key <> all(${keys}))
-                      || case when a.id = ${accountId} then ${keys} else '{}' end
-      from holders where a.id = holders.id`,
+       set pix_keys = case when a.id = ${accountId} and holders.has_changed then a.pix_keys
+                           else array(select key from unnest(a.pix_keys) as key
+                                       where key <> all(${keys}))
+                                || case when a.id = ${accountId} then certain.keys else '{}' end
+                           end,
+           pix_keys_version = ${nextKeysVersion}
+      from holders, certain where a.id = holders.id`,
   }),
   forget: statement({
     name: 'account-keys-forget',
     parameters: { accountId: 'int', key: 'text' },
     text: ({ accountId, key }) => sql`
-      update accounts set pix_keys = array_remove(pix_keys, ${key})
-       where id = ${accountId} and pix_keys @> array[${key}]`,
+      update accounts
+         set pix_keys = array_remove(pix_keys, ${key}), pix_keys_version = ${nextKeysVersion}
+       where id = ${accountId}`,
   }),
 };
+
+/** PIX keys that the provider has reported for an account. */
+export interface ListedKeys {
+  readonly accountId: number;
+  readonly keys: readonly string[];
+  /** The version of the stored keys before the provider was asked. */
+  readonly seen: string;
+}
+
+/** @returns the version of the stored PIX keys of all accounts, which grows with each change. */
+export async function findKeysVersion({ db }: Pick<LocalContext, 'db'>): Promise<string> {
+  const [found] = await db.query(keyStatements.version, {});
+  return found?.version ?? '0';
+}
 
 /** Replaces the stored PIX keys of an account; other accounts lose these keys. */
 export async function keepPixKeys(
   { db }: Pick<LocalContext, 'db'>,
-  accountId: number,
-  keys: readonly string[],
+  { accountId, keys, seen }: ListedKeys,
 ): Promise<void> {
-  await db.query(keyStatements.keep, { accountId, keys });
+  await db.query(keyStatements.keep, { accountId, keys, seen });
 }
 
 /** Stores PIX keys that an account has got; other accounts lose these keys. */
 export async function addPixKeys(
   { db }: Pick<LocalContext, 'db'>,
-  accountId: number,
-  keys: readonly string[],
+  { accountId, keys, seen }: ListedKeys,
 ): Promise<void> {
-  await db.query(keyStatements.add, { accountId, keys });
+  await db.query(keyStatements.add, { accountId, keys, seen });
 }
 
 /** Forgets a PIX key that the account no longer has: another account may register it. */

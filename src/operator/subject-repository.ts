@@ -2,6 +2,7 @@
  * Everything that is stored about one person, and its removal. The statements are SQL: the export
  * is one snapshot of all tables, and the removal changes them in one commit.
  */
+import { nextKeysVersion } from '../accounts/account-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { settledStatuses } from '../settlement/event-repository.ts';
@@ -278,7 +279,8 @@ const erasing = {
     text: ({ userId, now }) => sql`
     update accounts
        set status = 'BLOCKED', agency = null, account_number = null, document = null,
-           pix_keys = null, provider_company_id = null, provider_client_token = null,
+           pix_keys = null, pix_keys_version = ${nextKeysVersion},
+           provider_company_id = null, provider_client_token = null,
            balance = null, balance_read_at = null, updated_at = ${now}
      where user_id = ${userId}`,
   }),

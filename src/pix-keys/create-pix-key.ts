@@ -4,7 +4,7 @@ import { toE164 } from '../domain/contact.ts';
 import { invalidField, type ProviderErrorCode, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import { addPixKeys } from '../accounts/account-repository.ts';
+import { addPixKeys, findKeysVersion } from '../accounts/account-repository.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import type { PrincipalUser } from '../domain/principal.ts';
 import type { Context } from '../context/context.ts';
@@ -22,12 +22,15 @@ export const createPixKey: SessionOperation<'createPixKey'> = {
     const key = chooseKey(context, input.body, { ...principal, account });
     const session = callerSession(context, principal);
     const newKey = { keyType: input.body.key_type, key, account };
+    const seen = await findKeysVersion(context);
     const data = await changeAtProvider(
       context.provider.createKey({ session, ...newKey, ...request.callOptions }),
       refusalCodes,
     );
-    const created = context.dialects.readCreatedKeys(data, key);
-    if (principal.account) await addPixKeys(context, principal.account.id, created);
+    if (principal.account) {
+      const keys = context.dialects.readCreatedKeys(data, key);
+      await addPixKeys(context, { accountId: principal.account.id, keys, seen });
+    }
     return { status: 201, body: { data } };
   },
 };

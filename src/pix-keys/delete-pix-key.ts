@@ -12,11 +12,16 @@ export const deletePixKey: SessionOperation<'deletePixKey'> = {
     const account = accountForPix(context, principal);
     const key = normalisePixKey(input.body.key).key;
     const session = callerSession(context, principal);
+    const forget = async (): Promise<void> => {
+      if (principal.account) await forgetPixKey(context, principal.account.id, key);
+    };
     // Before the call to the provider: if its response is lost, the key may be deleted.
-    if (principal.account) await forgetPixKey(context, principal.account.id, key);
+    await forget();
     const data = await changeAtProvider(
       context.provider.deleteKey({ session, key, account, ...request.callOptions }),
     );
+    // A list that the provider made before the deletion may have been stored meanwhile.
+    await forget();
     return { status: 200, body: { data } };
   },
 };

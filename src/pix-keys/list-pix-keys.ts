@@ -1,4 +1,4 @@
-import { keepPixKeys } from '../accounts/account-repository.ts';
+import { findKeysVersion, keepPixKeys } from '../accounts/account-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
@@ -13,11 +13,14 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
   async run(context, { principal, request }) {
     const account = completeAccount(context, principal);
     const session = callerSession(context, principal);
+    const seen = await findKeysVersion(context);
     const data = await readFromProvider(
       context.provider.listKeys({ session, account, ...request.callOptions }),
     );
-    if (principal.account)
-      await keepPixKeys(context, principal.account.id, context.dialects.readKeys(data));
+    if (principal.account) {
+      const keys = context.dialects.readKeys(data);
+      await keepPixKeys(context, { accountId: principal.account.id, keys, seen });
+    }
     return { status: 200, body: { data } };
   },
 };

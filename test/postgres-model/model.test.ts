@@ -35,7 +35,7 @@ const ids = [
 const known: Record<string, unknown> = {};
 
 before(async () => {
-  await simulate(store, 2);
+  await simulate(store, 1);
   const [customer] = store.customers;
   const sessions = await store.rows<{ id: string; sealed_token: Buffer }>(
     `select id, sealed_token from banking_sessions where user_id = $1 and status = 'ACTIVE'`,
@@ -246,9 +246,13 @@ const story: readonly Case[] = [
   ['pix-identify', () => [ids[0], 'E2', later, ids[2]]],
   ['find-payees', () => ['52998224725', '0001', '1007', 'a@b.test', true]],
   ['find-payees', () => [null, null, null, '52998224725', false]],
-  ['account-keys-keep', () => [1, ['a@b.test', 'with "quotes", and commas']]],
+  ['account-keys-keep', () => [1, ['a@b.test', 'with "quotes", and commas'], '0']],
+  ['account-keys-version', () => []],
   ['find-payees', () => [null, null, null, 'a@b.test', true]],
-  ['account-keys-add', () => [1, ['a@b.test', 'c@b.test']]],
+  ['account-keys-add', () => [1, ['a@b.test', 'c@b.test'], '1']],
+  ['account-keys-keep', () => [2, ['a@b.test', 'd@b.test'], '1']],
+  ['account-keys-keep', () => [1, ['a@b.test', 'c@b.test', 'e@b.test'], '1']],
+  ['account-keys-add', () => [1, ['f@b.test'], '1']],
   ['account-keys-forget', () => [1, 'a@b.test']],
   [
     'pix-received',

@@ -110,7 +110,7 @@ export const mutationsOfEvidence: readonly Mutation[] = [
             run(statement.name === keyStatements.keep.name ? keptForAll : statement, parameters),
         ),
       policy: only({ movingKeys: 1 }),
-      profile: { clockSkewMs: 0, clockJumps: 0, failovers: 0 },
+      profile: { failovers: 0 },
     },
   },
   {
@@ -127,5 +127,6 @@ export const mutationsOfEvidence: readonly Mutation[] = [
 const keptForAll = {
   ...keyStatements.keep,
   name: `${keyStatements.keep.name}#changed`,
-  text: 'update accounts set pix_keys = $2::text[] where id = $1::int',
+  text: `update accounts set pix_keys = $2::text[], pix_keys_version = $3::bigint + 1
+          where id = $1::int`,
 };

@@ -21,6 +21,8 @@ export const Account = defineEntity({
     providerClientToken: p.text().nullable(),
     /** The PIX keys that the provider listed most recently, in the directory's format. */
     pixKeys: p.array().nullable(),
+    /** Grows with each change of the stored keys of any account. */
+    pixKeysVersion: p.bigint().nullable(),
     /** The last balance that the provider reported, and when. */
     balance: p.decimal().precision(15).scale(2).nullable(),
     balanceReadAt: instant().nullable(),
@@ -53,6 +55,11 @@ export const Account = defineEntity({
       name: 'accounts_pix_keys_lookup',
       expression:
         'create index "accounts_pix_keys_lookup" on "accounts" using gin ("pix_keys") where "pix_keys" is not null',
+    },
+    {
+      name: 'accounts_pix_keys_version',
+      expression:
+        'create index "accounts_pix_keys_version" on "accounts" ("pix_keys_version") where "pix_keys_version" is not null',
     },
   ],
   checks: [

@@ -62,8 +62,9 @@ test('a statement takes at most two round trips', async (t) => {
   await assertMaxRoundTrips(t, 2, () => read('/accounts/statement'));
 });
 
-test('a list of PIX keys takes at most two round trips', async (t) => {
-  await assertMaxRoundTrips(t, 2, () => read('/pix/keys'));
+// The version of the stored keys is read before the provider is asked.
+test('a list of PIX keys takes at most three round trips', async (t) => {
+  await assertMaxRoundTrips(t, 3, () => read('/pix/keys'));
 });
 
 test('a transaction takes one round trip', async (t) => {

@@ -55,8 +55,10 @@ const accountCases: Cases = {
   saveBalance: (context, { accountId }) =>
     accounts.saveBalance(context, { accountId, cents: 1_050 }),
   keepPixKeys: (context, { accountId }) =>
-    accounts.keepPixKeys(context, accountId, ['a@example.com', '"NULL"']),
-  addPixKeys: (context, { accountId }) => accounts.addPixKeys(context, accountId, ['+5511']),
+    accounts.keepPixKeys(context, { accountId, keys: ['a@example.com', '"NULL"'], seen: '0' }),
+  addPixKeys: (context, { accountId }) =>
+    accounts.addPixKeys(context, { accountId, keys: ['+5511'], seen: '0' }),
+  findKeysVersion: (context) => accounts.findKeysVersion(context),
   forgetPixKey: (context, { accountId }) => accounts.forgetPixKey(context, accountId, '+5511'),
   moveAccountStatus: (context, { userId }) =>
     accounts.moveAccountStatus(context, { userId, from: 'ACTIVE', to: 'ACTIVE' }),

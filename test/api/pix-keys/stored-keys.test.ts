@@ -1,0 +1,127 @@
+/**
+ * The keys that are stored of an account, to find the payee of a received PIX: a response of the
+ * provider may be stored long after it was given, in any order.
+ */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import {
+  addPixKeys,
+  findKeysVersion,
+  keepPixKeys,
+} from '../../../src/accounts/account-repository.ts';
+import { startTestApp } from '../../support/app.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+
+const app = await startTestApp();
+const { context } = app;
+
+const list = ({ token }: TestUser) => app.call('/pix/keys', { token });
+
+async function storedAccount({ id }: TestUser) {
+  const [account] = await app.rows<{ id: number; keys: string[] }>(
+    `select id, coalesce(pix_keys, '{}') as keys from accounts where user_id = $1`,
+    [id],
+  );
+  assert.ok(account);
+  return account;
+}
+
+async function storedKeys(user: TestUser): Promise<string[]> {
+  return (await storedAccount(user)).keys;
+}
+
+async function keep(user: TestUser, keys: string[], seen?: string): Promise<void> {
+  const { id: accountId } = await storedAccount(user);
+  await keepPixKeys(context, { accountId, keys, seen: seen ?? (await findKeysVersion(context)) });
+}
+
+/** Lets something happen after the provider has made its next response and before it arrives. */
+function beforeResponse(
+  t: TestContext,
+  method: 'listKeys' | 'deleteKey',
+  happens: () => Promise<unknown>,
+): void {
+  const { [method]: original } = app.bank;
+  const { mock } = t.mock.method(app.bank, method, async (...call: unknown[]) => {
+    mock.restore();
+    const response: unknown = await Reflect.apply(original, app.bank, call);
+    await happens();
+    return response;
+  });
+}
+
+test('a newer list replaces an older one, and takes its keys from other accounts', async () => {
+  const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
+  await keep(ana, ['first@example.com', 'second@example.com']);
+  await keep(bia, ['second@example.com']);
+  assert.deepEqual(await storedKeys(ana), ['first@example.com']);
+  assert.deepEqual(await storedKeys(bia), ['second@example.com']);
+  await keep(ana, []);
+  assert.deepEqual(await storedKeys(ana), []);
+});
+
+test('a list that is stored after a newer one adds no key to it', async () => {
+  const user = await givenCustomer(app);
+  const seen = await findKeysVersion(context);
+  await keep(user, ['kept@example.com']);
+  await keep(user, ['kept@example.com', 'carried@example.com'], seen);
+  assert.deepEqual(await storedKeys(user), ['kept@example.com']);
+});
+
+test('a key that a late list and a newer one of another account name is stored for neither', async () => {
+  const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
+  const seen = await findKeysVersion(context);
+  await keep(bia, ['carried@example.com', 'own@example.com']);
+  await keep(ana, ['carried@example.com', 'hers@example.com'], seen);
+  assert.deepEqual(await storedKeys(ana), ['hers@example.com']);
+  assert.deepEqual(await storedKeys(bia), ['own@example.com']);
+});
+
+test('a created key is stored beside the others, and for one account', async () => {
+  const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
+  await keep(ana, ['moved@example.com']);
+  await keep(bia, ['hers@example.com']);
+  const { id: accountId } = await storedAccount(bia);
+  const seen = await findKeysVersion(context);
+  await addPixKeys(context, { accountId, keys: ['moved@example.com'], seen });
+  assert.deepEqual(await storedKeys(ana), []);
+  assert.deepEqual(await storedKeys(bia), ['hers@example.com', 'moved@example.com']);
+  await keep(ana, ['moved@example.com']);
+  await addPixKeys(context, { accountId, keys: ['moved@example.com', 'late@example.com'], seen });
+  assert.deepEqual([await storedKeys(ana), await storedKeys(bia)], [[], ['hers@example.com']]);
+});
+
+test('a list that the provider made before a deletion does not bring the key back', async (t) => {
+  const user = await givenCustomer(app);
+  const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
+  const { key } = body.data;
+  assert.deepEqual(await storedKeys(user), [key]);
+  const remove = () =>
+    app.call('/pix/keys', { method: 'DELETE', token: user.token, body: { key } });
+  beforeResponse(t, 'listKeys', remove);
+  assert.equal((await list(user)).status, 200);
+  assert.deepEqual(await storedKeys(user), []);
+});
+
+test('a list that is stored while a key is deleted does not keep the key', async (t) => {
+  const user = await givenCustomer(app);
+  const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
+  const { key } = body.data;
+  beforeResponse(t, 'deleteKey', () => keep(user, [key]));
+  const removed = await app.call('/pix/keys', {
+    method: 'DELETE',
+    token: user.token,
+    body: { key },
+  });
+  assert.equal(removed.status, 200);
+  assert.deepEqual(await storedKeys(user), []);
+});
+
+test('a list of the account before does not give its keys to the one after', async () => {
+  const user = await givenCustomer(app);
+  const seen = await findKeysVersion(context);
+  await app.rows(`update accounts set agency = '0099' where user_id = $1`, [user.id]);
+  await logIn(app, user.email);
+  await keep(user, ['former@example.com'], seen);
+  assert.deepEqual(await storedKeys(user), []);
+});
