@@ -179,10 +179,13 @@ export class Charges {
       `charge ${row.status} ${row.phase}, paid ${charge ? receipts.paidTimes(charge) : 0} times`,
     );
     if (row.status === 'COMPLETED') {
-      const isReported = [...paid, ...(charge ? this.#shownPayments(charge) : [])].some(
+      const proven = charge
+        ? [...receipts.possiblyReportedPayments(charge), ...this.#shownPayments(charge)]
+        : [];
+      const isProven = proven.some(
         ({ endToEnd }) => row.end_to_end === null || endToEnd === row.end_to_end,
       );
-      if (!isReported) {
+      if (!isProven) {
         this.violated(`${name} is COMPLETED and neither an event nor a statement proves it`);
       }
     } else if (row.status === 'FAILED' && charge && receipts.isReportedForOwner(charge)) {

@@ -61,9 +61,20 @@ export class Receipts {
 
   /** The payments of a charge, with its amount, that an acknowledged event reports. */
   reportedPayments(charge: Charge): Receipt[] {
+    return this.#payments(charge, (one) => this.#isTaken(one));
+  }
+
+  /** As `reportedPayments`, with events that a failover has lost: one may have been settled. */
+  possiblyReportedPayments(charge: Charge): Receipt[] {
+    return this.#payments(
+      charge,
+      (one) => one.delivery.state === 'acknowledged' || this.#isTaken(one),
+    );
+  }
+
+  #payments(charge: Charge, counts: (one: Tracked) => boolean): Receipt[] {
     return this.#tracked
-      .filter((one) => one.notice.isReadable && this.#isTaken(one))
-      .filter(({ notice }) => this.#pays(notice, charge))
+      .filter((one) => one.notice.isReadable && counts(one) && this.#pays(one.notice, charge))
       .map(({ notice }) => notice.receipt);
   }
 
