@@ -69,6 +69,24 @@ export function mayBeLost(row: string): string {
 }
 
 /**
+ * How long before a loss a send may have been stored whose attempts are lost: the longest claim, and
+ * what the clocks of processes may differ by.
+ */
+const madeBefore = "interval '10 minutes'";
+
+/**
+ * A condition: attempts at the payment of a row may be lost, because it was made around a loss of
+ * commits. The failure of one attempt then says nothing about another one.
+ * @param row a table expression of transactions.
+ */
+export function mayHaveLostAttempts(row: string): string {
+  return `(${row}.operation = 'SEND'
+                    and exists (select from pix_pauses
+                                 where lost_since - ${madeBefore} <= ${row}.created_at
+                                   and (ended_at is null or ended_at >= ${row}.created_at)))`;
+}
+
+/**
  * A condition: the sweep does not end a send before PAYING, because its payment may have left.
  * @param row a table expression of transactions.
  * @param untouchedSince the parameter: no process has changed it since then.

@@ -12,6 +12,7 @@ import {
   shortTxid,
   type PixTransactionRow,
 } from '../pix/pix-transaction-repository.ts';
+import { mayHaveLostAttempts } from '../pix/pause-repository.ts';
 import { namingColumns, wakingEvents } from '../pix/waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
@@ -92,7 +93,7 @@ export const joinCandidates = `
              select ${qualifyColumns('t', pixColumns)}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.status = 'PROCESSING' and ${isRepeated('t')} as repeated,
+                    t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     t.created_at, t.expires_at,
                     case when t.operation = 'CHARGE' then ${selectOwner('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
@@ -134,7 +135,8 @@ function isRepeated(table: string): string {
   return `coalesce((select true from pix_timeline attempt
                      where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
                        and ${isOneOf('attempt.note', [repeatNotes.unknown, foundAfterLossNote])}
-                     limit 1), false)`;
+                     limit 1), false)
+          or ${mayHaveLostAttempts(table)}`;
 }
 
 /**

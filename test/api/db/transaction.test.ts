@@ -24,7 +24,7 @@ const pure = new Set(
   (
     'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
     'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
-    'limitsOf matchesCallId mayBeLost mayHaveLostSends mayMove moveCte moveRow ' +
+    'limitsOf matchesCallId mayBeLost mayHaveLostAttempts mayHaveLostSends mayMove moveCte moveRow ' +
     'notifyingFinalStatus qualifyColumns sendHold shortTxid toSession toTransaction ' +
     'waitedIds wakingEvents wasNotSent'
   ).split(' '),

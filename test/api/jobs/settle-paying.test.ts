@@ -6,6 +6,7 @@ import { repeatNotes } from '../../../src/domain/pix.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { storeSendAgain } from '../../../src/pix/lost-send-repository.ts';
 import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
+import { beginPause } from '../../../src/pix/pause-repository.ts';
 import {
   acceptPayment,
   beginPaying,
@@ -92,6 +93,19 @@ test('a failure does not settle a payment whose attempts a loss of commits has t
   assert.deepEqual(results(await receive(failed(ids))), ['anomaly: failed_after_repeat']);
   assert.equal((await stored(id ?? '')).status, 'PROCESSING');
   assert.deepEqual(results(await receive(confirmed(ids))), ['applied']);
+});
+
+test('a failure does not settle a payment around a loss of commits, which may have been repeated', async () => {
+  const paying = await givenPaying();
+  await accept(paying);
+  const pause = { by: 'ana', reason: 'failover', lostSince: app.clock.now() };
+  await beginPause(context, pause);
+  const ids = { endToEnd: paying.endToEnd, amount: 10.5 };
+  assert.deepEqual(results(await receive(failed(ids))), ['anomaly: failed_after_repeat']);
+  assert.equal((await stored(paying.id)).phase, 'ACCEPTED');
+  await rows('delete from pix_pauses');
+  await receive(confirmed(ids));
+  assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
 test('a failure does not settle a payment that was repeated after an unknown end', async () => {

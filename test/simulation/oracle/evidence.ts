@@ -174,7 +174,7 @@ export class Evidence {
    * failover has lost the record of the attempts.
    */
   isInDoubt(endToEnd: string): boolean {
-    return isDoubtful(this.#sendOf(endToEnd)) || this.lost.hasLostRecord({ endToEnd });
+    return isDoubtful(this.#sendOf(endToEnd)) || this.lost.mayHaveLostAttempts(endToEnd);
   }
 
   #sendOf(endToEnd: string): Send {

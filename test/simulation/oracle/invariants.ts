@@ -50,6 +50,9 @@ const readTransactions = `
   select t.id, t.user_id, t.operation, t.transaction_identification, t.idempotency_key,
          t.status, t.phase, t.amount, t.end_to_end, t.original_id,
          t.corrected_at is not null as is_corrected, t.created_at,
+         exists (select from pix_pauses
+                  where t.created_at >= lost_since - interval '10 minutes'
+                    and t.created_at <= coalesce(ended_at, 'infinity')) as is_around_loss,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
@@ -84,6 +87,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   const timeline = await store.rows<TimelineRow>(readTimeline);
   if (lost.failedOverAt !== null) evidence.stored(new Set(events.map(({ hash }) => hash)));
   const sends = rows.filter(({ operation }) => operation === 'SEND');
+  lost.learn(sends);
   const decided = decidedIds(timeline);
   const payments = oracle.ledger.payments.filter((payment) => !lost.hasLostRecord(payment));
   for (const row of sends) checkRow(rest, row, { payments, isDecided: decided.has(row.id) });

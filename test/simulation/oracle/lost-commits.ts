@@ -4,6 +4,7 @@
  * end-to-end id. All invariants hold for the data that the new server has.
  */
 import type { Payment } from '../bank/ledger.ts';
+import type { FinalRow } from './stored-rows.ts';
 
 /** A stored transaction. */
 export interface StoredRow {
@@ -39,6 +40,15 @@ export class LostCommits {
   readonly #doubts = new Set<string>();
   /** The end-to-end ids of stored sends whose outcome is lost. */
   readonly #outcomes = new Set<string>();
+  /** The end-to-end ids of sends that were made around the failover. */
+  #around: ReadonlySet<string | null> = new Set();
+
+  /** Sets the stored sends; call it before the checks at rest. */
+  learn(sends: readonly Pick<FinalRow, 'end_to_end' | 'is_around_loss'>[]): void {
+    this.#around = new Set(
+      sends.filter((row) => row.is_around_loss).map(({ end_to_end: endToEnd }) => endToEnd),
+    );
+  }
 
   /** @returns the transactions that the failover has changed. */
   failedOver(
@@ -82,6 +92,11 @@ export class LostCommits {
   /** Whether no transaction records that this payment, or a repeat of it, may have left. */
   hasLostRecord({ endToEnd }: Pick<Payment, 'endToEnd'>): boolean {
     return this.#payments.has(endToEnd) || this.#doubts.has(endToEnd);
+  }
+
+  /** Whether attempts at this payment may be lost: the failure of one says nothing about another. */
+  mayHaveLostAttempts(endToEnd: string): boolean {
+    return this.#around.has(endToEnd) || this.hasLostRecord({ endToEnd });
   }
 
   hasLostOutcome(endToEnd: string): boolean {

@@ -15,6 +15,8 @@ export interface FinalRow {
   /** Whether it was FAILED before it became COMPLETED. */
   readonly is_corrected: boolean;
   readonly created_at: Date;
+  /** Whether attempts at its payment may be lost: it was made around a loss of commits. */
+  readonly is_around_loss: boolean;
   readonly transaction_identification: string | null;
   readonly phases: readonly PixPhase[];
   /** The hashes of the events that have moved it. */

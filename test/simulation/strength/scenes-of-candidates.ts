@@ -5,7 +5,7 @@ import { storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
-const { now } = moment;
+const { made, now, later } = moment;
 
 type Columns = Readonly<Record<string, unknown>>;
 
@@ -21,6 +21,9 @@ const unknown = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key }
 const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
 const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
 
+const minutesAfter = (minutes: number): Date => new Date(made.getTime() + minutes * 60_000);
+const loss = { lost_since: minutesAfter(10), ended_at: later };
+
 /** A stored transaction, and the rows that belong to it. */
 interface Candidate extends Columns {
   /** An id of the provider in its timeline. */
@@ -31,12 +34,15 @@ interface Candidate extends Columns {
   readonly timeline?: readonly Columns[];
   /** The account of its owner. */
   readonly account?: Columns;
+  /** A pause of all sends. */
+  readonly pause?: Columns;
 }
 
 async function insertCandidate(
   { row, found }: Stage,
-  { reported, note, timeline = [], account = {}, ...columns }: Candidate,
+  { reported, note, timeline = [], account = {}, pause, ...columns }: Candidate,
 ): Promise<void> {
+  if (pause) await row('pix_pauses', pause);
   await row('accounts', account);
   const [userId] = await found('select max(user_id) as user_id from accounts');
   const id = await row('pix_transactions', { ...columns, user_id: Number(userId) });
@@ -128,6 +134,32 @@ export const candidateScenes: readonly Scene[] = [
     'a repeated send that has ended',
     [{ ...done, note: 'after_unknown' }],
     [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send around a loss',
+    [{ ...unknown, pause: loss }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send in a loss that is open',
+    [{ ...unknown, pause: { ...loss, ended_at: null, ended_by: null } }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send long before a loss',
+    [{ ...unknown, pause: { lost_since: minutesAfter(11), ended_at: later } }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send after a loss',
+    [{ ...unknown, created_at: now, pause: { ...loss, ended_at: made } }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates('a send at a pause', [{ ...unknown, pause: {} }], [endToEnd, null, null, null]),
+  ...candidates(
+    'a charge around a loss',
+    [{ ...charge, phase: 'ACCEPTED', pause: loss }],
+    [null, null, txid, null],
   ),
   ...candidates(
     'an open charge has the account of its owner',
