@@ -278,14 +278,20 @@ export async function saveBalance(
 /**
  * The keys that one account lists, and the accounts that get or lose them, locked in their order. The
  * directory has one account for each key, so that another account loses a key that is listed.
- * A statement may be executed long after its process has given it up. What has changed since the
- * provider was asked is therefore uncertain: such a key is stored for no account until the next list.
+ * A statement may be executed long after its process has given it up, and is uncertain where an
+ * account has changed since the provider was asked:
+ * - The account that lists has changed: the list adds no key, and takes none from a changed account.
+ * - Only another account that has the key has changed: neither has it until the next list.
  */
 function listedKeys({ accountId, keys, seen }: Record<'accountId' | 'keys' | 'seen', string>) {
   return `
-    with holders as (
+    with locked as (
       select id, pix_keys, coalesce(pix_keys_version, 0) > ${seen} as has_changed from accounts
        where id = ${accountId} or pix_keys && ${keys} order by id for update
+    ), holders as (
+      select locked.* from locked
+        join locked lister on lister.id = ${accountId}
+       where locked.id = lister.id or not (locked.has_changed and lister.has_changed)
     ), certain as (
       select array(select key from unnest(${keys}) as key
                     where not exists (select from holders

@@ -7,6 +7,7 @@ import { providerSession, type StoredSession } from '../auth/banking-sessions.ts
 import { readSealedToken } from '../auth/session-repository.ts';
 import type { Context } from '../context/context.ts';
 import { foundAfterLossNote, isBeforePaying, phasesBeforePaying } from '../domain/pix.ts';
+import { timeOfSpiId } from '../domain/reconciliation.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
 import {
   findKnownSends,
@@ -113,7 +114,9 @@ async function keepLostSend(
   lines: readonly StatementLine[],
 ): Promise<string | null> {
   const { userId, endToEnd } = lost;
-  const isNamed = idempotencyKey !== null && keyPattern.test(idempotencyKey);
+  const isKey = idempotencyKey !== null && keyPattern.test(idempotencyKey);
+  // With an id in another form the line may not be what it says: it is no proof of a payment.
+  const isNamed = isKey && timeOfSpiId(endToEnd) !== null;
   const id = isNamed ? await keepNamed(context, { ...lost, idempotencyKey }, lines) : null;
   if (id !== null) {
     context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');

@@ -77,6 +77,24 @@ test('a key that a late list and a newer one of another account name is stored f
   assert.deepEqual(await storedKeys(bia), ['own@example.com']);
 });
 
+test('a late list takes no key from an account that has listed it since a newer list', async () => {
+  const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
+  const seen = await findKeysVersion(context);
+  await keep(ana, ['moving@example.com']);
+  await keep(bia, ['moving@example.com']);
+  await keep(ana, ['moving@example.com'], seen);
+  assert.deepEqual([await storedKeys(ana), await storedKeys(bia)], [[], ['moving@example.com']]);
+});
+
+test('a late list takes a key from an account that has had it before', async () => {
+  const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
+  await keep(bia, ['moving@example.com']);
+  const seen = await findKeysVersion(context);
+  await keep(ana, []);
+  await keep(ana, ['moving@example.com'], seen);
+  assert.deepEqual([await storedKeys(ana), await storedKeys(bia)], [[], []]);
+});
+
 test('a created key is stored beside the others, and for one account', async () => {
   const [ana, bia] = [await givenCustomer(app), await givenCustomer(app)];
   await keep(ana, ['moved@example.com']);
@@ -88,7 +106,8 @@ test('a created key is stored beside the others, and for one account', async () 
   assert.deepEqual(await storedKeys(bia), ['hers@example.com', 'moved@example.com']);
   await keep(ana, ['moved@example.com']);
   await addPixKeys(context, { accountId, keys: ['moved@example.com', 'late@example.com'], seen });
-  assert.deepEqual([await storedKeys(ana), await storedKeys(bia)], [[], ['hers@example.com']]);
+  assert.deepEqual(await storedKeys(ana), ['moved@example.com']);
+  assert.deepEqual(await storedKeys(bia), ['hers@example.com']);
 });
 
 test('a list that the provider made before a deletion does not bring the key back', async (t) => {

@@ -20,35 +20,38 @@ export interface AllMovements {
  * A payment that was returned has no line.
  * @returns the body of the response; JSON has no undefined fields.
  */
-export function writeClearStatement(all: AllMovements): { readonly items: readonly Line[] } {
+export function writeClearStatement(all: AllMovements): {
+  readonly items: readonly Line[];
+  /** Says that no further page follows a full one. */
+  readonly total: number;
+} {
   const { payments, receipts, refunds, namesRequests } = all;
   const made = payments.filter(({ state }) => state === 'completed');
-  return {
-    items: [
-      ...made.map((one) => ({
-        id: one.bankId,
-        direction: 'DEBIT',
-        endToEnd: one.endToEnd,
-        clientRequestId: namesRequests ? one.clientRequestId : undefined,
-        amount: one.amountCents / 100,
-        status: 'CONFIRMED',
-      })),
-      ...receipts.map(({ bankId, endToEnd, charge, amountCents }) => ({
-        id: bankId,
-        direction: 'CREDIT',
-        endToEnd,
-        transactionIdentification: charge?.txid,
-        amount: amountCents / 100,
-        status: 'CONFIRMED',
-      })),
-      ...refunds.map(({ direction, returnId, endToEnd, amountCents }) => ({
-        id: `of-${returnId}`,
-        direction: direction === 'in' ? 'CREDIT' : 'DEBIT',
-        returnId,
-        originalEndToEnd: endToEnd,
-        amount: amountCents / 100,
-        status: 'CONFIRMED',
-      })),
-    ],
-  };
+  const items = [
+    ...made.map((one) => ({
+      id: one.bankId,
+      direction: 'DEBIT',
+      endToEnd: one.endToEnd,
+      clientRequestId: namesRequests ? one.clientRequestId : undefined,
+      amount: one.amountCents / 100,
+      status: 'CONFIRMED',
+    })),
+    ...receipts.map(({ bankId, endToEnd, charge, amountCents }) => ({
+      id: bankId,
+      direction: 'CREDIT',
+      endToEnd,
+      transactionIdentification: charge?.txid,
+      amount: amountCents / 100,
+      status: 'CONFIRMED',
+    })),
+    ...refunds.map(({ direction, returnId, endToEnd, amountCents }) => ({
+      id: `of-${returnId}`,
+      direction: direction === 'in' ? 'CREDIT' : 'DEBIT',
+      returnId,
+      originalEndToEnd: endToEnd,
+      amount: amountCents / 100,
+      status: 'CONFIRMED',
+    })),
+  ];
+  return { items, total: items.length };
 }

@@ -41,13 +41,13 @@ export class LostCommits {
   /** The end-to-end ids of stored sends whose outcome is lost. */
   readonly #outcomes = new Set<string>();
   /** The end-to-end ids of sends that were made around the failover. */
-  #around: ReadonlySet<string | null> = new Set();
+  readonly #around = new Set<string>();
 
-  /** Sets the stored sends; call it before the checks at rest. */
+  /** Adds the stored sends that were made around the failover; call it before the checks at rest. */
   learn(sends: readonly Pick<FinalRow, 'end_to_end' | 'is_around_loss'>[]): void {
-    this.#around = new Set(
-      sends.filter((row) => row.is_around_loss).map(({ end_to_end: endToEnd }) => endToEnd),
-    );
+    for (const { end_to_end: endToEnd, is_around_loss: isAround } of sends) {
+      if (isAround && endToEnd !== null) this.#around.add(endToEnd);
+    }
   }
 
   /** @returns the transactions that the failover has changed. */
@@ -57,6 +57,10 @@ export class LostCommits {
     after: readonly StoredRow[],
   ): ChangedRow[] {
     this.failedOverAt = atStep;
+    // While sends are paused, they were made around the loss whatever the clock of their process said.
+    for (const { end_to_end: endToEnd, status } of after) {
+      if (endToEnd !== null && status === 'PROCESSING') this.#around.add(endToEnd);
+    }
     const kept = new Map(after.map((row) => [row.id, row]));
     const changed = before
       .map((row) => ({ before: row, after: kept.get(row.id) ?? null }))

@@ -8,14 +8,17 @@ interface KeptRow {
   readonly has_payload: boolean;
 }
 
-/** Only settled events lose their payload, and only finished jobs are deleted. */
+/**
+ * Only settled events lose their payload, and only finished jobs are deleted. An event that was
+ * settled since the job's last run, a day ago at most, still has its payload.
+ */
 export async function checkRetention({ store, oracle, scheduler }: Rest): Promise<void> {
   const { webhookPayloads, finishedJobs } = store.config.retention;
   const before = (days: number): Date => new Date(scheduler.nowMs - days * dayMs);
   const events = await store.rows<KeptRow>(
     `select status, payload is not null as has_payload from webhook_events
-      where received_at < $1`,
-    [before(webhookPayloads + 1)],
+      where received_at < $1 and (status in ('received', 'parked') or processed_at < $2)`,
+    [before(webhookPayloads + 1), before(1)],
   );
   for (const { status, has_payload: isKept } of events) {
     const isSettled = status === 'processed' || status === 'ignored';
