@@ -147,6 +147,19 @@ describe('after a loss of commits', () => {
     assert.equal((await app.send(caller, payment)).status, 200);
   });
 
+  it('a line whose ids have another form stores no send, and blocks its amount', async (t) => {
+    const user = await givenCustomer(app);
+    const { id } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    const clientRequestId = 'foreign-1';
+    const endToEnd = `${clientRequestId}-${randomUUID()}`;
+    changeLines(t, (line) => ({ ...line, ids: { ...line.ids, clientRequestId, endToEnd } }));
+    assert.equal((await app.send(user, payment)).status, 422);
+    assert.equal(await app.countOf(user), 0);
+    await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
+  });
+
   it('a line without a client id blocks its amount until it is accounted for', async (t) => {
     const user = await givenCustomer(app);
     const { id, endToEnd } = await givenPaid(user);
