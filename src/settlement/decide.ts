@@ -17,7 +17,7 @@ import {
 import { decideExpired } from './expired-charge.ts';
 import { decideHeld } from './held-payment.ts';
 import { decideIgnored } from './ignored-item.ts';
-import { matchItem } from './match.ts';
+import { matchItem, mayBeOfOtherSend } from './match.ts';
 import {
   checkPayee,
   decideConflicting,
@@ -84,7 +84,10 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
     case 'contradiction': {
       const { transaction, reason } = match;
       const flag = { kind: 'flag', transaction, reason } as const;
-      if (reason !== 'other_end_to_end') return decideConflicting(final, flag, facts);
+      const isOther =
+        reason === 'other_end_to_end' ||
+        (reason === 'amount_mismatch' && mayBeOfOtherSend(item, transaction));
+      if (!isOther) return decideConflicting(final, flag, facts);
       // The payment's own transaction may be stored later, as after a loss of commits.
       return { kind: 'skip', result: 'parked', reason, transaction, meanwhile: flag };
     }

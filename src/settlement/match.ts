@@ -88,6 +88,14 @@ export function isOfOtherPayment(item: NamingItem, named: CandidateRow): boolean
 }
 
 /**
+ * Whether an item with an end-to-end id names a send only by an id that other payments may have: if
+ * the amounts differ, it may be about a send that is not stored.
+ */
+export function mayBeOfOtherSend(item: NamingItem, named: CandidateRow): boolean {
+  return named.operation === 'SEND' && item.ids.endToEnd !== null && isByWeakId(item, named);
+}
+
+/**
  * Finds the received PIX of an item, if it was recorded without a charge. One that was recorded
  * without an end-to-end id is found by the provider's own id.
  */

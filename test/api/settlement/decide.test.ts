@@ -151,6 +151,18 @@ const cases: readonly Case[] = [
     [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
     'parked not_paying_yet send',
   ],
+  [
+    'the end of a payment of another amount, whose send may be stored later',
+    { ...sent, clientRequestId: 'key', amount: 99 },
+    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
+    'parked amount_mismatch send flag amount_mismatch',
+  ],
+  [
+    'the end of a payment of another amount, without an end-to-end id',
+    { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 99 },
+    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
+    'flag send amount_mismatch',
+  ],
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
   [
     'a failure of a completed send',
