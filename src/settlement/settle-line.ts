@@ -6,7 +6,7 @@ import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { isBeforePaying, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
-import { settleSend } from '../pix/settle-send.ts';
+import { settleByLine } from '../pix/settle-by-statement.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions } from './apply.ts';
 import { decide } from './decide.ts';
@@ -117,7 +117,7 @@ async function settleSent(
   const expected = status === 'FAILED' ? 'corrected' : 'completed';
   const action = isDryRun
     ? expected
-    : await settleSend(context, { id, endToEnd, status }, { line });
+    : await settleByLine(context, { id, endToEnd, status }, { line });
   // The next reading finds how it has ended.
   if (!action) return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
   const settled = { action, transactionId: id, endToEnd, amountCents: line.amountCents };
