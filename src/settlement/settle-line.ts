@@ -135,9 +135,9 @@ async function decideLine(
   { userId, isDryRun }: SettleLineOptions,
 ): Promise<LineResult> {
   for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
-    const of = { eventId: null, item, receivedAt: context.clock.now() };
+    const reported = { eventId: null, item, receivedAt: context.clock.now() };
     const results: (LineResult | null)[] = [];
-    for (const decision of decide(of, await factsOfItem(context, item, userId))) {
+    for (const decision of decide(reported, await loadCandidatesOfUser(context, item, userId))) {
       results.push(await executeDecision(context, decision, { line, isDryRun }));
     }
     const carried = results.filter((one) => one !== null);
@@ -150,8 +150,11 @@ async function decideLine(
   return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
 }
 
-/** Only the transactions of the user; and the statement itself names its owner as the payee. */
-async function factsOfItem(
+/**
+ * Reads the user's transactions that a line may concern. The payee is the user, because a statement
+ * lists only the payments of its owner.
+ */
+async function loadCandidatesOfUser(
   context: LocalContext,
   item: WebhookItem,
   userId: number,
@@ -214,7 +217,7 @@ function differenceKind(reason: string): DifferenceKind {
 /** The result of a decision that changes nothing. */
 function openResult(line: ReadLine, decision: Decision): LineResult {
   if (decision.kind === 'skip' && decision.result !== 'parked') return nothing;
-  const open = (decision.kind === 'skip' && decision.meanwhile) || decision;
+  const open = (decision.kind === 'skip' && decision.reportNow) || decision;
   const { reason = 'unclear' } = 'reason' in open ? open : {};
   // Money that came in is recorded: only a return may have no payment.
   if (reason === 'no_match') {
