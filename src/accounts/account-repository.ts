@@ -276,11 +276,12 @@ export async function saveBalance(
 }
 
 /**
- * The keys that one account lists, and the accounts that get or lose them, locked in their order. The
- * directory has one account for each key, so that another account loses a key that is listed.
- * A statement may be executed long after its process has given it up, and is uncertain where an
- * account has changed since the provider was asked:
- * - The account that lists has changed: the list adds no key, and takes none from a changed account.
+ * The keys that one account lists, and the accounts that get or lose them, locked in their order.
+ * The directory has one account for each key, so that another account loses a key that is listed.
+ * The database may execute a statement long after its process has stopped to wait for it. Where an
+ * account has changed since the request to the provider, the list is therefore uncertain:
+ * - The account that lists has changed: the list adds no key, and takes none from another account
+ *   that has changed.
  * - Only another account that has the key has changed: neither has it until the next list.
  */
 function listedKeys({ accountId, keys, seen }: Record<'accountId' | 'keys' | 'seen', string>) {

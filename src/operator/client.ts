@@ -107,7 +107,7 @@ function reachable(error: unknown, databaseUrl: string | undefined): unknown {
 }
 
 /** The maximum wait for another command, or for a service that is starting. */
-const waitAtMostMs = 10_000;
+const maxWaitMs = 10_000;
 
 const pauseMs = 100;
 
@@ -127,7 +127,7 @@ async function openEmbedded(config: Config, options: OperatorClientOptions): Pro
       if (!(error instanceof FolderInUseError)) throw error;
       const refusal = socketRefusal(path);
       if (refusal !== null) throw new UnreachableError(`${error.message}; ${refusal}`);
-      if (waitedMs >= waitAtMostMs)
+      if (waitedMs >= maxWaitMs)
         throw new UnreachableError(`${error.message}, which does not accept commands`);
     }
     await pause(options.clock, pauseMs);

@@ -12,7 +12,7 @@ import { chargeExpired, expiredNote, foundInStatementNote } from '../domain/pix.
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { flagSwept } from './settle-send.ts';
+import { flagSwept } from './settle-by-statement.ts';
 import { findPaymentOfCharge } from './statement-evidence.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from './sweep-repository.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';

@@ -63,7 +63,7 @@ export async function claimTransaction(
     }
     const claim = await claimFrom(context, reservation, holder);
     if (claim.result === 'replay' || accountStatus === 'ACTIVE') return claim;
-    return failUnpaid(context, claim.transaction, inactiveAccount(accountStatus));
+    return failForAccount(context, claim.transaction, inactiveAccount(accountStatus));
   }
   throw neitherClaimedNorFound();
 }
@@ -135,7 +135,7 @@ async function claimKeyOfSend(
     }
     const claim = await claimFrom(context, reservation, holder);
     if (claim.result === 'replay') return claim;
-    if (account instanceof AppError) return failUnpaid(context, claim.transaction, account);
+    if (account instanceof AppError) return failForAccount(context, claim.transaction, account);
     return { ...claim, payer, account };
   }
   if (isOvertaken) throw new AppError('BUSY');
@@ -219,7 +219,7 @@ const accountNotActive: Move = {
  * @returns the transaction, if another process has moved it meanwhile.
  * @throws AppError the refusal, and that nothing was sent.
  */
-export async function failUnpaid(
+export async function failForAccount(
   context: LocalContext,
   transaction: PixTransaction,
   { code, fields = {} }: AppError,

@@ -69,8 +69,8 @@ export function mayBeLost(row: string): string {
 }
 
 /**
- * How long before a loss a send may have been stored whose attempts are lost: the longest claim, and
- * what the clocks of processes may differ by.
+ * How long before a loss a send may have been stored whose attempts are lost: the longest claim,
+ * and what the clocks of processes may differ by.
  */
 const madeBefore = "interval '10 minutes'";
 

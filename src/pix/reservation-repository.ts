@@ -14,7 +14,7 @@ import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   limitParameters,
-  limitsOf,
+  spendingCtes,
   limitTypes,
   type LimitRow,
 } from './spending-limit-repository.ts';
@@ -256,7 +256,7 @@ const reserveForSession = batchedStatement({
   batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
   text: (requested) => sql<ReservedRow & PayerColumns & LimitRow>`
     with payer as (${selectPayers(requested)}
-    ), ${limitsOf('payer')}, first as (
+    ), ${spendingCtes('payer')}, first as (
       select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
         from spending
        where version is not null or limit_amount is not null

@@ -9,7 +9,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
 import { noteAnalysis } from './analysis-repository.ts';
-import { claimAfterReading } from './claim-after-reading.ts';
+import { claimCheckedSend } from './claim-checked-send.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
 import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
@@ -25,8 +25,8 @@ import {
   failLookUp,
   failStart,
   releaseClaim,
-  resolveLostSend,
-  type UnpaidSend,
+  resolveUnstartedSend,
+  type ClaimedSend,
 } from './unpaid-send.ts';
 
 /**
@@ -68,7 +68,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     if (lookupId !== undefined && confirmed === null) {
       return replayOrRefuse(context, token, reservation);
     }
-    const claim = await claimAfterReading(context, token, {
+    const claim = await claimCheckedSend(context, token, {
       reservation,
       options: request.callOptions,
     });
@@ -85,7 +85,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
 };
 
 /** A send whose key this request has acquired. */
-interface Send extends UnpaidSend {
+interface Send extends ClaimedSend {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
@@ -116,11 +116,11 @@ async function openSession(
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction } = send;
   const found = storedLookUp(transaction) ?? (await findPayee(context, send));
-  if (found === null) return resolveLostSend(context, send, null);
-  context.outcomes.pays(transaction.id, found.endToEnd);
+  if (found === null) return resolveUnstartedSend(context, send, null);
+  context.outcomes.noteEndToEnd(transaction.id, found.endToEnd);
   const step = { ...found, at: context.clock.now() };
   const paying = await startPaying(context, send, step);
-  return paying ? pay(context, send, paying) : resolveLostSend(context, send, step);
+  return paying ? pay(context, send, paying) : resolveUnstartedSend(context, send, step);
 }
 
 /** A resumed send keeps its end-to-end id and the stored owner. */

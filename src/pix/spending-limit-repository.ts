@@ -26,7 +26,7 @@ function applying(period: 'day' | 'night', now: string, byDefault: string): stri
                     ${inForce(`own_${period}`, now)})`;
 }
 
-/** The parameters of `limitsOf`, with their types; see `limitParameters`. */
+/** The parameters of `spendingCtes`, with their types; see `limitParameters`. */
 export const limitTypes = {
   day: 'numeric null',
   night: 'numeric null',
@@ -67,7 +67,7 @@ export interface LimitRow {
  * @param calls a table with a row for each call: its `ordinal`, `user_id`, `now` and the parameters
  *   of `limitParameters`.
  */
-export function limitsOf(calls: string): string {
+export function spendingCtes(calls: string): string {
   return `own as (
       select call.ordinal, own.version,
              coalesce(${inForce('night_hour', 'call.now')}, ${defaultHour}) as night_hour,
@@ -156,7 +156,7 @@ const read = statement({
       select 1 as ordinal, ${userId} as user_id, ${now} as now, ${day} as day, ${night} as night,
              ${isNight20} as is_night_20, ${began20} as began_20, ${isNight22} as is_night_22,
              ${began22} as began_22
-    ), ${limitsOf('call')}
+    ), ${spendingCtes('call')}
     select spending.day_limit, spending.night_limit, spending.spent,
              ${selectStored('spending.now')}
       from spending left join pix_limits own on own.user_id = spending.user_id`,

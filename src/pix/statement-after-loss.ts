@@ -20,7 +20,7 @@ import {
 import { moveTransaction } from './move-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { settleByLines, settleSend } from './settle-send.ts';
+import { settleByLines, settleByLine } from './settle-by-statement.ts';
 import { judgeSend } from './statement-evidence.ts';
 
 /**
@@ -159,5 +159,5 @@ async function keepNamed(
   if (status !== 'FAILED' || found.evidence !== 'completed') return null;
   const failed = { id, endToEnd, status };
   const proof = { line: found.line, note: foundAfterLossNote };
-  return (await settleSend(context, failed, proof)) && id;
+  return (await settleByLine(context, failed, proof)) && id;
 }

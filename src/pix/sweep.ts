@@ -20,7 +20,7 @@ import { span } from '../telemetry/tracing.ts';
 import { findFailedSends } from './correction-repository.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { settleByLines } from './settle-send.ts';
+import { settleByLines } from './settle-by-statement.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
   findStaleTransactions,

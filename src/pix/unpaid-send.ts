@@ -1,6 +1,6 @@
 /**
- * Sends that turned out unpaid: the payment was refused before it was sent, or another process has
- * the send, or the step to PAYING was not confirmed.
+ * Sends that this process does not pay after all: the payment was refused before it was sent, or
+ * another process has the send, or the step to PAYING was not confirmed.
  */
 import { findAccountStatus } from '../accounts/account-repository.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
@@ -12,7 +12,7 @@ import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
 import { pausedRefusal } from './holds.ts';
-import { failUnpaid } from './idempotency.ts';
+import { failForAccount } from './idempotency.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
 import { wasStartedOnlyByUs, type TimedStep } from './payment-repository.ts';
@@ -20,7 +20,7 @@ import { readStored, type PixTransaction } from './pix-transaction-repository.ts
 import { noteContradiction } from './contradicted-outcome.ts';
 
 /** A send whose key this request has acquired. */
-export interface UnpaidSend {
+export interface ClaimedSend {
   readonly transaction: PixTransaction;
   /** The look-up that the payer has confirmed; null: the key is looked up. */
   readonly confirmed: ConfirmedLookUp | null;
@@ -33,14 +33,17 @@ export interface UnpaidSend {
  */
 export function failLookUp(
   context: Context,
-  send: UnpaidSend,
+  send: ClaimedSend,
   failure: ProviderError,
 ): Promise<null> {
   return failUnpayable(context, send, failedLookUp(failure));
 }
 
-/** Fails a send whose key may have another owner than the payer has confirmed, as `failLookUp`. */
-export function failChangedPayee(context: Context, send: UnpaidSend): Promise<null> {
+/**
+ * Fails a send whose key may have another owner than the payer has confirmed. Returns and throws as
+ * `failLookUp` does.
+ */
+export function failChangedPayee(context: Context, send: ClaimedSend): Promise<null> {
   return failUnpayable(context, send, {
     failureCode: 'PAYEE_CHANGED',
     entry: { note: 'payee_changed' },
@@ -49,13 +52,14 @@ export function failChangedPayee(context: Context, send: UnpaidSend): Promise<nu
 }
 
 /**
- * Fails a send whose step to PAYING was not confirmed, as `failLookUp`. When another payment has
- * the end-to-end id, it fails now; after any other error, once it is known that nothing was sent.
+ * Fails a send whose step to PAYING was not confirmed. When another payment has the end-to-end id,
+ * it fails now, and this returns and throws as `failLookUp` does. After any other error it fails
+ * once it is known that nothing was sent.
  * @throws the error.
  */
 export function failStart(
   context: Context,
-  send: UnpaidSend,
+  send: ClaimedSend,
   { step, error }: { readonly step: TimedStep; readonly error: unknown },
 ): Promise<null> {
   if (!isConstraintViolation(error)) {
@@ -96,7 +100,7 @@ function invalidLookUp(text: Text): AppError {
  */
 async function failUnpayable(
   context: Context,
-  { transaction }: UnpaidSend,
+  { transaction }: ClaimedSend,
   { failureCode, entry, refusal }: Unpayable,
 ): Promise<null> {
   const failed = await moveTransaction(context, transaction.id, {
@@ -132,14 +136,18 @@ function usedEndToEnd(cause: unknown): ProviderError {
 }
 
 /**
- * Handles a send that this process could not move: another process has moved it, its account was
- * blocked meanwhile, or the send was held, also if the hold has ended by now. If it has the
- * end-to-end id of our own look-up, a statement that we had given up took it to PAYING
- * nevertheless, and another process has marked it UNKNOWN since: nothing was sent.
+ * Handles a send that this process could not take to PAYING: another process has moved it, its
+ * account was blocked meanwhile, or the send was held, even if the hold has ended by now. If the
+ * send is UNKNOWN under the end-to-end id of our own look-up, our statement did take it to PAYING
+ * after we had stopped to wait for it, and another process has marked it UNKNOWN since: nothing was
+ * sent.
+ * @param step our own step to PAYING; null before it.
+ * @returns the transaction as it is stored.
+ * @throws AppError when the account may not pay, or the send is held.
  */
-export async function resolveLostSend(
+export async function resolveUnstartedSend(
   context: Context,
-  { transaction }: UnpaidSend,
+  { transaction }: ClaimedSend,
   step: TimedStep | null,
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, transaction).catch((error: unknown) => {
@@ -151,7 +159,7 @@ export async function resolveLostSend(
   if (!isBeforePaying(stored.phase)) return stored;
   const accountStatus = await findAccountStatus(context, stored.userId);
   if (accountStatus !== 'ACTIVE') {
-    return (await failUnpaid(context, stored, inactiveAccount(accountStatus))).transaction;
+    return (await failForAccount(context, stored, inactiveAccount(accountStatus))).transaction;
   }
   await releaseClaim(context, stored);
   throw pausedRefusal(storedOutcome(stored));

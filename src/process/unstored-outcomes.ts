@@ -69,8 +69,8 @@ export class UnstoredOutcomes {
     }
   }
 
-  /** A send in progress is about to be paid under an end-to-end id. */
-  pays(transactionId: string, endToEnd: string): void {
+  /** Notes the end-to-end id under which a send in progress is about to be paid. */
+  noteEndToEnd(transactionId: string, endToEnd: string): void {
     const send = this.#inProgress.get(transactionId);
     if (send) send.endToEnd = endToEnd;
   }

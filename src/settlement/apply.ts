@@ -10,9 +10,9 @@ import { correctTransaction } from '../pix/correction-repository.ts';
 import { noteAnalysis } from '../pix/analysis-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
-import type { CorrectDecision, Decision, RefundDecision } from './decision.ts';
+import type { CorrectDecision, Decision, Flag, RefundDecision } from './decision.ts';
 import { storeRefund } from './refund-repository.ts';
-import { storeIdentity, storeReceived, type CandidateRow } from './transaction-repository.ts';
+import { storeIdentity, storeReceived } from './transaction-repository.ts';
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
@@ -70,13 +70,14 @@ async function applyOrFlag(
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
-    return without(
+    return unsettled(
       await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
     );
   }
 }
 
-function without(outcome: Settled): Applied {
+/** The result of an item that has neither settled a transaction nor found it settled. */
+function unsettled(outcome: Settled): Applied {
   return { outcome, settledId: null };
 }
 
@@ -92,30 +93,30 @@ async function apply(
 ): Promise<Applied | null> {
   switch (decision.kind) {
     case 'skip': {
-      const { result, reason, transaction, meanwhile } = decision;
-      if (meanwhile) await flag(context, { eventId, ...namedBy(meanwhile) });
+      const { result, reason, transaction, reportNow } = decision;
+      if (reportNow) await flag(context, { eventId, ...toAnomaly(reportNow) });
       const outcome = {
         result,
         ...(reason !== undefined && { reason }),
         ...(transaction && { transactionId: transaction.id }),
       };
-      return without(outcome);
+      return unsettled(outcome);
     }
     case 'flag':
-      return without(await flag(context, { eventId, ...namedBy(decision) }));
+      return unsettled(await flag(context, { eventId, ...toAnomaly(decision) }));
     case 'suspect': {
       const { reason, transaction } = decision;
       const transactionId = transaction?.id ?? null;
-      return without(await flag(context, { eventId, transactionId, reason }));
+      return unsettled(await flag(context, { eventId, transactionId, reason }));
     }
     case 'unread': {
-      const unread = namedBy(decision);
+      const unread = toAnomaly(decision);
       context.metrics.pixUnreadEvents.inc();
       context.log.warn(
         { eventId, ...unread },
         'an event about a stored transaction was not understood',
       );
-      return without({ result: 'ignored', ...unread });
+      return unsettled({ result: 'ignored', ...unread });
     }
     case 'move': {
       const { id: transactionId } = decision.transaction;
@@ -131,15 +132,15 @@ async function apply(
     case 'record': {
       const transactionId = await storeReceived(context, eventId, decision.received);
       if (transactionId === null) return null;
-      // If the process dies here, the next run finds the record, and flags the charge beside it.
-      if (!decision.beside) return settled('applied', transactionId);
-      const outcome = await flag(context, { eventId, ...namedBy(decision.beside) });
+      // If the process dies here, the next run finds the record, and flags the charge then.
+      if (!decision.flaggedCharge) return settled('applied', transactionId);
+      const outcome = await flag(context, { eventId, ...toAnomaly(decision.flaggedCharge) });
       return { outcome, settledId: transactionId };
     }
     case 'hold': {
       const { id: transactionId } = decision.transaction;
       const isNew = await noteAnalysis(context, transactionId);
-      return without({ result: isNew ? 'applied' : 'already', transactionId });
+      return unsettled({ result: isNew ? 'applied' : 'already', transactionId });
     }
     case 'refund':
       return applyRefund(context, eventId, decision);
@@ -177,15 +178,10 @@ async function applyRefund(
     stored.kind === 'exceeds'
       ? [transaction.id, 'refunds_exceed_amount']
       : [stored.id, 'amount_mismatch'];
-  return without(await flag(context, { eventId, transactionId, reason }));
+  return unsettled(await flag(context, { eventId, transactionId, reason }));
 }
 
-interface Beside {
-  readonly transaction: CandidateRow;
-  readonly reason: string;
-}
-
-function namedBy({ transaction, reason }: Beside): { transactionId: string; reason: string } {
+function toAnomaly({ transaction, reason }: Pick<Flag, 'transaction' | 'reason'>) {
   return { transactionId: transaction.id, reason };
 }
 

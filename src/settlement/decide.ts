@@ -36,18 +36,18 @@ import type { CandidateRow, Candidates } from './transaction-repository.ts';
  * @returns one decision, or two for an item that reports the end of a send and the payment of a
  *   charge, or a refund between two users: apply both.
  */
-export function decide(of: EventItem, stored: Candidates): readonly Decision[] {
-  const { item } = of;
+export function decide(reported: EventItem, stored: Candidates): readonly Decision[] {
+  const { item } = reported;
   const { status } = item;
-  const candidates = withoutSharedIds(of, stored.candidates);
+  const candidates = withoutSharedIds(reported, stored.candidates);
   const facts = { ...stored, candidates };
   if (item.kind === 'held') return [decideHeld(item, candidates)];
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];
   }
-  if (item.kind === 'expired') return [decideExpired(of, candidates)];
-  if (item.kind === 'refund') return decideRefund(of, candidates);
-  const sides = findSides({ ...of, status }, candidates);
+  if (item.kind === 'expired') return [decideExpired(reported, candidates)];
+  if (item.kind === 'refund') return decideRefund(reported, candidates);
+  const sides = findSides({ ...reported, status }, candidates);
   switch (sides.kind) {
     case 'one':
       return [decideSide(sides.side, facts)];
@@ -89,7 +89,7 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
         (reason === 'amount_mismatch' && mayBeOfOtherSend(item, transaction));
       if (!isOther) return decideConflicting(final, flag, facts);
       // The payment's own transaction may be stored later, as after a loss of commits.
-      return { kind: 'skip', result: 'parked', reason, transaction, meanwhile: flag };
+      return { kind: 'skip', result: 'parked', reason, transaction, reportNow: flag };
     }
     case 'paid_before':
       return decideDuplicate(item, match.transaction);
@@ -126,12 +126,11 @@ function buildSettlement({ status, item, eventId }: FinalItem, transaction: Cand
   const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
   const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
   return {
-    // A charge can be paid as soon as the provider has made it, whether or not its response
-    // arrived.
+    // A charge can be paid as soon as the provider has created it, even if its response was lost.
     from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
     to: 'SETTLED',
     status,
-    // Whatever the row said when it was read: a failover may have taken the acceptance since.
+    // Also for an accepted send: since it was read, a failover may have lost the acceptance.
     ...(status === 'COMPLETED' && { outcome: 'accepted' }),
     ...(status === 'FAILED' && { failureCode: failureCode(item), ...(unsure && rejected) }),
     endToEnd: charge ? item.ids.endToEnd : null,

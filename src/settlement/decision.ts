@@ -13,14 +13,14 @@ export type Decision =
       readonly reason?: string;
       readonly transaction?: CandidateRow;
       /** The contradiction to report now, while the item waits for its transaction. */
-      readonly meanwhile?: Flag;
+      readonly reportNow?: Flag;
     }
   | MoveDecision
   | {
       readonly kind: 'record';
       readonly received: ReceivedPix;
       /** The charge that the item names but does not complete: a person must check it. */
-      readonly beside?: { readonly transaction: CandidateRow; readonly reason: string };
+      readonly flaggedCharge?: Pick<Flag, 'transaction' | 'reason'>;
     }
   /** The end-to-end id of the payment that completed a charge is known now. */
   | {

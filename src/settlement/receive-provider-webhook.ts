@@ -40,8 +40,9 @@ export async function receiveEvent(
   const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
   const receivedAt = context.clock.now();
   const place = context.jobs.reserve();
-  // Its candidates are read before the event is stored, which is too early for a failure: a process
-  // that pays may note another attempt until the event is there.
+  // The statement that stores the event also reads the candidates of a completed payment. For a
+  // failed one that would be too early: until the event is stored, the process that pays may still
+  // store another attempt, which the decision has to see.
   const sought = place && items && onlyPayment(items, 'COMPLETED');
   let isDispatched = false;
   try {

@@ -39,7 +39,7 @@ export function decideConflicting(
   const userId = soleMatch(item, payees, transaction);
   const received = userId === null ? null : receivedBy(userId, item);
   const isRecorded = received !== null && !hasPaid;
-  return isRecorded ? { kind: 'record', received, beside: { transaction, reason } } : flag;
+  return isRecorded ? { kind: 'record', received, flaggedCharge: { transaction, reason } } : flag;
 }
 
 /**
@@ -160,7 +160,7 @@ export function decideUnmatched(
   if (known) {
     const decision = decideDuplicate(item, known);
     const waits = decision.kind === 'flag' && mayNameCharge(item);
-    if (waits) return { ...unmatched, meanwhile: decision };
+    if (waits) return { ...unmatched, reportNow: decision };
     const isIdentified = known.end_to_end !== null || decision.kind === 'flag';
     return isIdentified ? decision : { kind: 'identify', transaction: known, endToEnd, eventId };
   }

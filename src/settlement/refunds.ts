@@ -65,8 +65,8 @@ function decideRefundAmount(
   if (transaction.status === 'FAILED') {
     // The payment may have been made: the refund waits for its correction.
     const reason = 'contradicts_final_status';
-    const meanwhile = { kind: 'flag', transaction, reason } as const;
-    return { kind: 'skip', result: 'parked', reason, transaction, meanwhile };
+    const reportNow = { kind: 'flag', transaction, reason } as const;
+    return { kind: 'skip', result: 'parked', reason, transaction, reportNow };
   }
   if (transaction.status === 'PROCESSING') {
     return { kind: 'skip', result: 'parked', reason: 'not_completed_yet', transaction };

@@ -158,7 +158,7 @@ async function settle(
   const moved: ItemOutcome[] = [];
   for (let number = 0; number < maxOvertakenAttempts; number += 1) {
     if (!event) return null;
-    const last = await attemptUntilItWaits(context, { eventId, event, options });
+    const last = await attemptAgainIfItWaits(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
       traceApplied(context, last, { eventId, startMs });
@@ -222,8 +222,8 @@ interface OvertakenAttempt {
 
 type Attempt = FinishedAttempt | OvertakenAttempt;
 
-/** Attempts an event again when it begins to wait: see {@link settleEvent}. */
-async function attemptUntilItWaits(context: LocalContext, work: EventToSettle): Promise<Attempt> {
+/** Attempts an event, and once more if it then begins to wait: see {@link settleEvent}. */
+async function attemptAgainIfItWaits(context: LocalContext, work: EventToSettle): Promise<Attempt> {
   let last = await attempt(context, work);
   for (let number = 1; number < maxAttemptsToWait; number += 1) {
     if (!last.isFinished || !last.waitsForMore) break;
@@ -276,21 +276,14 @@ async function store(
   const { eventId, event, options } = work;
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
   const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
-  const nextAt = nextAttempt(waitingSince, startedAt);
-  const waitedMs = startedAt.getTime() - waitingSince.getTime();
   const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
   });
   const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
   const found = mergeOutcomes(event, [...settledNow, ...moved]);
-  const refunds = new Set(event.items.flatMap((one) => (one.kind === 'refund' ? [one.index] : [])));
-  const items = found.map((outcome) => {
-    const waitsMs = refunds.has(outcome.index) ? refundParkedForMs : parkedForMs;
-    // While the transaction of an item is open, it still fits the item some day.
-    const waits = waitedMs < waitsMs || outcome.transactionId !== undefined;
-    return waits ? outcome : orphaned(outcome);
-  });
-  const parkedUntil = items.some(({ result }) => result === 'parked') ? nextAt : null;
+  const items = endLongWaits(event, found, startedAt.getTime() - waitingSince.getTime());
+  const isParked = items.some(({ result }) => result === 'parked');
+  const parkedUntil = isParked ? nextAttempt(waitingSince, startedAt) : null;
   const status = eventStatus(items);
   const stored = await finishAttempt(context, {
     eventId,
@@ -347,6 +340,24 @@ function mergeOutcomes(
   });
 }
 
+/**
+ * Turns parked items that have found no transaction in time into orphaned ones. An item that names
+ * a stored transaction stays parked: the transaction will still reach the phase that the item fits.
+ * @param waitedMs how long the event has waited, in milliseconds.
+ */
+function endLongWaits(
+  { items }: ReadEvent,
+  outcomes: readonly ItemOutcome[],
+  waitedMs: number,
+): ItemOutcome[] {
+  const refunds = new Set(items.filter(({ kind }) => kind === 'refund').map(({ index }) => index));
+  return outcomes.map((outcome) => {
+    const maxWaitMs = refunds.has(outcome.index) ? refundParkedForMs : parkedForMs;
+    const isOver = waitedMs >= maxWaitMs && outcome.transactionId === undefined;
+    return isOver && outcome.result === 'parked' ? { ...outcome, result: 'orphaned' } : outcome;
+  });
+}
+
 /** The ids of the items that are parked. */
 function listWaits(
   items: readonly WebhookItem[],
@@ -355,10 +366,6 @@ function listWaits(
   const parked = new Set<number>();
   for (const { index, result } of outcomes) if (result === 'parked') parked.add(index);
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
-}
-
-function orphaned(outcome: ItemOutcome): ItemOutcome {
-  return outcome.result === 'parked' ? { ...outcome, result: 'orphaned' } : outcome;
 }
 
 /** The event has the first of these statuses that an item has: the most urgent one for a person. */

@@ -134,7 +134,7 @@ async function settleRound(context: LocalContext, event: Round): Promise<ItemMov
     } else {
       const result = await applyDecisions(context, eventId, decisions);
       if (result) reportUnread(context, eventId, item);
-      note(one, result, settled);
+      recordResult(one, result, settled);
     }
   });
   await allDone(applied);
@@ -162,13 +162,17 @@ async function makeMoves(
   const decisions = new Map(moves.map(({ index, decision }) => [index, decision]));
   const made = pending.map(async (one) => {
     const decision = decisions.get(one.item.index);
-    if (decision) note(one, await applyDecisions(context, eventId, [decision]), settled);
+    if (decision) recordResult(one, await applyDecisions(context, eventId, [decision]), settled);
   });
   await allDone(made);
 }
 
-/** @param result null: a stored transaction has changed meanwhile. */
-function note(one: Pending, result: Applied | null, settled: Map<number, Applied>): void {
+/**
+ * Records the result of an item.
+ * @param result null when a stored transaction has changed meanwhile: a later round decides again.
+ * @throws Error when that has happened too often.
+ */
+function recordResult(one: Pending, result: Applied | null, settled: Map<number, Applied>): void {
   if (result) settled.set(one.item.index, result);
   else one.lostRaces += 1;
   if (one.lostRaces >= maxDecisions) throw new Error('a transaction changed at every attempt');

@@ -6,7 +6,7 @@ import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { isBeforePaying, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
-import { settleSend } from '../pix/settle-send.ts';
+import { settleByLine } from '../pix/settle-by-statement.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 import { applyDecisions } from './apply.ts';
 import { decide } from './decide.ts';
@@ -117,7 +117,7 @@ async function settleSent(
   const expected = status === 'FAILED' ? 'corrected' : 'completed';
   const action = isDryRun
     ? expected
-    : await settleSend(context, { id, endToEnd, status }, { line });
+    : await settleByLine(context, { id, endToEnd, status }, { line });
   // The next reading finds how it has ended.
   if (!action) return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
   const settled = { action, transactionId: id, endToEnd, amountCents: line.amountCents };
@@ -135,9 +135,9 @@ async function decideLine(
   { userId, isDryRun }: SettleLineOptions,
 ): Promise<LineResult> {
   for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
-    const of = { eventId: null, item, receivedAt: context.clock.now() };
+    const reported = { eventId: null, item, receivedAt: context.clock.now() };
     const results: (LineResult | null)[] = [];
-    for (const decision of decide(of, await factsOfItem(context, item, userId))) {
+    for (const decision of decide(reported, await loadCandidatesOfUser(context, item, userId))) {
       results.push(await executeDecision(context, decision, { line, isDryRun }));
     }
     const carried = results.filter((one) => one !== null);
@@ -150,8 +150,11 @@ async function decideLine(
   return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
 }
 
-/** Only the transactions of the user; and the statement itself names its owner as the payee. */
-async function factsOfItem(
+/**
+ * Reads the user's transactions that a line may concern. The payee is the user, because a statement
+ * lists only the payments of its owner.
+ */
+async function loadCandidatesOfUser(
   context: LocalContext,
   item: WebhookItem,
   userId: number,
@@ -214,7 +217,7 @@ function differenceKind(reason: string): DifferenceKind {
 /** The result of a decision that changes nothing. */
 function openResult(line: ReadLine, decision: Decision): LineResult {
   if (decision.kind === 'skip' && decision.result !== 'parked') return nothing;
-  const open = (decision.kind === 'skip' && decision.meanwhile) || decision;
+  const open = (decision.kind === 'skip' && decision.reportNow) || decision;
   const { reason = 'unclear' } = 'reason' in open ? open : {};
   // Money that came in is recorded: only a return may have no payment.
   if (reason === 'no_match') {

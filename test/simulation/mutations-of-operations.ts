@@ -68,9 +68,9 @@ const lateStepNotAwaited: Deviation = {
     ...sendPix,
     run(context, call) {
       const { outcomes } = context;
-      const changed: Pick<typeof outcomes, 'keep' | 'pays' | 'track'> = {
+      const changed: Pick<typeof outcomes, 'keep' | 'noteEndToEnd' | 'track'> = {
         track: (id, work) => outcomes.track(id, work),
-        pays: (id, endToEnd) => outcomes.pays(id, endToEnd),
+        noteEndToEnd: (id, endToEnd) => outcomes.noteEndToEnd(id, endToEnd),
         keep: ({ transactionId, store }) =>
           outcomes.keep({ transactionId, store: () => store().catch(unlessMayBeMoved) }),
       };

@@ -24,9 +24,9 @@ const pure = new Set(
   (
     'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
     'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
-    'limitsOf matchesCallId mayBeLost mayHaveLostAttempts mayHaveLostSends mayMove moveCte moveRow ' +
+    'matchesCallId mayBeLost mayHaveLostAttempts mayHaveLostSends mayMove moveCte moveRow ' +
     'notifyingFinalStatus qualifyColumns sendHold shortTxid toSession toTransaction ' +
-    'waitedIds wakingEvents wasNotSent'
+    'spendingCtes waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );
 

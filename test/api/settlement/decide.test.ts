@@ -86,8 +86,9 @@ function inWords(decision: Decision): string {
     case 'move':
       return `move ${decision.transaction.id} to ${decision.move.status}`;
     case 'record': {
-      const { received: pix, beside } = decision;
-      return `record for ${pix.userId}${beside ? ` beside ${beside.reason}` : ''}`;
+      const { received: pix, flaggedCharge } = decision;
+      const flagged = flaggedCharge ? ` and flag the charge: ${flaggedCharge.reason}` : '';
+      return `record for ${pix.userId}${flagged}`;
     }
     case 'identify':
     case 'hold':
@@ -98,8 +99,8 @@ function inWords(decision: Decision): string {
       return `${refund.operation} ${refund.amountCents} of ${transaction.id}`;
     }
     case 'skip': {
-      const { result, reason, transaction, meanwhile } = decision;
-      const words = [result, reason, transaction?.id, meanwhile && `flag ${meanwhile.reason}`];
+      const { result, reason, transaction, reportNow } = decision;
+      const words = [result, reason, transaction?.id, reportNow && `flag ${reportNow.reason}`];
       return words.filter(Boolean).join(' ');
     }
     default:
@@ -324,7 +325,7 @@ const cases: readonly Case[] = [
     'a charge with another amount',
     { ...ofCharge, amount: 1 },
     [charge],
-    'record for 1 beside amount_mismatch',
+    'record for 1 and flag the charge: amount_mismatch',
   ],
   [
     'a charge whose payment is known now',

@@ -43,7 +43,7 @@ export class LostCommits {
   /** The end-to-end ids of sends that were made around the failover. */
   readonly #around = new Set<string>();
 
-  /** Adds the stored sends that were made around the failover; call it before the checks at rest. */
+  /** Adds the stored sends made around the failover; call it before the checks at rest. */
   learn(sends: readonly Pick<FinalRow, 'end_to_end' | 'is_around_loss'>[]): void {
     for (const { end_to_end: endToEnd, is_around_loss: isAround } of sends) {
       if (isAround && endToEnd !== null) this.#around.add(endToEnd);
@@ -57,7 +57,7 @@ export class LostCommits {
     after: readonly StoredRow[],
   ): ChangedRow[] {
     this.failedOverAt = atStep;
-    // While sends are paused, they were made around the loss whatever the clock of their process said.
+    // Open sends were made around the loss, whatever time the clock of their process showed.
     for (const { end_to_end: endToEnd, status } of after) {
       if (endToEnd !== null && status === 'PROCESSING') this.#around.add(endToEnd);
     }
@@ -98,7 +98,7 @@ export class LostCommits {
     return this.#payments.has(endToEnd) || this.#doubts.has(endToEnd);
   }
 
-  /** Whether attempts at this payment may be lost: the failure of one says nothing about another. */
+  /** Whether attempts at this payment may be lost: the failure of one does not prove another. */
   mayHaveLostAttempts(endToEnd: string): boolean {
     return this.#around.has(endToEnd) || this.hasLostRecord({ endToEnd });
   }

@@ -1,4 +1,4 @@
-/** The claim of a send's key by a payer whose last commits may be lost. */
+/** The claim of the key of a send, after a check of what a loss of commits may have taken. */
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
@@ -19,7 +19,7 @@ interface ClaimOptions {
  * Claims the key of a send. If the payer's last commits may be lost, the statement is read first.
  * @throws AppError PIX_UNCHECKED when it cannot be read, and as `claimSend` does.
  */
-export async function claimAfterReading(
+export async function claimCheckedSend(
   context: Context,
   token: VerifiedToken,
   { reservation, options }: ClaimOptions,

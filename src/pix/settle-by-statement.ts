@@ -17,7 +17,7 @@ import { findOtherPayment, judgeSend, type SoughtSend } from './statement-eviden
  * @param proof the line as `judgeSend` has found it, and a note for the timeline.
  * @returns null when it was never sent, or another process has ended it meanwhile.
  */
-export function settleSend(
+export function settleByLine(
   context: LocalContext,
   send: SettledSend,
   proof: SettlementProof,
@@ -70,7 +70,7 @@ export async function settleByLines(
   if (amountCents === null) return;
   const payment = { endToEnd, amountCents };
   const found = judgeSend(lines, payment);
-  if (found.evidence === 'completed') await settleSend(context, send, found);
+  if (found.evidence === 'completed') await settleByLine(context, send, found);
   if (send.status === 'FAILED') return;
   if (found.evidence === 'unclear') await flagSwept(context, id, 'statement_unclear');
   if (found.evidence !== 'absent' || clientRequestId === null) return;
