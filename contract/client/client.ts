@@ -8,7 +8,7 @@ import {
   type AnyRequest,
   type OperationRequest,
 } from './request.ts';
-import { StoredPayments, type Storage } from './stored-payments.ts';
+import { StoredPayments, type Locks, type Storage } from './stored-payments.ts';
 
 /** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
 export interface Session {
@@ -29,6 +29,11 @@ export interface ClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** A new random `Idempotency-Key`. Needed where `crypto.randomUUID` is missing. */
   readonly newKey?: () => string;
+  /**
+   * What keeps two tabs with the same storage apart. By default the platform's `navigator.locks`;
+   * React Native has neither tabs nor locks.
+   */
+  readonly locks?: Locks;
   /** For tests. */
   readonly clock?: Clock;
 }
@@ -63,7 +68,7 @@ export class PonteClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#payments = new StoredPayments(options.storage);
+    this.#payments = new StoredPayments(options.storage, options.locks ?? platformLocks());
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -217,6 +222,11 @@ export class PonteClient {
   #newKey(): string {
     return this.#options.newKey?.() ?? globalThis.crypto.randomUUID();
   }
+}
+
+function platformLocks(): Locks | null {
+  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
+  return locks ?? null;
 }
 
 function normalEmail(email: string): string {

@@ -10,14 +10,23 @@ export interface Storage {
   setItem(name: string, value: string): unknown;
 }
 
+/** Locks that all pages with the same storage share, such as `navigator.locks`. */
+export interface Locks {
+  /** Runs `work` while nobody else has the lock; a page that is closed loses it. */
+  request(name: string, work: () => Promise<void>): Promise<unknown>;
+}
+
 const itemName = 'ponte.payments';
 
 export class StoredPayments {
   readonly #storage: Storage;
+  readonly #locks: Locks | null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: Storage) {
+  /** @param locks null: no other page shares the storage. */
+  constructor(storage: Storage, locks: Locks | null) {
     this.#storage = storage;
+    this.#locks = locks;
   }
 
   /** @throws Error when the stored text is not readable: an empty list would forget payments. */
@@ -31,7 +40,7 @@ export class StoredPayments {
     change: (payments: readonly StoredPayment[]) => readonly StoredPayment[],
   ): Promise<void> {
     const run = (): Promise<void> =>
-      inLock(async () => {
+      this.#inLock(async () => {
         const payments = change(await this.list());
         await this.#storage.setItem(itemName, JSON.stringify(payments));
       });
@@ -44,10 +53,8 @@ export class StoredPayments {
   save(payment: StoredPayment): Promise<void> {
     return this.change((all) => all.map((one) => (one.key === payment.key ? payment : one)));
   }
-}
 
-/** Two tabs of a browser share the storage. React Native has neither tabs nor locks. */
-async function inLock(work: () => Promise<void>): Promise<void> {
-  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
-  await (locks ? locks.request(itemName, work) : work());
+  async #inLock(work: () => Promise<void>): Promise<void> {
+    await (this.#locks ? this.#locks.request(itemName, work) : work());
+  }
 }

@@ -52,15 +52,17 @@ export interface SimulateOptions {
   readonly hazards?: Hazards;
   /** The parts of the service that are broken on purpose. */
   readonly deviation?: Deviation;
+  /** Whether all customers pay by the client of the contract; by default some do. */
+  readonly client?: boolean;
 }
 
 /** Runs one history. */
 export async function simulate(
   store: Store,
   seed: number,
-  { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
+  { hazards = defaultHazards, deviation = {}, client = false }: SimulateOptions = {},
 ): Promise<Verdict> {
-  const simulation = new Simulation(store, { seed, hazards, deviation });
+  const simulation = new Simulation(store, { seed, hazards, deviation, client });
   const { scheduler, oracle } = simulation;
   const { violations } = oracle;
   store.time.begin(() => scheduler.elapsedMs);

@@ -4,6 +4,8 @@
  */
 import { sendPix } from '../../src/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
+import { drawApps, noAppFaults, type AppFaults, type Apps } from './app/app-faults.ts';
+import { makePayingApp } from './app/make-app.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
@@ -34,6 +36,8 @@ export interface Plan {
   /** The hazards to draw from. */
   readonly hazards: Hazards;
   readonly deviation: Deviation;
+  /** Whether all customers pay by the client of the contract. */
+  readonly client: boolean;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -55,6 +59,7 @@ export class Simulation {
   readonly charges: Oracles['charges'];
   readonly refunds: Oracles['refunds'];
   readonly expiries: Oracles['expiries'];
+  readonly intents: Oracles['intents'];
   readonly oracle: Oracles['oracle'];
   readonly statements: Statements;
   readonly processes: Processes;
@@ -73,14 +78,21 @@ export class Simulation {
   /** How likely a payment is confirmed by a look-up first. */
   readonly #confirmations: number;
   readonly #deviation: Deviation;
+  /** The customers who pay by the client of the contract. */
+  readonly #apps: Apps;
+  readonly #seed: number;
   #profile: FaultProfile;
+  #appFaults: AppFaults;
 
-  constructor(store: Store, { seed, hazards, deviation }: Plan) {
+  constructor(store: Store, { seed, hazards, deviation, client }: Plan) {
     this.store = store;
     this.hazards = hazards;
     this.#deviation = deviation;
+    this.#seed = seed;
     this.chance = new Chance(seed);
     this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
+    this.#apps = { ...drawApps(seed), ...(client && { share: 1 }), ...deviation.apps };
+    this.#appFaults = this.#apps.faults;
     this.policy = { ...drawPolicy(this.chance, { seed, hazards }), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
@@ -104,6 +116,7 @@ export class Simulation {
       profile: this.#profile,
     });
     const { evidence, receipts, charges, oracle, refunds, expiries } = oracles;
+    this.intents = oracles.intents;
     this.evidence = evidence;
     this.receipts = receipts;
     this.charges = charges;
@@ -187,6 +200,7 @@ export class Simulation {
   /** Ends the faults; steps that are under way may still fail. */
   endFaults(): void {
     this.#profile = noFaults;
+    this.#appFaults = noAppFaults;
     this.scheduler.order = noFaults.order;
     this.scheduler.stalls = noFaults.stalls;
     this.processes.endFaults();
@@ -195,7 +209,7 @@ export class Simulation {
 
   get isAtRest(): boolean {
     return (
-      this.clients.every(({ isDone }) => isDone) &&
+      this.clients.every(({ isDone, app }) => isDone && (app?.isQuiet ?? true)) &&
       this.operator.isDone &&
       this.provider.keyCarrier.isDone &&
       this.webhooks.outstanding === 0 &&
@@ -229,6 +243,7 @@ export class Simulation {
         this.statements.faults.strike(owner);
         this.statements.failover.strike();
         this.falseEvents.strike();
+        for (const { app } of this.clients) app?.strike(owner);
       },
     });
     scheduler.order = this.#profile.order;
@@ -248,7 +263,10 @@ export class Simulation {
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
-      executed: (payment) => this.oracle.executed(payment),
+      executed: (payment) => {
+        this.oracle.executed(payment);
+        this.intents.executed(payment);
+      },
       profile: () => this.#profile,
     });
   }
@@ -293,7 +311,9 @@ export class Simulation {
     const sharesKeys = this.chance.happens(0.3);
     const { lookUps } = oracle;
     const confirmations = this.#confirmations;
-    const { send = sendPix, leftOut = new Set() } = this.#deviation;
+    const { send = sendPix, leftOut = new Set(), app: change = (one) => one } = this.#deviation;
+    const { intents } = this;
+    const apps = new Chance(this.#seed + 4);
     return customers.slice(0, count).map(
       (customer, place) =>
         new Client({
@@ -311,6 +331,21 @@ export class Simulation {
           confirmations,
           otherChannels: this.falseEvents.otherChannels,
           profile: () => this.#profile,
+          app: apps.happens(this.#apps.share)
+            ? (phone) =>
+                makePayingApp({
+                  customer,
+                  phone,
+                  processes,
+                  scheduler,
+                  oracle,
+                  intents,
+                  send,
+                  change,
+                  profile: () => this.#profile,
+                  faults: () => this.#appFaults,
+                })
+            : null,
         }),
     );
   }
