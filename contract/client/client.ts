@@ -53,6 +53,11 @@ export interface PayOptions {
   readonly patienceMs?: number;
 }
 
+interface FinishOptions extends PayOptions {
+  /** Whether the payment was stored by this call. */
+  readonly isNew?: boolean;
+}
+
 /** A request without a response ends after this time. The service answers a send earlier. */
 const requestTimeoutMs = 60_000;
 
@@ -131,23 +136,26 @@ export class PonteClient {
   ): Promise<PayResult & { key: string }> {
     const payer = this.#payer();
     const key = this.#newKey();
-    let chosen: StoredPayment = {
+    const made: StoredPayment = {
       key,
       payer,
       request,
-      unansweredAt: null,
+      // The first request leaves at once: a second write could fail, and the payment stay stored.
+      unansweredAt: this.#clock.now().getTime(),
       transactionId: null,
       result: null,
     };
+    let chosen = made;
     await this.#payments.change((all) => {
       const isEqual = (one: StoredPayment): boolean =>
         one.payer === payer && payeeAndAmount(one.request) === payeeAndAmount(request);
       const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
       const earlier = options.another === true ? undefined : others.find(isEqual);
-      if (earlier) chosen = earlier;
-      return earlier ? others : [...others, chosen];
+      if (!earlier) return [...others, made];
+      chosen = earlier;
+      return all;
     });
-    return this.#finish(chosen, options);
+    return this.#finish(chosen, { ...options, isNew: chosen === made });
   }
 
   /**
@@ -180,7 +188,10 @@ export class PonteClient {
     });
   }
 
-  async #finish(stored: StoredPayment, options: PayOptions): Promise<PayResult & { key: string }> {
+  async #finish(
+    stored: StoredPayment,
+    options: FinishOptions,
+  ): Promise<PayResult & { key: string }> {
     const { key } = stored;
     if (stored.result) return { ...stored.result, key };
     const running = this.#running.get(key) ?? this.#start(stored, options);
@@ -189,7 +200,7 @@ export class PonteClient {
 
   #start(
     stored: StoredPayment,
-    { patienceMs = defaultPatienceMs }: PayOptions,
+    { patienceMs = defaultPatienceMs, isNew = false }: FinishOptions,
   ): Promise<PayResult> {
     const clock = this.#clock;
     const ports: PayPorts = {
@@ -199,7 +210,7 @@ export class PonteClient {
       sleep: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
       now: () => clock.now().getTime(),
     };
-    const running = new Payment(ports, stored, patienceMs)
+    const running = new Payment(ports, stored, { patienceMs, isNew })
       .finish()
       .finally(() => this.#running.delete(stored.key));
     this.#running.set(stored.key, running);

@@ -1,7 +1,7 @@
 /** Pays under one key until the result is known, by the steps of `send-response.ts`. */
 import type { PixReceipt, PixTransactionView } from '../types.ts';
 import type { ServiceResponse, AnyRequest } from './request.ts';
-import { readRefusal, readSendResponse, retryAfter } from './send-response.ts';
+import { readRefusal, readSendResponse, retryAfter, type Refusal } from './send-response.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
 
 /** What paying needs of the client. */
@@ -36,15 +36,22 @@ export class Payment {
   readonly #deadline: number;
   #stored: StoredPayment;
   #logins = 0;
+  /** Whether no request has left, and the time of the first one is stored already. */
+  #isNew: boolean;
 
   /** @param patienceMs when the result is `pending`, at the latest. */
-  constructor(ports: PayPorts, stored: StoredPayment, patienceMs: number) {
+  constructor(
+    ports: PayPorts,
+    stored: StoredPayment,
+    { patienceMs, isNew }: { readonly patienceMs: number; readonly isNew: boolean },
+  ) {
     this.#ports = ports;
     this.#stored = stored;
+    this.#isNew = isNew;
     this.#deadline = ports.now() + patienceMs;
   }
 
-  /** @throws Error when the storage fails before the first request: then nothing was paid. */
+  /** Never rejects: after the first request, an error would not say what became of the payment. */
   async finish(): Promise<PayResult> {
     for (let round = 0; ; round += 1) {
       const { transactionId: id } = this.#stored;
@@ -57,8 +64,12 @@ export class Payment {
   }
 
   async #send(): Promise<Step> {
-    const { key, request: body, unansweredAt: earlier } = this.#stored;
-    await this.#change({ unansweredAt: this.#ports.now() });
+    const { key, request: body } = this.#stored;
+    const earlier = this.#isNew ? null : this.#stored.unansweredAt;
+    // Without this time on the device, a restart could believe "nothing was sent" too early.
+    const isStored = this.#isNew || (await this.#save({ unansweredAt: this.#ports.now() }));
+    if (!isStored) return { pauseMs: undefined };
+    this.#isNew = false;
     const headers = { 'Idempotency-Key': key };
     const response = await this.#ports.call('sendPix', { headers, body });
     const next = readSendResponse(response);
@@ -78,13 +89,20 @@ export class Payment {
           ? this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal })
           : this.#failed(next.transactionId);
       case 'not_sent':
-        if (this.#mayStillArrive(earlier)) return { pauseMs: undefined };
-        return this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal });
+        return this.#notSent(earlier, next.refusal);
       case 'log_in':
         return this.#logIn(next.key, response);
       case 'stop':
         return { result: 'blocked', reason: 'refused', refusal: next.refusal };
     }
+  }
+
+  /** The service has no trace of the key, so a later request with it could pay. */
+  async #notSent(unansweredAt: number | null, refusal: Refusal): Promise<Step> {
+    const result: PayResult = { result: 'not_paid', transactionId: null, refusal };
+    const mayStillArrive = unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
+    const isFinal = !mayStillArrive && (await this.#save({ result }));
+    return isFinal ? result : { pauseMs: undefined };
   }
 
   async #follow(transactionId: string): Promise<Step> {
@@ -121,10 +139,6 @@ export class Payment {
     return isLoggedIn ? { pauseMs: 0 } : { result: 'blocked', reason: 'log_in', refusal };
   }
 
-  #mayStillArrive(unansweredAt: number | null): boolean {
-    return unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
-  }
-
   #pending(): PayResult {
     return { result: 'pending', transactionId: this.#stored.transactionId };
   }
@@ -134,14 +148,21 @@ export class Payment {
     return result;
   }
 
-  async #change(change: Partial<StoredPayment>): Promise<void> {
-    this.#stored = { ...this.#stored, ...change };
-    await this.#ports.save(this.#stored);
+  /** @returns whether the storage has kept the change; otherwise nothing is changed. */
+  async #save(change: Partial<StoredPayment>): Promise<boolean> {
+    const changed = { ...this.#stored, ...change };
+    try {
+      await this.#ports.save(changed);
+    } catch {
+      return false;
+    }
+    this.#stored = changed;
+    return true;
   }
 
   /** What is known now can be found out again by the key: a failing storage does not hide it. */
   async #keep(change: Partial<StoredPayment>): Promise<void> {
-    await this.#change(change).catch(() => undefined);
+    if (!(await this.#save(change))) this.#stored = { ...this.#stored, ...change };
   }
 }
 

@@ -35,13 +35,18 @@ export class StoredPayments {
     return text === null ? [] : (JSON.parse(text) as StoredPayment[]);
   }
 
-  /** Replaces the list by the result of `change`. Changes run one after another. */
+  /**
+   * Replaces the list by the result of `change`; the same list is not written. Changes run one
+   * after another.
+   */
   async change(
     change: (payments: readonly StoredPayment[]) => readonly StoredPayment[],
   ): Promise<void> {
     const run = (): Promise<void> =>
       this.#inLock(async () => {
-        const payments = change(await this.list());
+        const all = await this.list();
+        const payments = change(all);
+        if (payments === all) return;
         await this.#storage.setItem(itemName, JSON.stringify(payments));
       });
     const done = this.#last.then(run, run);

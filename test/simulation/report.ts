@@ -9,10 +9,7 @@ const linesBefore = 60;
  * The failure of a seed: its violations, the steps before them, and how to replay it.
  * @param client whether all customers paid by the client.
  */
-export function failureText(
-  { seed, violations, trace }: Verdict,
-  { client = false } = {},
-): string {
+export function failureText({ seed, violations, trace }: Verdict, { client = false } = {}): string {
   const first = trace.findIndex((line) => line.includes('VIOLATION'));
   const end = first === -1 ? trace.length : first + 1;
   return [

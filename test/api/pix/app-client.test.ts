@@ -14,10 +14,14 @@ type Fetch = NonNullable<ClientOptions['fetch']>;
 
 class Memory implements Storage {
   text: string | null = null;
+  /** How many values it still keeps. */
+  room = Infinity;
   getItem(): string | null {
     return this.text;
   }
   setItem(_name: string, value: string): void {
+    this.room -= 1;
+    if (this.room < 0) throw new Error('disk full');
     this.text = value;
   }
 }
@@ -256,6 +260,42 @@ test('nothing is sent while the storage cannot keep the key', async () => {
   const { client, user } = await givenPayer({ storage });
   await assert.rejects(client.pay(rent), /disk full/);
   assert.deepEqual(await app.executed(user), []);
+});
+
+for (const room of [0, 1]) {
+  test(`an error of pay leaves no payment that a restart would make, with room for ${room}`, async () => {
+    const storage = Object.assign(new Memory(), { room });
+    const { client, user } = await givenPayer({ storage });
+    const told = await passUntil(
+      app.clock,
+      client.pay(rent).catch(() => null),
+    );
+    const left = await client.payments();
+    assert.deepEqual([told === null, left.length], room === 0 ? [true, 0] : [false, 1]);
+    assert.equal((await app.executed(user)).length, room);
+  });
+}
+
+test('a storage that fails after the first request leaves the payment pending', async () => {
+  let losses = 1;
+  const storage = Object.assign(new Memory(), { room: 1 });
+  const { client, user } = await givenPayer({ storage, fetch: losing(() => (losses -= 1) >= 0) });
+  const pending = await passUntil(app.clock, client.pay(rent));
+  assert.equal(pending.result, 'pending');
+  storage.room = Infinity;
+  const again = await passUntil(app.clock, client.pay(rent));
+  assert.deepEqual([again.result, again.key], ['paid', pending.key]);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('"nothing was sent" is not told while the storage cannot keep it', async () => {
+  const storage = Object.assign(new Memory(), { room: 1 });
+  const { client } = await givenPayer({
+    storage,
+    fetch: responding(() => refuse(422, 'not_sent')),
+  });
+  assert.equal((await passUntil(app.clock, client.pay(rent))).result, 'pending');
+  assert.equal((await client.payments()).length, 1);
 });
 
 test('an unreadable storage is no empty one', async () => {

@@ -64,7 +64,10 @@ export class Device {
   /** A tab has died: it has no locks any more. */
   died(tab: Owner): void {
     for (const [name, [holder]] of this.#queues) {
-      this.#queues.set(name, this.#waiting(name).filter((one) => one.tab !== tab));
+      this.#queues.set(
+        name,
+        this.#waiting(name).filter((one) => one.tab !== tab),
+      );
       if (holder?.tab === tab) this.#waiting(name)[0]?.begin();
     }
   }
