@@ -39,7 +39,7 @@ export function drawApps(seed: number): Apps {
       fullDisks: chance.pick([0, 0, 0.05]),
       tabs: chance.pick([0, 0, 0.5]),
       refusedLogins: chance.pick([0, 0.3]),
-      proxies: chance.pick([0, 0.1, 0.3]),
+      proxies: chance.pick([0, 0.05, 0.2]),
     },
   };
 }

@@ -70,11 +70,14 @@ export class AppNetwork {
     const sentAtMs = scheduler.nowMs;
     await scheduler.hop(this.#owner, `${label} is on its way`);
     const isOld = scheduler.nowMs - sentAtMs > maxTravelMs;
-    const there = this.#meets(isOld ? 'is lost' : this.#fate(), `${label}, the request`);
-    const response = there === null ? await this.#serve(request, label) : await there;
+    const there = await this.#meet(isOld ? 'is lost' : this.#fate(), `${label}, the request`);
+    const response = there === 'arrives' ? await this.#serve(request, label) : there;
+    // A dead tab hears nothing: this step is removed.
     await scheduler.hop(tab, `${label} is answered ${describe(response)}`);
-    const back = this.#meets(this.#fate(), `${label}, the response`);
-    return toResponse(back === null ? response : await back);
+    const back = await this.#meet(this.#fate(), `${label}, the response`);
+    const received = back === 'arrives' ? response : back;
+    if (received === 'reset') throw new TypeError('connection reset');
+    return new Response(received.text, received);
   }
 
   /** Passes a request to a process; a proxy answers when there is none, or when it dies. */
@@ -99,15 +102,14 @@ export class AppNetwork {
     return chance.pick(['is lost', 'is reset']);
   }
 
-  /** @returns what the client gets instead of the message; null: the message arrives. */
-  #meets(fate: Fate, label: string): Promise<WireResponse> | null {
+  /** @returns what the client gets instead of the message; nothing, for ever, if it is lost. */
+  async #meet(fate: Fate, label: string): Promise<WireResponse | 'reset' | 'arrives'> {
     const { scheduler } = this.#options;
-    if (fate === 'arrives') return null;
+    if (fate === 'arrives') return fate;
     scheduler.count(`app: a message ${fate}`);
     scheduler.note(`${label} ${fate}`);
     if (fate === 'is lost') return new Promise(() => undefined);
-    if (fate === 'is reset') return Promise.reject(new TypeError('connection reset'));
-    return Promise.resolve(fromProxy(scheduler.chance.pick(proxyStatuses)));
+    return fate === 'is reset' ? 'reset' : fromProxy(scheduler.chance.pick(proxyStatuses));
   }
 }
 
@@ -118,10 +120,7 @@ function fromProxy(status: number): WireResponse {
   return { status, headers: { 'Retry-After': '1' }, text: '<h1>proxy</h1>' };
 }
 
-function describe({ status, headers }: WireResponse): string {
-  return [status, headers['Pix-Outcome']].filter(Boolean).join(' ');
-}
-
-function toResponse({ status, headers, text }: WireResponse): Response {
-  return new Response(text, { status, headers });
+function describe(response: WireResponse | 'reset'): string {
+  if (response === 'reset') return 'by a reset';
+  return [response.status, response.headers['Pix-Outcome']].filter(Boolean).join(' ');
 }

@@ -104,7 +104,7 @@ export class PayingApp {
     let told: Told | null = null;
     for (let round = 0; round < maxRounds; round += 1) {
       const tab = await this.#openTab();
-      told = (await Promise.race([this.#ask(tab, intent), tab.died])) ?? told;
+      told = (await this.#ask(tab, intent)) ?? told;
       if (told?.result === 'paid') break;
       // After a refusal some customers tap again: that is a new payment of the same wish.
       if (told?.result === 'not_paid' && !chance.happens(0.3)) break;
@@ -145,10 +145,11 @@ export class PayingApp {
   /** Taps, sometimes again, in any tab. @returns what the app tells; null: nothing, it failed. */
   async #ask(tab: Tab, intent: Intent): Promise<Told | null> {
     const { scheduler, profile } = this.#options;
-    const taps = [this.#tap(tab, intent)];
+    const tap = (one: Tab): Promise<Told | null> =>
+      Promise.race([this.#tap(one, intent), one.died]);
+    const taps = [tap(tab)];
     while (scheduler.chance.happens(profile().impatience / 2)) {
-      const other = scheduler.chance.pick([tab, ...this.#tabs]);
-      taps.push(this.#tap(other, intent));
+      taps.push(tap(scheduler.chance.pick([tab, ...this.#tabs])));
     }
     const told = await Promise.all(taps);
     return told.find((one) => one !== null) ?? null;
@@ -195,9 +196,11 @@ export class PayingApp {
   /** An error says that nothing was paid: no payment of the wish may be open on the device. */
   async #checkShown(client: PonteClient, intent: Intent): Promise<void> {
     const { intents, customer, violated } = this.#options;
-    const key = await this.#storedKey(client, intent);
-    if (key === null || !intents.wasSent(customer, key)) return;
-    violated(`the app shows an error for ${intent.key}, of which ${key} may be paid`);
+    for (const { key, result } of await client.payments()) {
+      const isOpen = result === null && intent.keys.includes(key);
+      if (!isOpen || !intents.wasSent(customer, key)) continue;
+      violated(`the app shows an error for ${intent.key}, of which ${key} may be paid`);
+    }
   }
 
   #tell(told: Told): Told {
