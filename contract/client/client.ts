@@ -206,7 +206,7 @@ export class PonteClient {
     const ports: PayPorts = {
       call: (id, request) => this.call(id, request as never).catch(() => null),
       logInAgain: () => this.#logInAgain(stored.payer),
-      save: (payment) => this.#payments.save(payment),
+      update: (change) => this.#payments.update(stored.key, change),
       sleep: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
       now: () => clock.now().getTime(),
     };

@@ -4,6 +4,8 @@ import type { ServiceResponse, AnyRequest } from './request.ts';
 import { readRefusal, readSendResponse, retryAfter, type Refusal } from './send-response.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
 
+type Change = (stored: StoredPayment) => Partial<StoredPayment>;
+
 /** What paying needs of the client. */
 export interface PayPorts {
   /** @returns null when no response came. */
@@ -13,7 +15,11 @@ export interface PayPorts {
   ): Promise<ServiceResponse | null>;
   /** @returns whether the payer is logged in again. */
   logInAgain(): Promise<boolean>;
-  save(payment: StoredPayment): Promise<void>;
+  /**
+   * Changes the payment as it is stored now, by this tab or another one.
+   * @returns null when it was forgotten.
+   */
+  update(change: Change): Promise<StoredPayment | null>;
   sleep(ms: number): Promise<void>;
   /** The time in milliseconds. */
   now(): number;
@@ -54,7 +60,9 @@ export class Payment {
   /** Never rejects: after the first request, an error would not say what became of the payment. */
   async finish(): Promise<PayResult> {
     for (let round = 0; ; round += 1) {
-      const { transactionId: id } = this.#stored;
+      const { transactionId: id, result } = this.#stored;
+      // Another tab has found it out.
+      if (result) return result;
       const step = id === null ? await this.#send() : await this.#follow(id);
       if ('result' in step) return step;
       const pauseMs = step.pauseMs ?? 1000 * (pauses[round] ?? pauses.at(-1) ?? 0);
@@ -64,12 +72,19 @@ export class Payment {
   }
 
   async #send(): Promise<Step> {
-    const { key, request: body } = this.#stored;
-    const earlier = this.#isNew ? null : this.#stored.unansweredAt;
+    const sentAt = this.#isNew ? this.#stored.unansweredAt : this.#ports.now();
+    let earlier: number | null = null;
     // Without this time on the device, a restart could believe "nothing was sent" too early.
-    const isStored = this.#isNew || (await this.#save({ unansweredAt: this.#ports.now() }));
+    const isStored =
+      this.#isNew ||
+      (await this.#save((stored) => {
+        earlier = stored.unansweredAt;
+        return { unansweredAt: sentAt };
+      }));
     if (!isStored) return { pauseMs: undefined };
     this.#isNew = false;
+    const { key, request: body, result: found } = this.#stored;
+    if (found) return found;
     const headers = { 'Idempotency-Key': key };
     const response = await this.#ports.call('sendPix', { headers, body });
     const next = readSendResponse(response);
@@ -77,10 +92,11 @@ export class Payment {
       // A proxy may have passed the request on, and the service's response got lost.
       return { pauseMs: inMs(next.afterSeconds) };
     }
-    await this.#keep({ unansweredAt: earlier });
+    // A later request of another tab may still be without a response.
+    await this.#keep((stored) => (stored.unansweredAt === sentAt ? { unansweredAt: earlier } : {}));
     switch (next.step) {
       case 'wait':
-        await this.#keep({ transactionId: next.transactionId });
+        await this.#keep(() => ({ transactionId: next.transactionId }));
         return { pauseMs: 0 };
       case 'paid':
         return this.#end({ result: 'paid', transactionId: next.transactionId });
@@ -89,7 +105,7 @@ export class Payment {
           ? this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal })
           : this.#failed(next.transactionId);
       case 'not_sent':
-        return this.#notSent(earlier, next.refusal);
+        return this.#notSent(next.refusal);
       case 'log_in':
         return this.#logIn(next.key, response);
       case 'stop':
@@ -98,10 +114,11 @@ export class Payment {
   }
 
   /** The service has no trace of the key, so a later request with it could pay. */
-  async #notSent(unansweredAt: number | null, refusal: Refusal): Promise<Step> {
-    const result: PayResult = { result: 'not_paid', transactionId: null, refusal };
+  async #notSent(refusal: Refusal): Promise<Step> {
+    const { unansweredAt } = this.#stored;
     const mayStillArrive = unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
-    const isFinal = !mayStillArrive && (await this.#save({ result }));
+    const result: PayResult = { result: 'not_paid', transactionId: null, refusal };
+    const isFinal = !mayStillArrive && (await this.#save(() => ({ result })));
     return isFinal ? result : { pauseMs: undefined };
   }
 
@@ -113,7 +130,7 @@ export class Payment {
     const response = await this.#ports.call('getPixTransaction', { path, headers });
     if (response?.status === 401) return this.#logIn('same', response);
     // The service has lost the transaction: it finds the payment again by its key.
-    if (response?.status === 404) await this.#keep({ transactionId: null });
+    if (response?.status === 404) await this.#keep(() => ({ transactionId: null }));
     if (response?.status !== 200)
       return { pauseMs: response ? inMs(retryAfter(response)) : undefined };
     const view = response.body as PixTransactionView | undefined;
@@ -144,25 +161,20 @@ export class Payment {
   }
 
   async #end(result: PayResult): Promise<PayResult> {
-    await this.#keep({ result });
+    await this.#keep(() => ({ result }));
     return result;
   }
 
   /** @returns whether the storage has kept the change; otherwise nothing is changed. */
-  async #save(change: Partial<StoredPayment>): Promise<boolean> {
-    const changed = { ...this.#stored, ...change };
-    try {
-      await this.#ports.save(changed);
-    } catch {
-      return false;
-    }
-    this.#stored = changed;
-    return true;
+  async #save(change: Change): Promise<boolean> {
+    const updated = await this.#ports.update(change).catch(() => null);
+    this.#stored = updated ?? this.#stored;
+    return updated !== null;
   }
 
   /** What is known now can be found out again by the key: a failing storage does not hide it. */
-  async #keep(change: Partial<StoredPayment>): Promise<void> {
-    if (!(await this.#save(change))) this.#stored = { ...this.#stored, ...change };
+  async #keep(change: Change): Promise<void> {
+    if (!(await this.#save(change))) this.#stored = { ...this.#stored, ...change(this.#stored) };
   }
 }
 

@@ -54,9 +54,23 @@ export class StoredPayments {
     await done;
   }
 
-  /** Replaces the payment with this key. */
-  save(payment: StoredPayment): Promise<void> {
-    return this.change((all) => all.map((one) => (one.key === payment.key ? payment : one)));
+  /**
+   * Changes one payment as it is stored now: another tab may have changed it.
+   * @returns the payment; null: it was forgotten meanwhile.
+   */
+  async update(
+    key: string,
+    change: (stored: StoredPayment) => Partial<StoredPayment>,
+  ): Promise<StoredPayment | null> {
+    let updated: StoredPayment | null = null;
+    await this.change((all) =>
+      all.map((one) => {
+        if (one.key !== key) return one;
+        updated = { ...one, ...change(one) };
+        return updated;
+      }),
+    );
+    return updated;
   }
 
   async #inLock(work: () => Promise<void>): Promise<void> {

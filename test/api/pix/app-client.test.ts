@@ -298,6 +298,76 @@ test('"nothing was sent" is not told while the storage cannot keep it', async ()
   assert.equal((await client.payments()).length, 1);
 });
 
+test('a tab does not hide the result that another tab has found', async () => {
+  const storage = new Memory();
+  const gate = Promise.withResolvers<void>();
+  const slow: Fetch = async (url, init) => {
+    if (url.includes('/auth/')) return fetch(url, init);
+    if (!url.endsWith('/pix/send')) throw new TypeError('connection reset');
+    const response = await fetch(url, init);
+    await gate.promise;
+    return response;
+  };
+  const { client, email, user } = await givenPayer({ storage, fetch: slow });
+  const first = client.pay(rent);
+  const other = newClient({ storage });
+  await other.logIn({ email, password });
+  const paid = await passUntil(app.clock, other.pay(rent));
+  assert.equal(paid.result, 'paid');
+  gate.resolve();
+  assert.deepEqual(await passUntil(app.clock, first), paid);
+  assert.equal((await other.payments())[0]?.result?.result, 'paid');
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('"nothing was sent" is not believed while the request of another tab may arrive', async () => {
+  const storage = new Memory();
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const responses = [refuse(401, 'unknown'), refuse(401, 'unknown')];
+  const refusing = responding(() => responses.shift() ?? refuse(422, 'not_sent'));
+  let sends = 0;
+  const lastLost: Fetch = (url, init) => {
+    sends += url.endsWith('/pix/send') ? 1 : 0;
+    return sends > 1 ? new Promise(() => undefined) : refusing(url, init);
+  };
+  const { client, email } = await givenPayer({ storage, fetch: lastLost });
+  const { key, result } = await passUntil(app.clock, client.pay(rent));
+  assert.equal(result, 'blocked');
+  const askToLogIn = async () => {
+    asked.resolve();
+    await gate.promise;
+    return { email, password };
+  };
+  const other = newClient({ storage, fetch: refusing, askToLogIn });
+  await other.logIn({ email, password });
+  const resumed = other.resume(key);
+  await asked.promise;
+  void client.resume(key);
+  while (sends < 2) await new Promise((resolve) => setImmediate(resolve));
+  gate.resolve();
+  assert.equal((await passUntil(app.clock, resumed)).result, 'pending');
+});
+
+test('a payment that another tab has forgotten is not sent again', async () => {
+  const storage = new Memory();
+  let sends = 0;
+  const counting: Fetch = (url, init) => {
+    if (!url.endsWith('/pix/send')) return fetch(url, init);
+    sends += 1;
+    return Promise.reject(new TypeError('connection reset'));
+  };
+  const { client, email } = await givenPayer({ storage, fetch: counting });
+  const paying = client.pay(rent);
+  while (sends === 0) await new Promise((resolve) => setImmediate(resolve));
+  const other = newClient({ storage });
+  await other.logIn({ email, password });
+  const [left] = await other.payments();
+  await other.forget(left?.key ?? '', { force: true });
+  assert.equal((await passUntil(app.clock, paying)).result, 'pending');
+  assert.equal(sends, 1);
+});
+
 test('an unreadable storage is no empty one', async () => {
   const storage = new Memory();
   const { client } = await givenPayer({ storage });

@@ -89,9 +89,10 @@ export class AppNetwork {
     const isEnded = hasEnded(sessionIn(request.headers));
     const response = await server
       .serve((context) => service.serve(context, request))
-      .catch(() => fromProxy(scheduler.chance.pick(proxyStatuses)));
-    if (isEnded && response.status === 200 && request.path !== '/auth/login') servedAfterLogOut();
-    return response;
+      .catch(() => null);
+    const isServed = response?.status === 200 && request.path !== '/auth/login';
+    if (isEnded && isServed) servedAfterLogOut();
+    return response ?? fromProxy(scheduler.chance.pick(proxyStatuses));
   }
 
   #fate(): Fate {

@@ -116,10 +116,27 @@ export class PayingApp {
     return told;
   }
 
-  /** Starts the app and resumes what an earlier run has left, as the client's README says. */
-  async resumeAll(): Promise<readonly Told[]> {
-    const tab = await this.#openTab();
-    return (await Promise.race([this.#resumeLeft(tab), tab.died])) ?? [];
+  /** The customer opens the app, which resumes all payments without a result. */
+  async resumeAll(): Promise<void> {
+    await this.#resumeLeft(await this.#openTab());
+  }
+
+  /**
+   * Asks for the result of each payment that is final at the service, without faults.
+   * @param statuses the final statuses by key.
+   */
+  async checkFinal(statuses: ReadonlyMap<string, string>): Promise<void> {
+    const { scheduler, violated } = this.#options;
+    const { client } = await this.#openTab();
+    for (const { key, result } of await client.payments()) {
+      const status = statuses.get(key);
+      // A result may be older than a correction, of which an event tells.
+      if (status === undefined || result !== null) continue;
+      scheduler.count('app: results at rest');
+      const told = this.#tell(await client.resume(key));
+      const isRight = told.result === (status === 'COMPLETED' ? 'paid' : 'not_paid');
+      if (!isRight) violated(`the app tells ${told.result} of ${key}, which is ${status}`);
+    }
   }
 
   async #logIn(): Promise<void> {
@@ -229,19 +246,18 @@ export class PayingApp {
   }
 
   /** Resumes the payments that an earlier run has left. */
-  async #resumeLeft({ client, owner }: Tab): Promise<readonly Told[]> {
+  async #resumeLeft({ client, owner }: Tab): Promise<void> {
     const { scheduler } = this.#options;
     try {
       const left = await client.payments();
-      return await Promise.all(
+      await Promise.all(
         left.map(async ({ key }) => {
           scheduler.count('app: payments resumed');
-          return this.#tell(await client.resume(key));
+          this.#tell(await client.resume(key));
         }),
       );
     } catch (error) {
       scheduler.note(`${owner.name} cannot resume: ${String(error)}`);
-      return [];
     }
   }
 
