@@ -5,7 +5,7 @@
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
-import { sendPix } from '../../src/pix/send-pix.ts';
+import type { sendPix } from '../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';

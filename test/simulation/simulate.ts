@@ -238,7 +238,7 @@ async function each(
   { clients }: Simulation,
   work: (client: Client) => Promise<void> | undefined,
 ): Promise<void> {
-  await Promise.all(clients.map((client) => work(client)));
+  await Promise.all(clients.map(async (client) => work(client)));
 }
 
 /** The client of the contract tells each final status. */

@@ -2,19 +2,17 @@
  * One history: a seed, the customers, the processes, the bank and the faults, from the first step
  * to the last check. The same seed gives the same history.
  */
-import { sendPix } from '../../src/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
-import { drawApps, noAppFaults, type AppFaults, type Apps } from './app/app-faults.ts';
-import { makePayingApp } from './app/make-app.ts';
+import { drawApps, noAppFaults, type AppFaults } from './app/app-faults.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
-import { Client } from './clients.ts';
+import type { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
-import { drawLimitChanges, drawLimits, LimitCheck, type Limits } from './limits.ts';
-import { drawConfirmations } from './look-up-client.ts';
+import { drawLimits, LimitCheck, type Limits } from './limits.ts';
+import { makeClients } from './make-clients.ts';
 import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
@@ -73,14 +71,7 @@ export class Simulation {
   readonly goesOn: boolean;
   /** The limits of a customer's sends, in some seeds. */
   readonly limits: Limits;
-  /** Draws what a customer changes of the own limits. */
-  readonly #limitChanges: (place: number) => ReturnType<typeof drawLimitChanges>;
-  /** How likely a payment is confirmed by a look-up first. */
-  readonly #confirmations: number;
   readonly #deviation: Deviation;
-  /** The customers who pay by the client of the contract. */
-  readonly #apps: Apps;
-  readonly #seed: number;
   #profile: FaultProfile;
   #appFaults: AppFaults;
 
@@ -88,11 +79,10 @@ export class Simulation {
     this.store = store;
     this.hazards = hazards;
     this.#deviation = deviation;
-    this.#seed = seed;
     this.chance = new Chance(seed);
     this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
-    this.#apps = { ...drawApps(seed), ...(client && { share: 1 }), ...deviation.apps };
-    this.#appFaults = this.#apps.faults;
+    const apps = { ...drawApps(seed), ...(client && { share: 1 }), ...deviation.apps };
+    this.#appFaults = apps.faults;
     this.policy = { ...drawPolicy(this.chance, { seed, hazards }), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
@@ -102,8 +92,6 @@ export class Simulation {
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
-    this.#limitChanges = (place) => drawLimitChanges(seed, place);
-    this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
     const oracles = new Oracles({
       ledger,
@@ -172,7 +160,21 @@ export class Simulation {
       profile,
       otherChannels: policy.adversary.otherChannels,
     });
-    this.clients = this.#makeClients();
+    this.clients = makeClients({
+      seed,
+      chance: this.chance,
+      deviation,
+      customers: store.customers,
+      processes,
+      scheduler,
+      oracle,
+      charges,
+      intents: oracles.intents,
+      apps,
+      appFaults: () => this.#appFaults,
+      profile,
+      otherChannels: this.falseEvents.otherChannels,
+    });
     this.operator = new Operator({
       processes,
       oracle,
@@ -302,51 +304,5 @@ export class Simulation {
       wrapWire: deviation.wire ?? ((provider) => provider),
       wrap: deviation.provider ?? ((provider) => provider),
     });
-  }
-
-  #makeClients(): Client[] {
-    const count = this.chance.pick([1, 1, 2, 3]);
-    const { scheduler, oracle, processes, charges } = this;
-    const { customers } = this.store;
-    const sharesKeys = this.chance.happens(0.3);
-    const { lookUps } = oracle;
-    const confirmations = this.#confirmations;
-    const { send = sendPix, leftOut = new Set(), app: change = (one) => one } = this.#deviation;
-    const { intents } = this;
-    const apps = new Chance(this.#seed + 4);
-    return customers.slice(0, count).map(
-      (customer, place) =>
-        new Client({
-          customer,
-          limitChanges: this.#limitChanges(place),
-          customers,
-          send,
-          processes,
-          oracle,
-          charges,
-          scheduler,
-          sharesKeys,
-          leftOut,
-          lookUps,
-          confirmations,
-          otherChannels: this.falseEvents.otherChannels,
-          profile: () => this.#profile,
-          app: apps.happens(this.#apps.share)
-            ? (phone) =>
-                makePayingApp({
-                  customer,
-                  phone,
-                  processes,
-                  scheduler,
-                  oracle,
-                  intents,
-                  send,
-                  change,
-                  profile: () => this.#profile,
-                  faults: () => this.#appFaults,
-                })
-            : null,
-        }),
-    );
   }
 }
