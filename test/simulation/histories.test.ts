@@ -101,7 +101,21 @@ test('the seeds cover the faults and operations that they are chosen for', () =>
     'statements with further pages',
     'look-ups refused',
   ];
-  for (const name of [...faults, ...operations, ...unlisted])
+  const apps = [
+    'app: payments made by the client',
+    'app: payments executed',
+    'app: payments resumed',
+    'app: deaths',
+    'app: a full disk',
+    'app: a message is lost',
+    'app: a message is reset',
+    'app: a message meets a proxy',
+    'app: paid',
+    'app: not_paid',
+    'app: pending',
+    'app: blocked',
+  ];
+  for (const name of [...faults, ...operations, ...unlisted, ...apps])
     assert.ok((tally.get(name) ?? 0) > 0, name);
   const expected = ['COMPLETED SETTLED', 'FAILED REJECTED', 'FAILED SETTLED', 'PROCESSING UNKNOWN'];
   for (const end of expected) assert.ok(ends.has(end), end);
