@@ -5,7 +5,6 @@
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
-import type { sendPix } from '../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';
@@ -22,13 +21,11 @@ import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { finalOf, nameOf, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
-import { completeRefusal } from './refusals.ts';
+import { completeRefusal, type SendOperation } from './sends.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
 import type { FaultProfile } from './fault-profile.ts';
-
-export type SendOperation = typeof sendPix;
 
 export interface ClientOptions {
   readonly customer: StoredCustomer;

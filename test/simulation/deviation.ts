@@ -6,7 +6,7 @@ import type { JobTable } from '../../src/jobs/job.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Apps } from './app/app-faults.ts';
 import type { Policy } from './bank/policy.ts';
-import type { SendOperation } from './clients.ts';
+import type { SendOperation } from './sends.ts';
 import type { FaultProfile } from './fault-profile.ts';
 import type { Intake } from './webhooks.ts';
 

@@ -11,7 +11,7 @@
  *     npm run simulate -- --seeds 300 --report    and how often each event and each fault occurred
  *                                                 to a payment in each phase, and which never did
  *     npm run simulate -- --seed 42 --shrink      with the fewest faults with which it still fails
- *     npm run simulate -- --client                all customers pay by the client in contract/client
+ *     npm run simulate -- --client                all customers pay by the client of the contract
  *     npm run simulate -- --hazards all           with hazards that the service does not handle yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds

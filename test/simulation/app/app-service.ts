@@ -6,12 +6,11 @@ import { getPixReceipt } from '../../../src/pix/get-pix-receipt.ts';
 import { getPixTransaction } from '../../../src/pix/get-pix-transaction.ts';
 import { sendPix } from '../../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../../src/process/access-tokens.ts';
-import type { SendOperation } from '../clients.ts';
 import { DatabaseFault } from '../database-faults.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import type { AppRequest, AppResponse } from '../oracle/requests.ts';
 import { readRefusal, type Phone } from '../phone.ts';
-import { completeRefusal } from '../refusals.ts';
+import { completeRefusal, type SendOperation } from '../sends.ts';
 import { ProcessGone, requestFacts } from '../service.ts';
 import type { StoredCustomer } from '../store.ts';
 
@@ -124,7 +123,7 @@ export class AppService {
     });
   }
 
-  /** Makes a response of a result or of an error, as the server does, and shows it to the oracle. */
+  /** Makes a response of a result or an error, as the server does, and shows it to the oracle. */
   async #answer(
     request: AppRequest | null,
     refusalHeaders: typeof sendPix.refusalHeaders,

@@ -1,6 +1,6 @@
 /** Composes the app of a customer with its network and the service. */
 import type { SendPixRequest } from '../../../contract/types.ts';
-import type { SendOperation } from '../clients.ts';
+import type { SendOperation } from '../sends.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import { nameOf } from '../oracle/requests.ts';
 import type { Processes } from '../processes.ts';

@@ -27,6 +27,9 @@ export interface AppNetworkOptions {
 /** The client relies on it: no request arrives later than this. */
 const maxTravelMs = 10 * 60_000;
 
+/** The id of a transaction, which differs between runs of a seed. */
+const uuid = /[0-9a-f-]{36}/;
+
 /** What becomes of a message. */
 type Fate = 'arrives' | 'is lost' | 'is reset' | 'meets a proxy';
 
@@ -65,8 +68,8 @@ export class AppNetwork {
 
   async #exchange(tab: Owner, request: WireRequest): Promise<Response> {
     const { scheduler } = this.#options;
-    const key = request.headers['Idempotency-Key'];
-    const label = `${tab.name}: ${request.method} ${key ?? request.path.replace(/[0-9a-f-]{36}/, 'transaction')}`;
+    const what = request.headers['Idempotency-Key'] ?? request.path.replace(uuid, 'transaction');
+    const label = `${tab.name}: ${request.method} ${what}`;
     const sentAtMs = scheduler.nowMs;
     await scheduler.hop(this.#owner, `${label} is on its way`);
     const isOld = scheduler.nowMs - sentAtMs > maxTravelMs;
