@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PonteClient, type ClientOptions, type Storage } from '../../../contract/client/index.ts';
 import { givenUser, password, type TestUser } from '../../support/factories.ts';
-import { passUntil } from '../../support/passing-time.ts';
+import { passUntil, unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { Chance } from '../../simulation/chance.ts';
 import { startPixApp } from './pix-app.ts';
 
-const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
+const app = await startPixApp({
+  environment: { STUB_SETTLE_MS: '1500', PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
+});
 const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
 
 type Fetch = NonNullable<ClientOptions['fetch']>;
