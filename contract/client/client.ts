@@ -8,7 +8,7 @@ import {
   type AnyRequest,
   type OperationRequest,
 } from './request.ts';
-import { StoredPayments, type Storage } from './stored-payments.ts';
+import { StoredPayments, type Locks, type Storage } from './stored-payments.ts';
 
 /** The access token of a login. It is a secret: keep it in the device's secure storage or not. */
 export interface Session {
@@ -29,6 +29,11 @@ export interface ClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** A new random `Idempotency-Key`. Needed where `crypto.randomUUID` is missing. */
   readonly newKey?: () => string;
+  /**
+   * What keeps two tabs with the same storage apart. By default the platform's `navigator.locks`;
+   * React Native has neither tabs nor locks.
+   */
+  readonly locks?: Locks;
   /** For tests. */
   readonly clock?: Clock;
 }
@@ -48,6 +53,11 @@ export interface PayOptions {
   readonly patienceMs?: number;
 }
 
+interface FinishOptions extends PayOptions {
+  /** Whether the payment was stored by this call. */
+  readonly isNew?: boolean;
+}
+
 /** A request without a response ends after this time. The service answers a send earlier. */
 const requestTimeoutMs = 60_000;
 
@@ -63,7 +73,7 @@ export class PonteClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#payments = new StoredPayments(options.storage);
+    this.#payments = new StoredPayments(options.storage, options.locks ?? platformLocks());
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -126,23 +136,26 @@ export class PonteClient {
   ): Promise<PayResult & { key: string }> {
     const payer = this.#payer();
     const key = this.#newKey();
-    let chosen: StoredPayment = {
+    const made: StoredPayment = {
       key,
       payer,
       request,
-      unansweredAt: null,
+      // The first request leaves at once: a second write could fail, and the payment stay stored.
+      unansweredAt: this.#clock.now().getTime(),
       transactionId: null,
       result: null,
     };
+    let chosen = made;
     await this.#payments.change((all) => {
       const isEqual = (one: StoredPayment): boolean =>
         one.payer === payer && payeeAndAmount(one.request) === payeeAndAmount(request);
       const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
       const earlier = options.another === true ? undefined : others.find(isEqual);
-      if (earlier) chosen = earlier;
-      return earlier ? others : [...others, chosen];
+      if (!earlier) return [...others, made];
+      chosen = earlier;
+      return all;
     });
-    return this.#finish(chosen, options);
+    return this.#finish(chosen, { ...options, isNew: chosen === made });
   }
 
   /**
@@ -175,7 +188,10 @@ export class PonteClient {
     });
   }
 
-  async #finish(stored: StoredPayment, options: PayOptions): Promise<PayResult & { key: string }> {
+  async #finish(
+    stored: StoredPayment,
+    options: FinishOptions,
+  ): Promise<PayResult & { key: string }> {
     const { key } = stored;
     if (stored.result) return { ...stored.result, key };
     const running = this.#running.get(key) ?? this.#start(stored, options);
@@ -184,17 +200,17 @@ export class PonteClient {
 
   #start(
     stored: StoredPayment,
-    { patienceMs = defaultPatienceMs }: PayOptions,
+    { patienceMs = defaultPatienceMs, isNew = false }: FinishOptions,
   ): Promise<PayResult> {
     const clock = this.#clock;
     const ports: PayPorts = {
       call: (id, request) => this.call(id, request as never).catch(() => null),
       logInAgain: () => this.#logInAgain(stored.payer),
-      save: (payment) => this.#payments.save(payment),
+      update: (change) => this.#payments.update(stored.key, change),
       sleep: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
       now: () => clock.now().getTime(),
     };
-    const running = new Payment(ports, stored, patienceMs)
+    const running = new Payment(ports, stored, { patienceMs, isNew })
       .finish()
       .finally(() => this.#running.delete(stored.key));
     this.#running.set(stored.key, running);
@@ -217,6 +233,11 @@ export class PonteClient {
   #newKey(): string {
     return this.#options.newKey?.() ?? globalThis.crypto.randomUUID();
   }
+}
+
+function platformLocks(): Locks | null {
+  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
+  return locks ?? null;
 }
 
 function normalEmail(email: string): string {

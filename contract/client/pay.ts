@@ -1,8 +1,10 @@
 /** Pays under one key until the result is known, by the steps of `send-response.ts`. */
 import type { PixReceipt, PixTransactionView } from '../types.ts';
 import type { ServiceResponse, AnyRequest } from './request.ts';
-import { readRefusal, readSendResponse, retryAfter } from './send-response.ts';
+import { readRefusal, readSendResponse, retryAfter, type Refusal } from './send-response.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
+
+type Change = (stored: StoredPayment) => Partial<StoredPayment>;
 
 /** What paying needs of the client. */
 export interface PayPorts {
@@ -13,7 +15,11 @@ export interface PayPorts {
   ): Promise<ServiceResponse | null>;
   /** @returns whether the payer is logged in again. */
   logInAgain(): Promise<boolean>;
-  save(payment: StoredPayment): Promise<void>;
+  /**
+   * Changes the payment as it is stored now, by this tab or another one.
+   * @returns null when it was forgotten.
+   */
+  update(change: Change): Promise<StoredPayment | null>;
   sleep(ms: number): Promise<void>;
   /** The time in milliseconds. */
   now(): number;
@@ -36,18 +42,27 @@ export class Payment {
   readonly #deadline: number;
   #stored: StoredPayment;
   #logins = 0;
+  /** Whether no request has left, and the time of the first one is stored already. */
+  #isNew: boolean;
 
   /** @param patienceMs when the result is `pending`, at the latest. */
-  constructor(ports: PayPorts, stored: StoredPayment, patienceMs: number) {
+  constructor(
+    ports: PayPorts,
+    stored: StoredPayment,
+    { patienceMs, isNew }: { readonly patienceMs: number; readonly isNew: boolean },
+  ) {
     this.#ports = ports;
     this.#stored = stored;
+    this.#isNew = isNew;
     this.#deadline = ports.now() + patienceMs;
   }
 
-  /** @throws Error when the storage fails before the first request: then nothing was paid. */
+  /** Never rejects: after the first request, an error would not say what became of the payment. */
   async finish(): Promise<PayResult> {
     for (let round = 0; ; round += 1) {
-      const { transactionId: id } = this.#stored;
+      const { transactionId: id, result } = this.#stored;
+      // Another tab has found it out.
+      if (result) return result;
       const step = id === null ? await this.#send() : await this.#follow(id);
       if ('result' in step) return step;
       const pauseMs = step.pauseMs ?? 1000 * (pauses[round] ?? pauses.at(-1) ?? 0);
@@ -57,8 +72,19 @@ export class Payment {
   }
 
   async #send(): Promise<Step> {
-    const { key, request: body, unansweredAt: earlier } = this.#stored;
-    await this.#change({ unansweredAt: this.#ports.now() });
+    const sentAt = this.#isNew ? this.#stored.unansweredAt : this.#ports.now();
+    let earlier: number | null = null;
+    // Without this time on the device, a restart could believe "nothing was sent" too early.
+    const isStored =
+      this.#isNew ||
+      (await this.#save((stored) => {
+        earlier = stored.unansweredAt;
+        return { unansweredAt: sentAt };
+      }));
+    if (!isStored) return { pauseMs: undefined };
+    this.#isNew = false;
+    const { key, request: body, result: found } = this.#stored;
+    if (found) return found;
     const headers = { 'Idempotency-Key': key };
     const response = await this.#ports.call('sendPix', { headers, body });
     const next = readSendResponse(response);
@@ -66,10 +92,11 @@ export class Payment {
       // A proxy may have passed the request on, and the service's response got lost.
       return { pauseMs: inMs(next.afterSeconds) };
     }
-    await this.#keep({ unansweredAt: earlier });
+    // A later request of another tab may still be without a response.
+    await this.#keep((stored) => (stored.unansweredAt === sentAt ? { unansweredAt: earlier } : {}));
     switch (next.step) {
       case 'wait':
-        await this.#keep({ transactionId: next.transactionId });
+        await this.#keep(() => ({ transactionId: next.transactionId }));
         return { pauseMs: 0 };
       case 'paid':
         return this.#end({ result: 'paid', transactionId: next.transactionId });
@@ -78,13 +105,21 @@ export class Payment {
           ? this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal })
           : this.#failed(next.transactionId);
       case 'not_sent':
-        if (this.#mayStillArrive(earlier)) return { pauseMs: undefined };
-        return this.#end({ result: 'not_paid', transactionId: null, refusal: next.refusal });
+        return this.#notSent(next.refusal);
       case 'log_in':
         return this.#logIn(next.key, response);
       case 'stop':
         return { result: 'blocked', reason: 'refused', refusal: next.refusal };
     }
+  }
+
+  /** The service has no trace of the key, so a later request with it could pay. */
+  async #notSent(refusal: Refusal): Promise<Step> {
+    const { unansweredAt } = this.#stored;
+    const mayStillArrive = unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
+    const result: PayResult = { result: 'not_paid', transactionId: null, refusal };
+    const isFinal = !mayStillArrive && (await this.#save(() => ({ result })));
+    return isFinal ? result : { pauseMs: undefined };
   }
 
   async #follow(transactionId: string): Promise<Step> {
@@ -95,7 +130,7 @@ export class Payment {
     const response = await this.#ports.call('getPixTransaction', { path, headers });
     if (response?.status === 401) return this.#logIn('same', response);
     // The service has lost the transaction: it finds the payment again by its key.
-    if (response?.status === 404) await this.#keep({ transactionId: null });
+    if (response?.status === 404) await this.#keep(() => ({ transactionId: null }));
     if (response?.status !== 200)
       return { pauseMs: response ? inMs(retryAfter(response)) : undefined };
     const view = response.body as PixTransactionView | undefined;
@@ -121,27 +156,25 @@ export class Payment {
     return isLoggedIn ? { pauseMs: 0 } : { result: 'blocked', reason: 'log_in', refusal };
   }
 
-  #mayStillArrive(unansweredAt: number | null): boolean {
-    return unansweredAt !== null && this.#ports.now() - unansweredAt < maxTravelMs;
-  }
-
   #pending(): PayResult {
     return { result: 'pending', transactionId: this.#stored.transactionId };
   }
 
   async #end(result: PayResult): Promise<PayResult> {
-    await this.#keep({ result });
+    await this.#keep(() => ({ result }));
     return result;
   }
 
-  async #change(change: Partial<StoredPayment>): Promise<void> {
-    this.#stored = { ...this.#stored, ...change };
-    await this.#ports.save(this.#stored);
+  /** @returns whether the storage has kept the change; otherwise nothing is changed. */
+  async #save(change: Change): Promise<boolean> {
+    const updated = await this.#ports.update(change).catch(() => null);
+    this.#stored = updated ?? this.#stored;
+    return updated !== null;
   }
 
   /** What is known now can be found out again by the key: a failing storage does not hide it. */
-  async #keep(change: Partial<StoredPayment>): Promise<void> {
-    await this.#change(change).catch(() => undefined);
+  async #keep(change: Change): Promise<void> {
+    if (!(await this.#save(change))) this.#stored = { ...this.#stored, ...change(this.#stored) };
   }
 }
 

@@ -10,14 +10,23 @@ export interface Storage {
   setItem(name: string, value: string): unknown;
 }
 
+/** Locks that all pages with the same storage share, such as `navigator.locks`. */
+export interface Locks {
+  /** Runs `work` while nobody else has the lock; a page that is closed loses it. */
+  request(name: string, work: () => Promise<void>): Promise<unknown>;
+}
+
 const itemName = 'ponte.payments';
 
 export class StoredPayments {
   readonly #storage: Storage;
+  readonly #locks: Locks | null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: Storage) {
+  /** @param locks null: no other page shares the storage. */
+  constructor(storage: Storage, locks: Locks | null) {
     this.#storage = storage;
+    this.#locks = locks;
   }
 
   /** @throws Error when the stored text is not readable: an empty list would forget payments. */
@@ -26,13 +35,18 @@ export class StoredPayments {
     return text === null ? [] : (JSON.parse(text) as StoredPayment[]);
   }
 
-  /** Replaces the list by the result of `change`. Changes run one after another. */
+  /**
+   * Replaces the list by the result of `change`; the same list is not written. Changes run one
+   * after another.
+   */
   async change(
     change: (payments: readonly StoredPayment[]) => readonly StoredPayment[],
   ): Promise<void> {
     const run = (): Promise<void> =>
-      inLock(async () => {
-        const payments = change(await this.list());
+      this.#inLock(async () => {
+        const all = await this.list();
+        const payments = change(all);
+        if (payments === all) return;
         await this.#storage.setItem(itemName, JSON.stringify(payments));
       });
     const done = this.#last.then(run, run);
@@ -40,14 +54,26 @@ export class StoredPayments {
     await done;
   }
 
-  /** Replaces the payment with this key. */
-  save(payment: StoredPayment): Promise<void> {
-    return this.change((all) => all.map((one) => (one.key === payment.key ? payment : one)));
+  /**
+   * Changes one payment as it is stored now: another tab may have changed it.
+   * @returns the payment; null: it was forgotten meanwhile.
+   */
+  async update(
+    key: string,
+    change: (stored: StoredPayment) => Partial<StoredPayment>,
+  ): Promise<StoredPayment | null> {
+    let updated: StoredPayment | null = null;
+    await this.change((all) =>
+      all.map((one) => {
+        if (one.key !== key) return one;
+        updated = { ...one, ...change(one) };
+        return updated;
+      }),
+    );
+    return updated;
   }
-}
 
-/** Two tabs of a browser share the storage. React Native has neither tabs nor locks. */
-async function inLock(work: () => Promise<void>): Promise<void> {
-  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
-  await (locks ? locks.request(itemName, work) : work());
+  async #inLock(work: () => Promise<void>): Promise<void> {
+    await (this.#locks ? this.#locks.request(itemName, work) : work());
+  }
 }

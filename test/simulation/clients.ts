@@ -5,10 +5,8 @@
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
-import { AppError } from '../../src/errors.ts';
-import type { RefusedCall } from '../../src/context/operation.ts';
-import { sendPix } from '../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
+import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';
 import { listedKeyOf } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
@@ -23,12 +21,11 @@ import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { finalOf, nameOf, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
+import { completeRefusal, type SendOperation } from './sends.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
 import type { FaultProfile } from './fault-profile.ts';
-
-export type SendOperation = typeof sendPix;
 
 export interface ClientOptions {
   readonly customer: StoredCustomer;
@@ -48,6 +45,8 @@ export interface ClientOptions {
   readonly sharesKeys: boolean;
   /** What the user changes of the own limits, before anything else. */
   readonly limitChanges: readonly LimitChange[];
+  /** Makes the app of a customer who pays by the client of the contract; null: the phone pays. */
+  readonly app: ((phone: Phone) => PayingApp) | null;
   /** The clients and requests to draw but not to run: see `Deviation.leftOut`. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -88,6 +87,8 @@ export class Client {
   readonly #confirming: LookUpClient;
   readonly #plans: PlannedPayment[] = [];
   readonly #charges: PlannedCharge[] = [];
+  /** Null: the phone pays. */
+  readonly app: PayingApp | null;
   /** How likely the user logs out between two requests. */
   readonly #logOuts: number;
 
@@ -98,6 +99,7 @@ export class Client {
     const servedAfterLogOut = (): void => oracle.servedAfterLogOut(customer);
     this.phone = new Phone({ customer, processes, scheduler, profile, servedAfterLogOut });
     this.owner = this.phone.owner;
+    this.app = options.app?.(this.phone) ?? null;
     this.#charging = new ChargeClient({ phone: this.phone, customer, scheduler, profile, charges });
     this.#confirming = new LookUpClient({
       phone: this.phone,
@@ -152,7 +154,10 @@ export class Client {
   /** Repeats every request: each response must be the same as before. */
   async repeatRequests(): Promise<void> {
     for (const plan of this.#plans) {
-      if (!this.#leavesOut('send', plan)) await this.#send(plan);
+      const { transactions } = this.#options.oracle;
+      // The app has never sent some keys, and told that others are not paid.
+      const isKnown = !this.app || transactions.has(nameOf(this.customer, plan.key));
+      if (isKnown && !this.#leavesOut('send', plan)) await this.#send(plan);
     }
     for (const plan of this.#charges) {
       if (!this.#leavesOut('charge', plan)) await this.#charging.request(plan);
@@ -229,6 +234,12 @@ export class Client {
     if (this.#leavesOut('send', plan)) return;
     // A payment of another customer with the same key might be older than the event.
     if (!sharesKeys) await otherChannels.before(plan);
+    if (this.app) {
+      const told = await this.app.fulfil(plan);
+      if (chance.happens(this.#logOuts)) await this.phone.logOut();
+      if (told?.result !== 'not_paid' || !chance.happens(0.3)) return;
+      return this.#fulfil(this.#planPayment(plan.amountCents));
+    }
     for (let round = 0; round < maxRounds; round += 1) {
       const responses = await this.#round(plan);
       if (
@@ -330,15 +341,6 @@ export class Client {
     }
     return { status: 503, ...refused };
   }
-}
-
-/** Completes a refusal of a send, as the server does, and throws it. */
-async function completeRefusal(
-  context: Context,
-  { error, ...call }: Omit<RefusedCall<'sendPix'>, 'error'> & { readonly error: unknown },
-): Promise<never> {
-  if (!(error instanceof AppError)) throw error;
-  throw (await sendPix.completeRefusal?.(context, { error, ...call })) ?? error;
 }
 
 function describe(response: AppResponse | null): string {

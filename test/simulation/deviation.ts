@@ -1,10 +1,12 @@
 /** A part of the service that is broken on purpose, to prove that an invariant detects it. */
+import type { ClientOptions } from '../../contract/client/index.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
 import type { Provider } from '../../src/provider/provider.ts';
+import type { Apps } from './app/app-faults.ts';
 import type { Policy } from './bank/policy.ts';
-import type { SendOperation } from './clients.ts';
+import type { SendOperation } from './sends.ts';
 import type { FaultProfile } from './fault-profile.ts';
 import type { Intake } from './webhooks.ts';
 
@@ -18,9 +20,12 @@ export interface Deviation {
   readonly jobs?: JobTable;
   readonly intake?: Intake;
   readonly send?: SendOperation;
+  /** Changes the client of the contract by which customers pay. */
+  readonly app?: (options: ClientOptions) => ClientOptions;
   /** Faults with which few seeds detect the defect; otherwise each seed draws its faults. */
   readonly profile?: Partial<FaultProfile>;
   readonly policy?: Partial<Policy>;
+  readonly apps?: Partial<Apps>;
   /** Clients (`ana`) and their requests (`send ana/key-1`) that are left out of the history. */
   readonly leftOut?: ReadonlySet<string>;
 }

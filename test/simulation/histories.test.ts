@@ -40,6 +40,19 @@ test('no payment is duplicated, lost or misreported under any fault', async (t) 
   t.diagnostic(summary.text());
 });
 
+/**
+ * Seeds in which all customers pay by the client of the contract. 24633: a process stops while it
+ * replays all events for the operator.
+ */
+const seedsByClient = [1, 2, 3, 4, 5, 6, 7, 8, 24_633];
+
+test('the client of the contract pays no wish twice, and each of its results is true', async () => {
+  for (const seed of seedsByClient) {
+    const verdict = await simulate(store, seed, { client: true });
+    assert.deepEqual(verdict.violations, [], failureText(verdict, { client: true }));
+  }
+});
+
 test('a seed repeats its history, independent of earlier seeds', async () => {
   for (const seed of [3, 7, 11]) {
     const { trace } = await simulate(store, seed);
@@ -101,7 +114,21 @@ test('the seeds cover the faults and operations that they are chosen for', () =>
     'statements with further pages',
     'look-ups refused',
   ];
-  for (const name of [...faults, ...operations, ...unlisted])
+  const apps = [
+    'app: payments made by the client',
+    'app: payments executed',
+    'app: payments resumed',
+    'app: deaths',
+    'app: a full disk',
+    'app: a message is lost',
+    'app: a message is reset',
+    'app: a message meets a proxy',
+    'app: paid',
+    'app: not_paid',
+    'app: pending',
+    'app: blocked',
+  ];
+  for (const name of [...faults, ...operations, ...unlisted, ...apps])
     assert.ok((tally.get(name) ?? 0) > 0, name);
   const expected = ['COMPLETED SETTLED', 'FAILED REJECTED', 'FAILED SETTLED', 'PROCESSING UNKNOWN'];
   for (const end of expected) assert.ok(ends.has(end), end);

@@ -11,6 +11,7 @@
  *     npm run simulate -- --seeds 300 --report    and how often each event and each fault occurred
  *                                                 to a payment in each phase, and which never did
  *     npm run simulate -- --seed 42 --shrink      with the fewest faults with which it still fails
+ *     npm run simulate -- --client                all customers pay by the client of the contract
  *     npm run simulate -- --hazards all           with hazards that the service does not handle yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
@@ -66,12 +67,12 @@ function startOf(text: string): number {
 
 /** @returns whether the seed passes. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
-  const shrunk = values.shrink ? await shrink(store, seed, { hazards }) : null;
+  const shrunk = values.shrink ? await shrink(store, seed, { hazards, client }) : null;
   if (shrunk) {
     write(shrunkText(shrunk));
     return false;
   }
-  const { trace, violations } = await simulateOn(store, seed, hazards);
+  const { trace, violations } = await simulateOn(store, seed, { hazards, client });
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
   return violations.length === 0;
@@ -92,9 +93,10 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     doubts: { type: 'boolean', default: false },
     scenes: { type: 'boolean', default: false },
+    client: { type: 'boolean', default: false },
   },
 });
-const { seed, seeds, start, minutes } = values;
+const { seed, seeds, start, minutes, client } = values;
 
 /** @returns whether every seed holds. */
 async function run(hazards: Hazards): Promise<boolean> {
@@ -107,6 +109,7 @@ async function run(hazards: Hazards): Promise<boolean> {
     seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
     minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
     hazards,
+    client,
     covers: values.report,
   };
   if (workers > 1 && seed === undefined) {
@@ -131,7 +134,7 @@ async function summarise(
   write(`seeds from ${range.start}`);
   await work((verdict) => {
     summary.add(verdict);
-    if (verdict.violations.length > 0) write(failureText(verdict));
+    if (verdict.violations.length > 0) write(failureText(verdict, { client }));
     if (summary.seeds % seedsBetweenLines === 0) write(summary.progress());
   });
   write(summary.text());

@@ -12,6 +12,7 @@ import { receiveProviderWebhook } from '../../src/settlement/receive-provider-we
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { intercepted } from '../support/intercepted.ts';
+import { mutationsOfApps } from './mutations-of-apps.ts';
 import { mutationsOfEvidence } from './mutations-of-evidence.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
@@ -211,4 +212,5 @@ export const mutations: readonly Mutation[] = [
   ...mutationsOfOperations,
   ...mutationsOfLookUps,
   ...mutationsOfEvidence,
+  ...mutationsOfApps,
 ];

@@ -98,11 +98,19 @@ export class Operator {
     this.#isRecovering = false;
   }
 
-  /** Replays every stored event, also those that are applied already. */
-  replayAll(): Promise<unknown> {
-    return this.#call('replays all', (context) =>
-      replayWebhooks.run(context, { since: everything, limit: 100 }, caller),
-    );
+  /**
+   * Replays every stored event, also those that are applied already. A process that stops leaves
+   * the rest for the next call.
+   * @returns whether all of them were replayed.
+   */
+  async replayAll(): Promise<boolean> {
+    let input: WebhookReplayInput = { since: everything, limit: 100 };
+    for (;;) {
+      const page = await this.#call('replays all', (c) => replayWebhooks.run(c, input, caller));
+      if (page === null) return false;
+      if (page.next === null) return true;
+      input = { ...input, after: page.next };
+    }
   }
 
   /** Reconciles days of a user. @returns null when the service could not be reached. */

@@ -67,13 +67,22 @@ export class Phone {
    */
   async logIn(): Promise<boolean> {
     const { customer } = this.#options;
-    return this.#serve(`${customer.name} logs in`, async (context) => {
-      const login = await context.provider.login({ email: customer.email, password: '' });
-      const from = { ...customer, clientAddress: '127.0.0.1' };
-      this.sessionId = (await saveSession(context, from, login)) ?? this.sessionId;
-      const session = { userId: customer.id, sessionId: this.sessionId };
-      await readStatementAtLogin(context, session, requestFacts(context).callOptions);
-    });
+    return this.#serve(`${customer.name} logs in`, (context) => this.openSession(context));
+  }
+
+  /** Opens a banking session in a process, and reads the statement as a login does. */
+  async openSession(context: Context): Promise<void> {
+    const { customer } = this.#options;
+    const login = await context.provider.login({ email: customer.email, password: '' });
+    const from = { ...customer, clientAddress: '127.0.0.1' };
+    this.sessionId = (await saveSession(context, from, login)) ?? this.sessionId;
+    const session = { userId: customer.id, sessionId: this.sessionId };
+    await readStatementAtLogin(context, session, requestFacts(context).callOptions);
+  }
+
+  /** Whether the app knows that a session has ended. */
+  hasEnded(sessionId: string): boolean {
+    return this.#ended.has(sessionId);
   }
 
   /** @returns whether it succeeded. */

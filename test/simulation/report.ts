@@ -5,8 +5,11 @@ import type { Verdict } from './simulate.ts';
 /** The lines before the first violation that mostly show its cause. */
 const linesBefore = 60;
 
-/** The failure of a seed: its violations, the steps before them, and how to replay it. */
-export function failureText({ seed, violations, trace }: Verdict): string {
+/**
+ * The failure of a seed: its violations, the steps before them, and how to replay it.
+ * @param client whether all customers paid by the client.
+ */
+export function failureText({ seed, violations, trace }: Verdict, { client = false } = {}): string {
   const first = trace.findIndex((line) => line.includes('VIOLATION'));
   const end = first === -1 ? trace.length : first + 1;
   return [
@@ -14,7 +17,7 @@ export function failureText({ seed, violations, trace }: Verdict): string {
     ...violations.map((violation) => `  ${violation}`),
     '  …',
     ...trace.slice(Math.max(0, end - linesBefore), end),
-    `replay it: npm run simulate -- --seed ${seed}`,
+    `replay it: npm run simulate -- --seed ${seed}${client ? ' --client' : ''}`,
   ].join('\n');
 }
 

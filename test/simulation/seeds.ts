@@ -11,6 +11,8 @@ export interface Range {
   readonly seeds: number;
   readonly minutes: number;
   readonly hazards: Hazards;
+  /** Whether all customers pay by the client of the contract. */
+  readonly client: boolean;
   /** Whether the tallies contain the coverage. */
   readonly covers: boolean;
 }
@@ -27,8 +29,12 @@ export interface Order {
 }
 
 /** Runs one seed; a difference between two databases is a violation. */
-export async function simulateOn(store: Store, seed: number, hazards: Hazards): Promise<Verdict> {
-  const verdict = await simulate(store, seed, { hazards });
+export async function simulateOn(
+  store: Store,
+  seed: number,
+  options: Pick<Range, 'hazards' | 'client'>,
+): Promise<Verdict> {
+  const verdict = await simulate(store, seed, options);
   const [first] = await store.differences();
   if (first === undefined) return verdict;
   return { ...verdict, violations: [...verdict.violations, `the databases differ: ${first}`] };
@@ -37,12 +43,12 @@ export async function simulateOn(store: Store, seed: number, hazards: Hazards): 
 /** Runs a part of a range until its minutes are over. */
 export async function runPart(
   store: Store,
-  { start, seeds, minutes, hazards, covers, step }: Part,
+  { start, seeds, minutes, hazards, client, covers, step }: Part,
   onVerdict: (verdict: Verdict) => void,
 ): Promise<void> {
   const endsAt = performance.now() + minutes * 60_000;
   for (let seed = start; seed < start + seeds && performance.now() < endsAt; seed += step) {
-    const verdict = await simulateOn(store, seed, hazards);
+    const verdict = await simulateOn(store, seed, { hazards, client });
     onVerdict(covers ? withCoverage(verdict) : verdict);
   }
 }

@@ -4,6 +4,7 @@ import { saveSession } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
+import type { Client } from './clients.ts';
 import { closeDays } from './closing.ts';
 import { checkAtRest } from './oracle/invariants.ts';
 import { checkReconciled } from './oracle/reconciled.ts';
@@ -52,15 +53,17 @@ export interface SimulateOptions {
   readonly hazards?: Hazards;
   /** The parts of the service that are broken on purpose. */
   readonly deviation?: Deviation;
+  /** Whether all customers pay by the client of the contract; by default some do. */
+  readonly client?: boolean;
 }
 
 /** Runs one history. */
 export async function simulate(
   store: Store,
   seed: number,
-  { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
+  { hazards = defaultHazards, deviation = {}, client = false }: SimulateOptions = {},
 ): Promise<Verdict> {
-  const simulation = new Simulation(store, { seed, hazards, deviation });
+  const simulation = new Simulation(store, { seed, hazards, deviation, client });
   const { scheduler, oracle } = simulation;
   const { violations } = oracle;
   store.time.begin(() => scheduler.elapsedMs);
@@ -163,11 +166,8 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
     while (!isOver() && scheduler.taken < lastStep) await scheduler.step();
   };
   await settle(() => simulation.isAtRest);
-  let loggedIn = false;
-  void logInAll(simulation).then(() => {
-    loggedIn = true;
-  });
-  await settle(() => loggedIn);
+  await settleWork(settle, () => logInAll(simulation));
+  await settleWork(settle, () => each(simulation, (client) => client.app?.resumeAll()));
   // The service reads a statement only in an active session, so the last sweeps follow the logins.
   const begunMs = scheduler.nowMs;
   // Times that a process with a fast clock has stored are due later by its skew.
@@ -179,6 +179,7 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
+  await settleWork(settle, () => checkFinalResults(simulation));
   return scheduler.taken < lastStep;
 }
 
@@ -224,6 +225,34 @@ async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
   return last ? last.run_at.getTime() + restMs : -Infinity;
 }
 
+/** Begins work, and takes steps until it is done. */
+async function settleWork(settle: Settle, work: () => Promise<unknown>): Promise<void> {
+  let isDone = false;
+  void work().then(() => {
+    isDone = true;
+  });
+  await settle(() => isDone);
+}
+
+async function each(
+  { clients }: Simulation,
+  work: (client: Client) => Promise<void> | undefined,
+): Promise<void> {
+  await Promise.all(clients.map(async (client) => work(client)));
+}
+
+/** The client of the contract tells each final status. */
+async function checkFinalResults(simulation: Simulation): Promise<void> {
+  const rows = await simulation.store.rows<{ user_id: number; key: string; status: string }>(
+    `select user_id, idempotency_key as key, status from pix_transactions
+      where operation = 'SEND' and status <> 'PROCESSING'`,
+  );
+  await each(simulation, ({ app, customer }) => {
+    const own = rows.filter((row) => row.user_id === customer.id);
+    return app?.checkFinal(new Map(own.map(({ key, status }) => [key, status])));
+  });
+}
+
 async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
   for (const client of clients) {
     for (let tries = 0; tries < maxLogins && !(await client.phone.logIn()); tries += 1) {
@@ -242,11 +271,7 @@ async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): P
     `select from jobs where status = 'dead' and kind = 'settle-webhook'`,
   );
   if (dead.length === 0) return false;
-  let isDone = false;
-  void operator.retryDeadJobs().then(() => {
-    isDone = true;
-  });
-  await settle(() => isDone);
+  await settleWork(settle, () => operator.retryDeadJobs());
   return true;
 }
 

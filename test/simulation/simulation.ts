@@ -2,17 +2,17 @@
  * One history: a seed, the customers, the processes, the bank and the faults, from the first step
  * to the last check. The same seed gives the same history.
  */
-import { sendPix } from '../../src/pix/send-pix.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
+import { drawApps, noAppFaults, type AppFaults } from './app/app-faults.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
-import { Client } from './clients.ts';
+import type { Client } from './clients.ts';
 import type { Deviation } from './deviation.ts';
 import { Processes } from './processes.ts';
 import type { Hazards } from './hazards.ts';
-import { drawLimitChanges, drawLimits, LimitCheck, type Limits } from './limits.ts';
-import { drawConfirmations } from './look-up-client.ts';
+import { drawLimits, LimitCheck, type Limits } from './limits.ts';
+import { makeClients } from './make-clients.ts';
 import { FalseEvents } from './false-events.ts';
 import { Names } from './names.ts';
 import { Operator } from './operator.ts';
@@ -34,6 +34,8 @@ export interface Plan {
   /** The hazards to draw from. */
   readonly hazards: Hazards;
   readonly deviation: Deviation;
+  /** Whether all customers pay by the client of the contract. */
+  readonly client: boolean;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -55,6 +57,7 @@ export class Simulation {
   readonly charges: Oracles['charges'];
   readonly refunds: Oracles['refunds'];
   readonly expiries: Oracles['expiries'];
+  readonly intents: Oracles['intents'];
   readonly oracle: Oracles['oracle'];
   readonly statements: Statements;
   readonly processes: Processes;
@@ -68,19 +71,18 @@ export class Simulation {
   readonly goesOn: boolean;
   /** The limits of a customer's sends, in some seeds. */
   readonly limits: Limits;
-  /** Draws what a customer changes of the own limits. */
-  readonly #limitChanges: (place: number) => ReturnType<typeof drawLimitChanges>;
-  /** How likely a payment is confirmed by a look-up first. */
-  readonly #confirmations: number;
   readonly #deviation: Deviation;
   #profile: FaultProfile;
+  #appFaults: AppFaults;
 
-  constructor(store: Store, { seed, hazards, deviation }: Plan) {
+  constructor(store: Store, { seed, hazards, deviation, client }: Plan) {
     this.store = store;
     this.hazards = hazards;
     this.#deviation = deviation;
     this.chance = new Chance(seed);
     this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
+    const apps = { ...drawApps(seed), ...(client && { share: 1 }), ...deviation.apps };
+    this.#appFaults = apps.faults;
     this.policy = { ...drawPolicy(this.chance, { seed, hazards }), ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
@@ -90,8 +92,6 @@ export class Simulation {
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
-    this.#limitChanges = (place) => drawLimitChanges(seed, place);
-    this.#confirmations = drawConfirmations(seed);
     const { limits } = this;
     const oracles = new Oracles({
       ledger,
@@ -104,6 +104,7 @@ export class Simulation {
       profile: this.#profile,
     });
     const { evidence, receipts, charges, oracle, refunds, expiries } = oracles;
+    this.intents = oracles.intents;
     this.evidence = evidence;
     this.receipts = receipts;
     this.charges = charges;
@@ -159,7 +160,21 @@ export class Simulation {
       profile,
       otherChannels: policy.adversary.otherChannels,
     });
-    this.clients = this.#makeClients();
+    this.clients = makeClients({
+      seed,
+      chance: this.chance,
+      deviation,
+      customers: store.customers,
+      processes,
+      scheduler,
+      oracle,
+      charges,
+      intents: oracles.intents,
+      apps,
+      appFaults: () => this.#appFaults,
+      profile,
+      otherChannels: this.falseEvents.otherChannels,
+    });
     this.operator = new Operator({
       processes,
       oracle,
@@ -187,6 +202,7 @@ export class Simulation {
   /** Ends the faults; steps that are under way may still fail. */
   endFaults(): void {
     this.#profile = noFaults;
+    this.#appFaults = noAppFaults;
     this.scheduler.order = noFaults.order;
     this.scheduler.stalls = noFaults.stalls;
     this.processes.endFaults();
@@ -195,7 +211,7 @@ export class Simulation {
 
   get isAtRest(): boolean {
     return (
-      this.clients.every(({ isDone }) => isDone) &&
+      this.clients.every(({ isDone, app }) => isDone && (app?.isQuiet ?? true)) &&
       this.operator.isDone &&
       this.provider.keyCarrier.isDone &&
       this.webhooks.outstanding === 0 &&
@@ -229,6 +245,7 @@ export class Simulation {
         this.statements.faults.strike(owner);
         this.statements.failover.strike();
         this.falseEvents.strike();
+        for (const { app } of this.clients) app?.strike(owner);
       },
     });
     scheduler.order = this.#profile.order;
@@ -248,7 +265,10 @@ export class Simulation {
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
-      executed: (payment) => this.oracle.executed(payment),
+      executed: (payment) => {
+        this.oracle.executed(payment);
+        this.intents.executed(payment);
+      },
       profile: () => this.#profile,
     });
   }
@@ -284,34 +304,5 @@ export class Simulation {
       wrapWire: deviation.wire ?? ((provider) => provider),
       wrap: deviation.provider ?? ((provider) => provider),
     });
-  }
-
-  #makeClients(): Client[] {
-    const count = this.chance.pick([1, 1, 2, 3]);
-    const { scheduler, oracle, processes, charges } = this;
-    const { customers } = this.store;
-    const sharesKeys = this.chance.happens(0.3);
-    const { lookUps } = oracle;
-    const confirmations = this.#confirmations;
-    const { send = sendPix, leftOut = new Set() } = this.#deviation;
-    return customers.slice(0, count).map(
-      (customer, place) =>
-        new Client({
-          customer,
-          limitChanges: this.#limitChanges(place),
-          customers,
-          send,
-          processes,
-          oracle,
-          charges,
-          scheduler,
-          sharesKeys,
-          leftOut,
-          lookUps,
-          confirmations,
-          otherChannels: this.falseEvents.otherChannels,
-          profile: () => this.#profile,
-        }),
-    );
   }
 }

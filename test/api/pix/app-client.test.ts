@@ -3,21 +3,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PonteClient, type ClientOptions, type Storage } from '../../../contract/client/index.ts';
 import { givenUser, password, type TestUser } from '../../support/factories.ts';
-import { passUntil } from '../../support/passing-time.ts';
+import { passUntil, unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { Chance } from '../../simulation/chance.ts';
 import { startPixApp } from './pix-app.ts';
 
-const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
+const app = await startPixApp({
+  environment: { STUB_SETTLE_MS: '1500', PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
+});
 const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
 
 type Fetch = NonNullable<ClientOptions['fetch']>;
 
 class Memory implements Storage {
   text: string | null = null;
+  /** How many values it still keeps. */
+  room = Infinity;
   getItem(): string | null {
     return this.text;
   }
   setItem(_name: string, value: string): void {
+    this.room -= 1;
+    if (this.room < 0) throw new Error('disk full');
     this.text = value;
   }
 }
@@ -256,6 +262,112 @@ test('nothing is sent while the storage cannot keep the key', async () => {
   const { client, user } = await givenPayer({ storage });
   await assert.rejects(client.pay(rent), /disk full/);
   assert.deepEqual(await app.executed(user), []);
+});
+
+for (const room of [0, 1]) {
+  test(`an error of pay leaves no payment that a restart would make, with room for ${room}`, async () => {
+    const storage = Object.assign(new Memory(), { room });
+    const { client, user } = await givenPayer({ storage });
+    const told = await passUntil(
+      app.clock,
+      client.pay(rent).catch(() => null),
+    );
+    const left = await client.payments();
+    assert.deepEqual([told === null, left.length], room === 0 ? [true, 0] : [false, 1]);
+    assert.equal((await app.executed(user)).length, room);
+  });
+}
+
+test('a storage that fails after the first request leaves the payment pending', async () => {
+  let losses = 1;
+  const storage = Object.assign(new Memory(), { room: 1 });
+  const { client, user } = await givenPayer({ storage, fetch: losing(() => (losses -= 1) >= 0) });
+  const pending = await passUntil(app.clock, client.pay(rent));
+  assert.equal(pending.result, 'pending');
+  storage.room = Infinity;
+  const again = await passUntil(app.clock, client.pay(rent));
+  assert.deepEqual([again.result, again.key], ['paid', pending.key]);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('"nothing was sent" is not told while the storage cannot keep it', async () => {
+  const storage = Object.assign(new Memory(), { room: 1 });
+  const { client } = await givenPayer({
+    storage,
+    fetch: responding(() => refuse(422, 'not_sent')),
+  });
+  assert.equal((await passUntil(app.clock, client.pay(rent))).result, 'pending');
+  assert.equal((await client.payments()).length, 1);
+});
+
+test('a tab does not hide the result that another tab has found', async () => {
+  const storage = new Memory();
+  const gate = Promise.withResolvers<void>();
+  const slow: Fetch = async (url, init) => {
+    if (url.includes('/auth/')) return fetch(url, init);
+    if (!url.endsWith('/pix/send')) throw new TypeError('connection reset');
+    const response = await fetch(url, init);
+    await gate.promise;
+    return response;
+  };
+  const { client, email, user } = await givenPayer({ storage, fetch: slow });
+  const first = client.pay(rent);
+  const other = newClient({ storage });
+  await other.logIn({ email, password });
+  const paid = await passUntil(app.clock, other.pay(rent));
+  assert.equal(paid.result, 'paid');
+  gate.resolve();
+  assert.deepEqual(await passUntil(app.clock, first), paid);
+  assert.equal((await other.payments())[0]?.result?.result, 'paid');
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('"nothing was sent" is not believed while the request of another tab may arrive', async () => {
+  const storage = new Memory();
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const responses = [refuse(401, 'unknown'), refuse(401, 'unknown')];
+  const refusing = responding(() => responses.shift() ?? refuse(422, 'not_sent'));
+  let sends = 0;
+  const lastLost: Fetch = (url, init) => {
+    sends += url.endsWith('/pix/send') ? 1 : 0;
+    return sends > 1 ? new Promise(() => undefined) : refusing(url, init);
+  };
+  const { client, email } = await givenPayer({ storage, fetch: lastLost });
+  const { key, result } = await passUntil(app.clock, client.pay(rent));
+  assert.equal(result, 'blocked');
+  const askToLogIn = async () => {
+    asked.resolve();
+    await gate.promise;
+    return { email, password };
+  };
+  const other = newClient({ storage, fetch: refusing, askToLogIn });
+  await other.logIn({ email, password });
+  const resumed = other.resume(key);
+  await asked.promise;
+  void client.resume(key);
+  while (sends < 2) await new Promise((resolve) => setImmediate(resolve));
+  gate.resolve();
+  assert.equal((await passUntil(app.clock, resumed)).result, 'pending');
+});
+
+test('a payment that another tab has forgotten is not sent again', async () => {
+  const storage = new Memory();
+  let sends = 0;
+  const counting: Fetch = (url, init) => {
+    if (!url.endsWith('/pix/send')) return fetch(url, init);
+    sends += 1;
+    return Promise.reject(new TypeError('connection reset'));
+  };
+  const { client, email } = await givenPayer({ storage, fetch: counting });
+  const paying = client.pay(rent);
+  while (sends === 0) await new Promise((resolve) => setImmediate(resolve));
+  const other = newClient({ storage });
+  await other.logIn({ email, password });
+  const [left] = await other.payments();
+  await other.forget(left?.key ?? '', { force: true });
+  assert.equal((await passUntil(app.clock, paying)).result, 'pending');
+  assert.equal(sends, 1);
 });
 
 test('an unreadable storage is no empty one', async () => {

@@ -323,17 +323,38 @@ export class Oracle {
     if (status === null) return;
     if (!before || isCorrected)
       this.#finalResponses.set(name, { status, at: this.#scheduler.taken });
-    const payments = this.#paymentsOf(request, response.pix?.endToEnd);
-    const isTrue =
+    if (this.isTrue(request, status, response.pix?.endToEnd)) return;
+    this.violated(`the app received ${status} for ${name}, which is false`);
+  }
+
+  /**
+   * Whether a final status agrees with the ledger, or with an operator's decision.
+   * @param endToEnd of the payment that was made.
+   */
+  isTrue(
+    request: RequestOf,
+    status: 'COMPLETED' | 'FAILED',
+    endToEnd: string | null = null,
+  ): boolean {
+    const payments = this.#paymentsOf(request, endToEnd);
+    const agrees =
       status === 'COMPLETED'
         ? payments.some(
             (one) =>
-              this.#wasMade(one) &&
-              (one.endToEnd === response.pix?.endToEnd || this.#lost.hasLostRecord(one)),
+              this.#wasMade(one) && (one.endToEnd === endToEnd || this.#lost.hasLostRecord(one)),
           )
         : payments.every((one) => this.#mayHaveFailed(one));
-    if (isTrue || this.#isDecided(name, status)) return;
-    this.violated(`the app received ${status} for ${name}, which is false`);
+    return agrees || this.isDecided(request, status);
+  }
+
+  /** Whether an operator has decided that a payment has this status. */
+  isDecided({ customer, key }: RequestOf, status: PixStatus): boolean {
+    return this.#isDecided(nameOf(customer, key), status);
+  }
+
+  /** Whether a failover has changed the row of a payment. @param name as `customer/key`. */
+  wasRolledBack(name: string): boolean {
+    return this.#rolledBackAt.has(name);
   }
 
   /** Whether the service may report that a payment was made: it was, even if it was returned. */

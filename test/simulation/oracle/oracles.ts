@@ -11,6 +11,7 @@ import type { FaultProfile } from '../fault-profile.ts';
 import { Charges } from './charges.ts';
 import { Evidence } from './evidence.ts';
 import { Expiries } from './expiries.ts';
+import { Intents } from './intents.ts';
 import { Receipts } from './receipts.ts';
 import { Refunds } from './refunds.ts';
 import { Oracle } from './oracle.ts';
@@ -34,6 +35,7 @@ export class Oracles {
   readonly charges: Charges;
   readonly refunds: Refunds;
   readonly expiries: Expiries;
+  readonly intents: Intents;
 
   constructor(options: OraclesOptions) {
     const { ledger, policy, hazards, names, scheduler } = options;
@@ -45,6 +47,7 @@ export class Oracles {
       evidence,
       clockSkewMs: maxClockSkewMs(options.profile),
     });
+    this.intents = new Intents({ oracle: this.oracle, scheduler, lost });
     const { accounts } = this.oracle;
     const violated = (text: string): void => this.oracle.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });

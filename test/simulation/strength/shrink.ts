@@ -46,12 +46,12 @@ type Kept = Omit<Shrunk, 'verdict'>;
 export async function shrink(
   store: Store,
   seed: number,
-  { hazards = defaultHazards, deviation = {} }: SimulateOptions = {},
+  { hazards = defaultHazards, deviation = {}, client = false }: SimulateOptions = {},
 ): Promise<Shrunk | null> {
   const drawn = { ...drawFaultProfile(new Chance(seed)), ...deviation.profile };
   const names = Object.keys(drawn) as (keyof FaultProfile)[];
   const faults = names.filter((name) => drawn[name] !== noFaults[name]);
-  let verdict = await simulate(store, seed, { hazards, deviation });
+  let verdict = await simulate(store, seed, { hazards, deviation, client });
   const [violation] = verdict.violations;
   if (violation === undefined) return null;
   const clients = verdict.clients.map(({ name }) => name);
@@ -66,6 +66,7 @@ export async function shrink(
     const options = {
       hazards: new Set(trial.hazards),
       deviation: { ...deviation, profile, leftOut },
+      client,
     };
     const tried = await simulate(store, seed, options);
     const isAlike = tried.violations.some((one) => kindOf(one) === kindOf(violation));

@@ -1,0 +1,112 @@
+/**
+ * What the customers want to pay once, and what the client of the contract tells them about it: no
+ * wish is paid twice, and each of the four results is true.
+ */
+import type { PayResult } from '../../../contract/client/index.ts';
+import type { Payment } from '../bank/ledger.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { StoredCustomer } from '../store.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { Oracle } from './oracle.ts';
+import { nameOf } from './requests.ts';
+
+/** A wish: one object for all its keys. */
+type Wish = object;
+
+export interface IntentsOptions {
+  readonly oracle: Oracle;
+  readonly scheduler: Scheduler;
+  readonly lost: LostCommits;
+}
+
+export class Intents {
+  readonly #options: IntentsOptions;
+  /** The wish of each payment, by `customer/key`. */
+  readonly #wishes = new Map<string, Wish>();
+  readonly #executed = new Map<Wish, Payment[]>();
+  /** The payments of which a request has left the device. */
+  readonly #sent = new Set<string>();
+  /** The payments of which the customer was told that none will be made, and the step. */
+  readonly #denied = new Map<string, number>();
+
+  constructor(options: IntentsOptions) {
+    this.#options = options;
+  }
+
+  /** The client has drawn a key for a wish; it may never use it. */
+  drew(customer: StoredCustomer, wish: Wish, key: string): void {
+    this.#wishes.set(nameOf(customer, key), wish);
+  }
+
+  /** A request with a key leaves the device. */
+  sent(customer: StoredCustomer, key: string): void {
+    const { scheduler, oracle } = this.#options;
+    const name = nameOf(customer, key);
+    const wish = this.#wishes.get(name.replace(/~\d+$/, ''));
+    if (wish) this.#wishes.set(name, wish);
+    else oracle.violated(`the app sends ${name}, a key it has not drawn`);
+    if (!this.#sent.has(name)) scheduler.count('app: payments made by the client');
+    this.#sent.add(name);
+  }
+
+  wasSent(customer: StoredCustomer, key: string): boolean {
+    return this.#sent.has(nameOf(customer, key));
+  }
+
+  /** The app shows an error of a tap, for which the client has drawn a key: nothing was paid. */
+  failed(customer: StoredCustomer, key: string | null): void {
+    if (key !== null) this.#deny(nameOf(customer, key), 'an error');
+  }
+
+  /** The app tells a result. */
+  told(customer: StoredCustomer, told: PayResult & { readonly key: string }): void {
+    const { oracle } = this.#options;
+    const { key, result } = told;
+    const name = nameOf(customer, key);
+    if (result === 'not_paid') {
+      this.#deny(name, result);
+      if (this.#mayBeFalse(name) || oracle.isTrue({ customer, key }, 'FAILED')) return;
+      oracle.violated(`the app tells not_paid of ${name}, which is false`);
+    } else if (result === 'paid') {
+      const endToEnd = oracle.attemptOf(customer, key);
+      const known = oracle.transactions.get(name) ?? told.transactionId;
+      const isTrue = oracle.isTrue({ customer, key }, 'COMPLETED', endToEnd);
+      if (known === told.transactionId && (isTrue || this.#mayBeFalse(name))) return;
+      oracle.violated(`the app tells paid of ${name}, which is false`);
+    }
+  }
+
+  /** The bank has executed a payment. */
+  executed(payment: Payment): void {
+    const { oracle, scheduler, lost } = this.#options;
+    const { customer, clientRequestId: key } = payment;
+    const name = nameOf(customer, key);
+    const wish = this.#wishes.get(name);
+    if (!wish) return;
+    const earlier = this.#executed.get(wish) ?? [];
+    const isAgain = earlier.some(({ endToEnd }) => endToEnd === payment.endToEnd);
+    if (!isAgain) scheduler.count('app: payments executed');
+    this.#executed.set(wish, [...earlier, payment]);
+    const deniedAt = this.#denied.get(name);
+    const isDecided = oracle.isDecided({ customer, key }, 'FAILED');
+    if (deniedAt !== undefined && !isDecided && (lost.failedOverAt ?? -1) < deniedAt) {
+      oracle.violated(`${name} was executed after the app had told that it is not paid`);
+    }
+    for (const one of earlier) {
+      if (one.clientRequestId === key || lost.hasLostRecord(one)) continue;
+      if (oracle.isTrue({ customer, key: one.clientRequestId }, 'FAILED')) continue;
+      oracle.violated(`${name} was executed: its wish was paid as ${one.clientRequestId}`);
+    }
+  }
+
+  #deny(name: string, by: string): void {
+    const { scheduler } = this.#options;
+    scheduler.note(`the app tells that ${name} is not paid: ${by}`);
+    if (!this.#denied.has(name)) this.#denied.set(name, scheduler.taken);
+  }
+
+  /** A failover may have lost what a result is based on. */
+  #mayBeFalse(name: string): boolean {
+    return this.#options.oracle.wasRolledBack(name);
+  }
+}
