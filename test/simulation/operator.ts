@@ -104,12 +104,13 @@ export class Operator {
    * @returns whether all of them were replayed.
    */
   async replayAll(): Promise<boolean> {
-    let input: WebhookReplayInput = { since: everything, limit: 100 };
+    let after: WebhookReplayInput['after'];
     for (;;) {
+      const input = { since: everything, limit: 100, ...(after !== undefined && { after }) };
       const page = await this.#call('replays all', (c) => replayWebhooks.run(c, input, caller));
       if (page === null) return false;
       if (page.next === null) return true;
-      input = { ...input, after: page.next };
+      after = page.next;
     }
   }
 
