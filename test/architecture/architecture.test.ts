@@ -15,7 +15,7 @@ import {
   type Door,
 } from './doors.ts';
 import { gaugesIn } from './gauges.ts';
-import { breachesOf, cyclesAmong, operationImports } from './layers.ts';
+import { findBreaches, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Callable, type Source } from './source.ts';
 import { hasEmptyName, isDeadCode, longLines, mentions, readTexts } from './texts.ts';
@@ -53,7 +53,7 @@ function none(found: readonly string[], instead: string): void {
 
 describe('imports', () => {
   it('lead from a folder to those below it', () => {
-    none(sources.flatMap(breachesOf), 'Move the code to where it may know what it needs:');
+    none(sources.flatMap(findBreaches), 'Move the code to where it may know what it needs:');
   });
 
   it('do not lead from one operation to another', () => {
@@ -266,9 +266,9 @@ describe('names and docstrings', () => {
 
 describe('versions and lists', () => {
   it('package.json, the contract and the newest CHANGELOG heading have one version', () => {
-    const { version } = JSON.parse(textOf('package.json')) as { version: string };
-    const contract = parse(textOf('contract/openapi.yaml')) as { info: { version: string } };
-    const heading = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$/m.exec(textOf('CHANGELOG.md'));
+    const { version } = JSON.parse(readText('package.json')) as { version: string };
+    const contract = parse(readText('contract/openapi.yaml')) as { info: { version: string } };
+    const heading = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$/m.exec(readText('CHANGELOG.md'));
     assert.deepEqual(
       { contract: contract.info.version, changelog: heading?.[1] },
       { contract: version, changelog: version },
@@ -277,7 +277,7 @@ describe('versions and lists', () => {
   });
 
   it('the coverage leaves out exactly what no test can load', () => {
-    const { exclude } = JSON.parse(textOf('.c8rc.json')) as { exclude: string[] };
+    const { exclude } = JSON.parse(readText('.c8rc.json')) as { exclude: string[] };
     const typesOnly = sources
       .filter(
         ({ path, typesOnly: isTypesOnly }) =>
@@ -298,7 +298,7 @@ describe('versions and lists', () => {
  */
 const ownProcess = ['console/main.tsx'];
 
-function textOf(path: string): string {
+function readText(path: string): string {
   const text = texts.get(path);
   assert.ok(text !== undefined, `${path} is missing`);
   return text;

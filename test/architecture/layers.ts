@@ -54,27 +54,27 @@ const contains = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(`${folder}/`);
 
 /** The folder of a file by the lists above; null: none. */
-export function folderOf(path: string): string | null {
+export function findFolder(path: string): string | null {
   return [...ranks, ...outside.keys()].find((folder) => contains(folder, path)) ?? null;
 }
 
 /** The imports that the lists do not allow, each as a sentence. */
-export function breachesOf({ path, imports }: Source): string[] {
-  const folder = folderOf(path);
+export function findBreaches({ path, imports }: Source): string[] {
+  const folder = findFolder(path);
   if (folder === null) return [`${path} stands in no folder of test/architecture/layers.ts.`];
   return imports.flatMap((imported) => {
     const { line, specifier, target } = imported;
-    const fault = faultOf(folder, imported);
+    const fault = findFault(folder, imported);
     return fault === null ? [] : [`${path}:${line} imports ${target ?? specifier}. ${fault}`];
   });
 }
 
-function faultOf(folder: string, { path, specifier, target }: Import): string | null {
+function findFault(folder: string, { path, specifier, target }: Import): string | null {
   if (target === null) {
     const isForbidden = without.get(folder)?.test(specifier) ?? false;
     return isForbidden ? `${folder} does without this package.` : null;
   }
-  const found = folderOf(target);
+  const found = findFolder(target);
   if (found === folder || target === 'package.json') return isSealed(path, target);
   const allowed = outside.get(folder);
   if (allowed === null) return null;

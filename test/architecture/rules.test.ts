@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clockDoor, environmentDoor, providerDoor, trespasses, type Door } from './doors.ts';
 import { gaugesIn } from './gauges.ts';
-import { breachesOf, cyclesAmong, operationImports } from './layers.ts';
+import { findBreaches, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Source } from './source.ts';
 import { hasEmptyName, isDeadCode, longLines } from './texts.ts';
@@ -113,18 +113,18 @@ const sources = parseAll(
   },
 );
 
-function sourcesOf(group: Group): Source[] {
+function listSources(group: Group): Source[] {
   return sources.filter((one) => one.group === group).map(({ source }) => source);
 }
 
 function snippet(name: string): Source {
-  const found = sourcesOf('snippets').find(({ path }) => path === `src/${name}.ts`);
+  const found = listSources('snippets').find(({ path }) => path === `src/${name}.ts`);
   assert.ok(found, name);
   return found;
 }
 
 test('an import against the table is a breach, as a value, a type or at run time', () => {
-  const seen = sourcesOf('breaches').filter((source) => breachesOf(source).length === 1);
+  const seen = listSources('breaches').filter((source) => findBreaches(source).length === 1);
   assert.deepEqual(
     seen.map(({ path }) => path),
     Object.keys(madeUp.breaches),
@@ -132,18 +132,18 @@ test('an import against the table is a breach, as a value, a type or at run time
 });
 
 test('an import down the ranks is no breach', () => {
-  assert.deepEqual(sourcesOf('allowed').flatMap(breachesOf), []);
+  assert.deepEqual(listSources('allowed').flatMap(findBreaches), []);
 });
 
 test('an operation that imports another one is found', () => {
-  assert.deepEqual(operationImports(sourcesOf('operations')), [
+  assert.deepEqual(operationImports(listSources('operations')), [
     'src/pix/send-one.ts:1 imports src/pix/get-one.ts',
   ]);
 });
 
 test('a circle of imports is found, types included, and reported as a chain', () => {
   const chain = ['src/db/one.ts', 'src/db/two.ts', 'src/db/three.ts', 'src/db/one.ts'];
-  assert.deepEqual(cyclesAmong(sourcesOf('circle')), [chain.join(' → ')]);
+  assert.deepEqual(cyclesAmong(listSources('circle')), [chain.join(' → ')]);
 });
 
 const doors: ReadonlyMap<'environment' | 'clock' | 'provider', Door> = new Map([
@@ -154,7 +154,7 @@ const doors: ReadonlyMap<'environment' | 'clock' | 'provider', Door> = new Map([
 
 for (const [group, door] of doors) {
   test(`who goes past the door of ${door.name} is seen`, () => {
-    const seen = sourcesOf(group).filter((source) => trespasses(door, source).length > 0);
+    const seen = listSources(group).filter((source) => trespasses(door, source).length > 0);
     assert.deepEqual(
       seen.map(({ path }) => path),
       Object.keys(madeUp[group]),
@@ -163,7 +163,7 @@ for (const [group, door] of doors) {
 
   test(`who keeps the door of ${door.name}, or needs none, is left alone`, () => {
     assert.deepEqual(
-      sourcesOf('doorsKept').flatMap((source) => trespasses(door, source)),
+      listSources('doorsKept').flatMap((source) => trespasses(door, source)),
       [],
     );
   });

@@ -76,22 +76,22 @@ export interface Source {
 
 /** Collects the facts from a tree. */
 export function readSource(path: string, tree: SourceFile): Source {
-  const placeOf = (position: number): Place => ({ path, line: lineAt(tree, position) });
+  const findPlace = (position: number): Place => ({ path, line: lineAt(tree, position) });
   const nodes = everyNode(tree);
   return {
     path,
     lines: tree.text.split('\n'),
-    imports: nodes.flatMap((node) => importsAt(node, placeOf)),
-    callables: nodes.flatMap((node) => callableAt(node, placeOf)),
-    exported: documented(tree.statements.flatMap((statement) => exportedBy(statement, placeOf))),
-    defaultExports: tree.statements.filter(isDefault).map((node) => placeOf(node.getStart())),
-    uses: nodes.flatMap((node) => usesAt(node, placeOf)),
-    comments: commentsIn(tree.text, nodes, placeOf),
+    imports: nodes.flatMap((node) => importsAt(node, findPlace)),
+    callables: nodes.flatMap((node) => callableAt(node, findPlace)),
+    exported: documented(tree.statements.flatMap((statement) => exportedBy(statement, findPlace))),
+    defaultExports: tree.statements.filter(isDefault).map((node) => findPlace(node.getStart())),
+    uses: nodes.flatMap((node) => usesAt(node, findPlace)),
+    comments: commentsIn(tree.text, nodes, findPlace),
     typesOnly: tree.statements.every(isErased),
   };
 }
 
-type PlaceOf = (position: number) => Place;
+type FindPlace = (position: number) => Place;
 
 function everyNode(tree: SourceFile): Node[] {
   const nodes: Node[] = [];
@@ -115,10 +115,10 @@ function lineAt(tree: SourceFile, position: number): number {
   return low + 1;
 }
 
-function importsAt(node: Node, placeOf: PlaceOf): Import[] {
+function importsAt(node: Node, findPlace: FindPlace): Import[] {
   const found = specifierAt(node);
   if (found === null) return [];
-  const place = placeOf(node.getStart());
+  const place = findPlace(node.getStart());
   const { specifier, typeOnly } = found;
   const relative = specifier.startsWith('.');
   const target = relative ? posix.join(posix.dirname(place.path), specifier) : null;
@@ -164,21 +164,21 @@ interface WithParameters extends Named {
   readonly parameters: readonly Named[];
 }
 
-function callableAt(node: Node, placeOf: PlaceOf): Callable[] {
+function callableAt(node: Node, findPlace: FindPlace): Callable[] {
   if (!callableKinds.has(node.kind)) return [];
-  const place = placeOf(node.getStart());
+  const place = findPlace(node.getStart());
   const { parameters } = node as WithParameters;
   return [
     {
       ...place,
-      name: nameOf(node) ?? nameOf(node.parent) ?? 'a function',
-      lines: placeOf(node.getEnd()).line - place.line + 1,
-      parameters: parameters.filter((parameter) => nameOf(parameter) !== 'this').length,
+      name: getName(node) ?? getName(node.parent) ?? 'a function',
+      lines: findPlace(node.getEnd()).line - place.line + 1,
+      parameters: parameters.filter((parameter) => getName(parameter) !== 'this').length,
     },
   ];
 }
 
-function nameOf(node: Named): string | null {
+function getName(node: Named): string | null {
   return node.name?.getText() ?? null;
 }
 
@@ -190,21 +190,21 @@ function hasModifier(node: WithModifiers, kind: SyntaxKind): boolean {
   return node.modifiers?.some((modifier) => modifier.kind === kind) ?? false;
 }
 
-function exportedBy(statement: Statement, placeOf: PlaceOf): Exported[] {
+function exportedBy(statement: Statement, findPlace: FindPlace): Exported[] {
   if (!hasModifier(statement, SyntaxKind.ExportKeyword)) return [];
-  const { path, line } = placeOf(statement.getStart());
+  const { path, line } = findPlace(statement.getStart());
   const hasDocs = (statement.jsDoc ?? []).length > 0;
   return exportedNames(statement).map((name) => ({ path, line, name, documented: hasDocs }));
 }
 
 function exportedNames(statement: Statement): string[] {
   if (isFunctionDeclaration(statement) || isClassDeclaration(statement)) {
-    return [nameOf(statement) ?? 'default'];
+    return [getName(statement) ?? 'default'];
   }
   if (!isVariableStatement(statement)) return [];
   return statement.declarationList.declarations
     .filter(({ initializer }) => initializer && isFunctionLike(initializer))
-    .map((declaration) => nameOf(declaration) ?? '');
+    .map((declaration) => getName(declaration) ?? '');
 }
 
 function isFunctionLike(node: Node): boolean {
@@ -231,9 +231,9 @@ function isErased(statement: Statement): boolean {
   return hasModifier(statement, SyntaxKind.DeclareKeyword);
 }
 
-function usesAt(node: Node, placeOf: PlaceOf): Use[] {
+function usesAt(node: Node, findPlace: FindPlace): Use[] {
   const name = useAt(node);
-  return name === null ? [] : [{ ...placeOf(node.getStart()), name }];
+  return name === null ? [] : [{ ...findPlace(node.getStart()), name }];
 }
 
 function useAt(node: Node): string | null {
@@ -250,7 +250,7 @@ function useAt(node: Node): string | null {
 /** Not the name of something declared or imported here, and not the start of a dotted name. */
 function isReference(node: Identifier): boolean {
   const { parent } = node;
-  if (isImportSpecifier(parent) || nameOf(parent) === node.text) return false;
+  if (isImportSpecifier(parent) || getName(parent) === node.text) return false;
   return !(isPropertyAccessExpression(parent) && parent.expression === node);
 }
 
@@ -279,7 +279,7 @@ const opaqueKinds = new Set([
 ]);
 
 /** Everything that looks like a comment and does not stand inside a literal. */
-function commentsIn(text: string, nodes: readonly Node[], placeOf: PlaceOf): Comment[] {
+function commentsIn(text: string, nodes: readonly Node[], findPlace: FindPlace): Comment[] {
   const starts = nodes.filter(({ kind }) => opaqueKinds.has(kind));
   const literals = new Map(starts.map((node) => [node.getStart(), node.getEnd()]));
   const comments: Comment[] = [];
@@ -287,7 +287,7 @@ function commentsIn(text: string, nodes: readonly Node[], placeOf: PlaceOf): Com
   while (position < text.length) {
     const end = literals.get(position) ?? commentEnd(text, position);
     if (end !== null && !literals.has(position)) {
-      comments.push({ ...placeOf(position), text: text.slice(position, end) });
+      comments.push({ ...findPlace(position), text: text.slice(position, end) });
     }
     position = Math.max(position + 1, end ?? 0);
   }

@@ -14,7 +14,7 @@ const find = (pattern: string): string[] =>
   globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] });
 
 /** @returns the files that a suite runs: those in the folders that it names. */
-function membersOf(suite: string): string[] {
+function listMembers(suite: string): string[] {
   const folders = /runSuite\(import\.meta\.dirname, \[(?<names>[^\]]+)\]/.exec(
     readFileSync(join(root, suite), 'utf8'),
   )?.groups?.['names'];
@@ -27,7 +27,7 @@ const patterns = [scripts.test, scripts['test:system']].flatMap(
   (script) => script.match(/(?<=[ '])test\/\S+\.test\.ts/g) ?? [],
 );
 const named = patterns.flatMap(find);
-const members = named.flatMap(membersOf);
+const members = named.flatMap(listMembers);
 
 it('every test file runs, once', () => {
   assert.deepEqual([...named, ...members].toSorted(), find('test/**/*.test.ts').toSorted());

@@ -8,9 +8,9 @@ import type { Measurement } from './measure.ts';
 import { cpuMsBetween } from './meters.ts';
 import { help, readOptions, UsageError } from './options.ts';
 import { hottest } from './profile.ts';
-import { faultsOf, reportText, table } from './report.ts';
+import { findFaults, reportText, table } from './report.ts';
 import { median, summary } from './statistics.ts';
-import { footprintVerdicts, verdictsOf, type Results } from './targets.ts';
+import { footprintVerdicts, judgeCase, type Results } from './targets.ts';
 
 const databaseUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
 const env = { BENCH_DATABASE_URL: databaseUrl };
@@ -202,7 +202,7 @@ describe('the report', () => {
     ],
   ]);
   const said = (name: 'read' | 'read-with-logins' | 'send', connections = 32) =>
-    verdictsOf(name, results, connections).map(({ target, isMet }) => [target, isMet]);
+    judgeCase(name, results, connections).map(({ target, isMet }) => [target, isMet]);
 
   it('compares each case with its target ratios and the p99 of the reference', () => {
     assert.deepEqual(said('read'), [
@@ -260,7 +260,7 @@ describe('the report', () => {
     };
     const run = { tool: 'wrk', connections: 32, rounds: 1, seconds: 2 } as const;
     const text = reportText({ ...run, results, footprint });
-    assert.deepEqual(faultsOf(results), ['send, Ponte: lost']);
+    assert.deepEqual(findFaults(results), ['send, Ponte: lost']);
     assert.match(text, /WRONG RESULTS:\n {2}send, Ponte: lost/);
     assert.match(text, /4\.20× \(≥ 2\.5×: met\)/);
     assert.match(text, /^GET \/pix\/\{id\} +1000 +4500 +8000 +4000 +4\.00 +0\.89 +0\.50 +100\+- /m);

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FloodResponses } from './flood-client.ts';
-import { cpuMsOf } from './meters.ts';
+import { readCpuMs } from './meters.ts';
 import type { Options } from './options.ts';
 import { openStage } from './stage.ts';
 import { password, type Customer, type Target } from './target.ts';
@@ -72,9 +72,9 @@ export async function flood(options: Options, print: (line: string) => void): Pr
   const during = newPhase();
   const measured = async (phase: Phase, url: string, forSeconds: number): Promise<void> => {
     await aim(url);
-    const cpuMs = [client.pid ?? 0, target.server.pid].map(cpuMsOf);
+    const cpuMs = [client.pid ?? 0, target.server.pid].map(readCpuMs);
     await serveCustomers(target, phase, forSeconds);
-    const [floodMs = 0, serverMs = 0] = [client.pid ?? 0, target.server.pid].map(cpuMsOf);
+    const [floodMs = 0, serverMs = 0] = [client.pid ?? 0, target.server.pid].map(readCpuMs);
     phase.floodCpuMs += (floodMs ?? 0) - (cpuMs[0] ?? 0);
     phase.serverCpuMs += (serverMs ?? 0) - (cpuMs[1] ?? 0);
     for (const [status, count] of Object.entries(await aim(url))) {

@@ -60,7 +60,7 @@ export async function grow(options: Options, print: (line: string) => void): Pro
       result[size].faults.map((fault) => `${result.what.name}, ${size}: ${fault}`),
     ),
   );
-  return { text: textOf(results, { monthMs, pageMs }), faults };
+  return { text: formatText(results, { monthMs, pageMs }), faults };
 }
 
 interface Turns {
@@ -96,7 +96,7 @@ function day(daysAgo: number): string {
  * @param check throws for wrong items of the response.
  * @returns the median of the times, in milliseconds.
  */
-async function timeOf(
+async function measureTime(
   { server, customers }: Target,
   path: string,
   check: (items: unknown) => void,
@@ -117,7 +117,7 @@ async function timeOf(
 function monthOfStatement(target: Target): Promise<number> {
   const path = `/accounts/statement?start_date=${day(60)}&end_date=${day(30)}`;
   const least = Math.min(statementItems, (busyTransactions / 365) * 30);
-  return timeOf(target, path, (items) => {
+  return measureTime(target, path, (items) => {
     const { local } = items as { readonly local: readonly unknown[] };
     if (local.length < least) throw new Error(`a month has ${local.length} items`);
   });
@@ -135,7 +135,7 @@ async function slowestPage(target: Target): Promise<number> {
   const times: number[] = [];
   for (const [query, wanted] of pages) {
     const path = `/pix?limit=100${query}`;
-    const time = await timeOf(target, path, (items) => {
+    const time = await measureTime(target, path, (items) => {
       const { length } = items as readonly unknown[];
       if (length !== wanted) throw new Error(`${path} has ${length} items`);
     });
@@ -149,7 +149,7 @@ interface BusyTimes {
   readonly pageMs: number;
 }
 
-function textOf(results: readonly Grown[], { monthMs, pageMs }: BusyTimes): string {
+function formatText(results: readonly Grown[], { monthMs, pageMs }: BusyTimes): string {
   const rows = results.map(({ what, small, grown }) => {
     const kept = grown.perSecond / small.perSecond;
     const verdict: Verdict = {

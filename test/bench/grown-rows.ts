@@ -8,7 +8,7 @@ export const busyTransactions = 100_000;
 const chunk = 200_000;
 
 /** SQL for a UUID version 7 with this time, in the format of the service. */
-const uuidOf = (at: string, salt: string): string => `(
+const makeUuid = (at: string, salt: string): string => `(
   lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7' ||
   substr(md5(n || ${salt}), 1, 3) || '8' || substr(md5(n || ${salt}), 4, 15))::uuid`;
 
@@ -18,10 +18,10 @@ const readEvery = 400;
 const transactions = `
   insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status, phase,
          outcome, amount, pix_key, end_to_end, provider_txid, created_at, updated_at, settled_at)
-  select ${uuidOf('at', '$1')}, user_id, 'SEND', $1 || n, '\\x00', 'COMPLETED', 'SETTLED',
+  select ${makeUuid('at', '$1')}, user_id, 'SEND', $1 || n, '\\x00', 'COMPLETED', 'SETTLED',
          'accepted', 1.5, 'bruno@example.com', 'E' || upper(substr(md5($1), 1, 8)) || '202601030000'
            || lpad(n::text, 11, '0'),
-         ${uuidOf('at', '$1')}::text, at, at, at
+         ${makeUuid('at', '$1')}::text, at, at, at
     from (select n, now() - interval '365 days' * (1 - n::float8 / $4::float8) as at,
                  ($5::int[])[1 + n % array_length($5::int[], 1)] as user_id
             from generate_series($2::bigint, $3::bigint) n) made`;
@@ -74,7 +74,7 @@ async function growEvents({ client }: Target, count: number): Promise<void> {
   await client.query(
     `insert into webhook_events (id, payload_hash, payload, status, results, received_at,
             processed_at)
-     select ${uuidOf('at', `'event'`)}, sha256(convert_to('grown' || n, 'UTF8')),
+     select ${makeUuid('at', `'event'`)}, sha256(convert_to('grown' || n, 'UTF8')),
             convert_to('{"event":"PIX_PAYMENT","endToEnd":"grown' || n || '"}', 'UTF8'),
             'processed', '[]', at, at
        from (select n, now() - interval '80 days' * (1 - n::float8 / $1) as at

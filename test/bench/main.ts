@@ -5,7 +5,7 @@ import { grow } from './grow.ts';
 import { help, readOptions, UsageError, type Options } from './options.ts';
 import { profile } from './profile.ts';
 import { scale } from './scale.ts';
-import { faultsOf, reportJson, reportText } from './report.ts';
+import { findFaults, reportJson, reportText } from './report.ts';
 
 function print(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -38,7 +38,7 @@ async function run(options: Options): Promise<boolean> {
     case 'compare': {
       const report = await compare(options, print);
       console.log(options.json ? reportJson(report) : reportText(report));
-      return faultsOf(report.results).length === 0;
+      return findFaults(report.results).length === 0;
     }
   }
 }

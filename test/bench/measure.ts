@@ -2,7 +2,7 @@
 import type { Case, Run } from './cases/case.ts';
 import type { LoadResult } from './load-plan.ts';
 import { runLoad, type LoadTool } from './load.ts';
-import { cpuMsBetween, cpuMsOf, databaseCpu, logPosition, memoryMbOf } from './meters.ts';
+import { cpuMsBetween, readCpuMs, databaseCpu, logPosition, readMemoryMb } from './meters.ts';
 import type { Server } from './processes.ts';
 import type { Target } from './target.ts';
 
@@ -54,13 +54,13 @@ export async function measure(
   stop.abort();
   await beside;
   const loopDelayMs = Math.max(...(await Promise.all(servers.map((one) => one.maxDelayMs()))));
-  const memoryMb = memoryMbOf(server.pid);
+  const memoryMb = readMemoryMb(server.pid);
   const { faults, done } = await prepared.finish(result);
   const count = done?.count ?? result.requests;
   const serverMs = cpuMsOfAll(servers);
   const databaseMs = cpuMsBetween(before.database, await databaseCpu(client));
   return {
-    ...ratesOf(result, done),
+    ...computeRates(result, done),
     serverCpuUs:
       serverMs === null || before.servers === null
         ? null
@@ -75,11 +75,11 @@ export async function measure(
 
 /** The CPU of all processes of the server, in milliseconds; null where it cannot be read. */
 function cpuMsOfAll(servers: readonly Server[]): number | null {
-  const all = servers.map(({ pid }) => cpuMsOf(pid)).filter((ms) => ms !== null);
+  const all = servers.map(({ pid }) => readCpuMs(pid)).filter((ms) => ms !== null);
   return all.length < servers.length ? null : all.reduce((sum, ms) => sum + ms, 0);
 }
 
-function ratesOf(result: LoadResult, done: { count: number; seconds: number } | undefined) {
+function computeRates(result: LoadResult, done: { count: number; seconds: number } | undefined) {
   const { count, seconds } = done ?? { count: result.requests, seconds: result.seconds };
   const { p50Ms, p99Ms } = result;
   return { perSecond: seconds > 0 ? count / seconds : 0, p50Ms, p99Ms };

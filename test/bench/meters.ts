@@ -6,7 +6,7 @@ import type pg from 'pg';
 const tickMs = 10;
 
 /** The CPU of a process with all its threads, in milliseconds; null where it cannot be read. */
-export function cpuMsOf(pid: number): number | null {
+export function readCpuMs(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may contain spaces; the fields after it do not.
@@ -18,7 +18,7 @@ export function cpuMsOf(pid: number): number | null {
 }
 
 /** Resident memory in MB; null where it cannot be read. */
-export function memoryMbOf(pid: number): number | null {
+export function readMemoryMb(pid: number): number | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
@@ -50,7 +50,7 @@ export async function databaseCpu(client: pg.Client): Promise<CpuOfDatabase | nu
   );
   const found = new Map<number, number>();
   for (const { pid } of rows) {
-    const cpuMs = isPostgres(pid) ? cpuMsOf(pid) : null;
+    const cpuMs = isPostgres(pid) ? readCpuMs(pid) : null;
     if (cpuMs === null) return null;
     found.set(pid, cpuMs);
   }

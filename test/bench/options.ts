@@ -87,7 +87,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
     connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
     transactions: wholeNumber('transactions', values.transactions ?? '2000000'),
     processes: processes.map((count) => wholeNumber('processes', count.trim())),
-    only: casesOf(
+    only: parseCases(
       values.only ?? (values.quick || values.processes ? casesWithoutLogins : undefined),
     ),
     json: values.json,
@@ -124,7 +124,7 @@ function wholeNumber(name: string, text: string): number {
   return Number(text);
 }
 
-function casesOf(text: string | undefined): readonly CaseName[] {
+function parseCases(text: string | undefined): readonly CaseName[] {
   if (text === undefined) return caseNames;
   const requested = text.split(',').map((name) => name.trim());
   const unknown = requested.filter((name) => !(caseNames as readonly string[]).includes(name));

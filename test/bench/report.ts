@@ -4,8 +4,8 @@ import type { LoadTool } from './load.ts';
 import type { Measurement } from './measure.ts';
 import {
   footprintVerdicts,
-  ratiosOf,
-  verdictsOf,
+  computeRatios,
+  judgeCase,
   type Footprint,
   type Results,
   type Quartet,
@@ -92,7 +92,7 @@ const ratioHead = [
 
 /** One line for each case: rates, ratios, and CPU of the server + PostgreSQL. */
 function ratioCells(title: string, measured: Quartet): string[] {
-  const { ofReference, ofGrouped, ofLeast } = ratiosOf(measured);
+  const { ofReference, ofGrouped, ofLeast } = computeRatios(measured);
   const all = serverNames.map((server) => measured[server]);
   const whole = (value: number | null): string => value?.toFixed(0) ?? '-';
   return [
@@ -121,10 +121,10 @@ export function reportText(report: Report): string {
   );
   const ratios = [...results].map(([name, measured]) => ratioCells(cases[name].title, measured));
   const verdicts = [...results].map(([name]) => {
-    const all = verdictsOf(name, results, connections).map(said);
+    const all = judgeCase(name, results, connections).map(said);
     return `  ${cases[name].title}: ${all.join('; ')}`;
   });
-  const faults = faultsOf(results);
+  const faults = findFaults(results);
   return [
     `${connections} connections, ${rounds} round(s) of ${seconds} s, load from ${tool}; medians.`,
     'CPU and db: microseconds of CPU per request, of the server and of PostgreSQL; log: bytes of',
@@ -145,7 +145,7 @@ export function reportText(report: Report): string {
 }
 
 /** @returns every wrong response and row of a run, with its case and its server. */
-export function faultsOf(results: Results): string[] {
+export function findFaults(results: Results): string[] {
   return [...results].flatMap(([name, measured]) =>
     serverNames.flatMap((server) =>
       measured[server].faults.map((fault) => `${name}, ${shownServers[server]}: ${fault}`),
@@ -161,11 +161,11 @@ export function reportJson(report: Report): string {
     cases: [...results].map(([name, measured]) => ({
       name,
       servers: measured,
-      ratios: ratiosOf(measured),
-      verdicts: verdictsOf(name, results, connections),
+      ratios: computeRatios(measured),
+      verdicts: judgeCase(name, results, connections),
     })),
     footprint: { ...footprint, verdicts: footprintVerdicts(footprint) },
-    faults: faultsOf(results),
+    faults: findFaults(results),
   };
   return JSON.stringify(document, null, 2);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createBenchDatabase, type BenchDatabase, type OwnSchema } from './databases.ts';
-import { memoryMbOf } from './meters.ts';
+import { readMemoryMb } from './meters.ts';
 import { leastSchema } from './reference/grouped/least.ts';
 import { startServer, type Server, type ServerName } from './processes.ts';
 import { serverEnvironment, type Environment } from './settings.ts';
@@ -57,7 +57,7 @@ export async function openStage(
   const others: Server[] = [];
   while (others.length + 1 < (options.processes ?? 1))
     others.push(await start(await environment()));
-  const idleMb = name === 'ponte' ? await idleMbOf(server) : null;
+  const idleMb = name === 'ponte' ? await measureIdleMb(server) : null;
   const { client } = database;
   const target = { server, others, client, customers: await logInAll(server, client) };
   return { target, readyMs, idleMb };
@@ -66,9 +66,9 @@ export async function openStage(
 /** The time in which a started server completes its loading in the background. */
 const restMs = 3_000;
 
-async function idleMbOf({ pid }: Server): Promise<number | null> {
+async function measureIdleMb({ pid }: Server): Promise<number | null> {
   await pause(restMs);
-  return memoryMbOf(pid);
+  return readMemoryMb(pid);
 }
 
 async function storageFor(

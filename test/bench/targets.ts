@@ -42,7 +42,7 @@ const minOfGrouped = 0.8;
 const minRatioAtOne = 1;
 
 /** The ratios to the plain reference and to the practical limits. */
-export function ratiosOf({ ponte, reference, grouped, least }: Quartet) {
+export function computeRatios({ ponte, reference, grouped, least }: Quartet) {
   return {
     ofReference: ponte.perSecond / reference.perSecond,
     ofGrouped: ponte.perSecond / grouped.perSecond,
@@ -51,11 +51,11 @@ export function ratiosOf({ ponte, reference, grouped, least }: Quartet) {
 }
 
 /** @returns the targets of a case with the measured values. */
-export function verdictsOf(name: CaseName, results: Results, connections: number): Verdict[] {
+export function judgeCase(name: CaseName, results: Results, connections: number): Verdict[] {
   const measured = results.get(name);
   if (!measured) return [];
   const { ponte, reference } = measured;
-  const { ofReference, ofGrouped } = ratiosOf(measured);
+  const { ofReference, ofGrouped } = computeRatios(measured);
   const least = connections === 1 ? minRatioAtOne : minRatio[name];
   const verdicts: Verdict[] = [];
   if (least !== undefined && name in minRatio) {

@@ -7,9 +7,9 @@ import {
   address,
   applicant,
   applied,
-  documentOf,
+  makeDocument,
   proposal,
-  stepsOf,
+  parseSteps,
 } from '../unit/provider/applicant.ts';
 import { failure, logIn, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { type Open, opened, timedOut } from './target.ts';
@@ -69,7 +69,7 @@ export function onboardingConforms(open: Open): void {
     it('waits for each of the steps, and comes with the account that the login shows', async () => {
       const { provider } = await opened(open);
       const id = await registered(provider);
-      for (const step of Object.values(stepsOf(provider, id))) {
+      for (const step of Object.values(parseSteps(provider, id))) {
         assert.deepEqual(await provider.kyc({ personId: id }), pending);
         await step();
       }
@@ -116,7 +116,7 @@ export function onboardingConforms(open: Open): void {
       const { provider } = await opened(open);
       const id = await registered(provider);
       const chunks = [Buffer.alloc(300_000, '\r\n--ponte'), Buffer.alloc(1), Buffer.alloc(0)];
-      const document = documentOf({ chunks, contentType: 'image/png' });
+      const document = makeDocument({ chunks, contentType: 'image/png' });
       await provider.submitDocument({ personId: id, document });
       await provider.submitDocument({ personId: id, document });
       assert.deepEqual(document.opened, { times: 2, closed: 2 });
@@ -133,19 +133,19 @@ export function onboardingConforms(open: Open): void {
         const id = await registered(provider);
         const options = { clock, timeoutMs: 60_000, retries: 2 };
         const { provider: resilient } = withResilience(provider, options);
-        const document = documentOf(wish);
+        const document = makeDocument(wish);
         assert.deepEqual(
           await failure(resilient.submitDocument({ personId: id, document })),
           notReadable,
         );
         assert.deepEqual(document.opened, { times: 1, closed: 1 });
-        await resilient.submitDocument({ personId: id, document: documentOf() });
+        await resilient.submitDocument({ personId: id, document: makeDocument() });
       });
     }
 
     it('is not opened when the signal has aborted already', async () => {
       const { provider } = await opened(open);
-      const document = documentOf();
+      const document = makeDocument();
       const signal = AbortSignal.abort(new Error('gone'));
       const call = provider.submitDocument({ personId: 'id', document, signal });
       assert.deepEqual(await failure(call), { ...timedOut, outcome: 'not_sent' });
@@ -167,7 +167,7 @@ export function onboardingConforms(open: Open): void {
     it('who is unknown is missing, for every request', async () => {
       const { provider } = await opened(open);
       for (const id of ['nobody', '1/kyc?x=#', 'João', '%2e']) {
-        const steps = Object.values(stepsOf(provider, id));
+        const steps = Object.values(parseSteps(provider, id));
         const calls = [...steps, () => provider.kyc({ personId: id })].map((step) =>
           failure(step()),
         );

@@ -7,7 +7,7 @@ import { describe } from 'node:test';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import { dialects } from '../support/dialects.ts';
 import { checkedClient } from '../unit/provider/provider-contract.ts';
-import { clientOf, openBank } from '../unit/provider/sandbox/bank/open-bank.ts';
+import { makeClient, openBank } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { accountsConform } from './accounts.ts';
 import { chargesConform } from './charges.ts';
 import { onboardingConforms } from './onboarding.ts';
@@ -18,7 +18,7 @@ import type { Open } from './target.ts';
 
 const open: Open = async ({ notify }) => {
   const { bank, clock } = openBank({ notify });
-  const client = checkedClient(clientOf(bank, clock));
+  const client = checkedClient(makeClient(bank, clock));
   const provider = createHttpProvider({ client, clock, ispb: '11165756', dialects });
   return {
     bank,

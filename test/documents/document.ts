@@ -6,7 +6,7 @@ export interface Section {
 }
 
 /** The sections under headings of any level, up to the next heading. */
-export function sectionsOf(markdown: string): Section[] {
+export function splitSections(markdown: string): Section[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let isCode = false;
   for (const line of markdown.split('\n')) {
@@ -21,10 +21,10 @@ export function sectionsOf(markdown: string): Section[] {
 /** The tables of a text: rows of cells, without head and rule. */
 export function tablesIn(text: string): string[][][] {
   const tables = text.match(/(?:^\|.*\n)+/gm) ?? [];
-  return tables.map((table) => table.trimEnd().split('\n').slice(2).map(cellsOf));
+  return tables.map((table) => table.trimEnd().split('\n').slice(2).map(splitCells));
 }
 
-function cellsOf(row: string): string[] {
+function splitCells(row: string): string[] {
   return row
     .split(/(?<!\\)\|/)
     .slice(1, -1)
@@ -44,7 +44,7 @@ export function linksIn(text: string): string[] {
 }
 
 /** The anchor that GitHub gives to a heading. */
-export function anchorOf(heading: string): string {
+export function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\w\s-]/g, '')

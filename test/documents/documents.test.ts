@@ -10,7 +10,7 @@ import { AppError, errorCodes } from '../../src/errors.ts';
 import { failureReason } from '../../src/pix/failure-reason.ts';
 import { meanings } from '../../src/provider/dialect/format.ts';
 import { root } from '../system/service-process.ts';
-import { anchorOf, codeIn, linksIn } from './document.ts';
+import { toAnchor, codeIn, linksIn } from './document.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
 import { code, documentAt, documents, table, under, type Document } from './project-documents.ts';
 import { documentsWithParts, withFreshParts, withPaySafely } from './tables.ts';
@@ -78,7 +78,7 @@ for (const { path, text } of documents) {
         const [file = '', anchor] = target.split('#');
         const linked = normalize(join(folder, file === '' ? basename(path) : file));
         if (!existsSync(join(root, linked))) return true;
-        return anchor !== undefined && !anchorsOf(documentAt(linked)).has(anchor);
+        return anchor !== undefined && !listAnchors(documentAt(linked)).has(anchor);
       });
       assert.deepEqual(broken, []);
     });
@@ -117,8 +117,8 @@ for (const { path, text } of documents) {
   });
 }
 
-function anchorsOf({ sections }: Document): ReadonlySet<string> {
-  return new Set(sections.map(({ heading }) => anchorOf(heading)));
+function listAnchors({ sections }: Document): ReadonlySet<string> {
+  return new Set(sections.map(({ heading }) => toAnchor(heading)));
 }
 
 it('the tree of README.md has every folder of the sources', () => {

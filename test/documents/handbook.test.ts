@@ -10,10 +10,10 @@ import { breakerStates, createMetrics, type Metrics } from '../../src/telemetry/
 import { providerLanes } from '../../src/provider/resilience/call-policy.ts';
 import { addReadings, type BacklogGauges } from '../../src/telemetry/metrics-gauges.ts';
 import { root } from '../system/service-process.ts';
-import { sectionsOf, tablesIn } from './document.ts';
+import { splitSections, tablesIn } from './document.ts';
 
 const handbook = readFileSync(join(root, 'src', 'operator', 'README.md'), 'utf8');
-const sections = sectionsOf(handbook);
+const sections = splitSections(handbook);
 
 /** The text under a heading. */
 function under(heading: string): string {
@@ -86,7 +86,7 @@ function alarms(): Named[] {
 }
 
 /** The samples that a scrape gives, without their values. */
-async function samplesOf(metrics: Metrics): Promise<string[]> {
+async function readSamples(metrics: Metrics): Promise<string[]> {
   const text = await metrics.registry.metrics();
   return text.split('\n').flatMap((line) => {
     const [, sample] = /^([a-z]\S+) /.exec(line) ?? [];
@@ -112,7 +112,7 @@ describe('the alarms of the handbook', () => {
     metrics.stuckJobs.inc({ kind: 'any' });
     metrics.unreadEvents.inc({ reason: 'unknown_shape' });
     metrics.unknownResponses.inc({ status: '422', code: 'other' });
-    const samples = await samplesOf(metrics);
+    const samples = await readSamples(metrics);
     for (const { name, label, operator, value } of alarms()) {
       const shown = operator === '=' ? `${value}"` : '';
       const labelled = label === undefined ? '' : `${label}="${shown}`;
@@ -126,7 +126,7 @@ describe('the alarms of the handbook', () => {
   });
 
   it('mark with * what is missing when the database does not answer', async () => {
-    const names = new Set((await samplesOf(metricsWith(null))).map((one) => one.split('{')[0]));
+    const names = new Set((await readSamples(metricsWith(null))).map((one) => one.split('{')[0]));
     const missing = (await metricsWith(null).registry.getMetricsAsJSON())
       .filter(({ values, type }) => type.toString() === 'gauge' && values.length === 0)
       .map(({ name }) => name)
@@ -176,11 +176,11 @@ function selectorsIn(expr: string): { name: string; matchers: string }[] {
 
 describe('the alert rules and the dashboard', () => {
   const { registry } = metricsWith(backlog);
-  const metricOf = (name: string) =>
+  const findMetric = (name: string) =>
     registry.getSingleMetric(name) ??
     registry.getSingleMetric(name.replace(/_(?:count|bucket|sum)$/, ''));
-  const labelsOf = (name: string): readonly string[] => {
-    const { labelNames = [] } = (metricOf(name) ?? {}) as { labelNames?: readonly string[] };
+  const listLabels = (name: string): readonly string[] => {
+    const { labelNames = [] } = (findMetric(name) ?? {}) as { labelNames?: readonly string[] };
     return name.endsWith('_bucket') ? [...labelNames, 'le'] : labelNames;
   };
   const contractText = readFileSync(join(root, 'contract', 'openapi.yaml'), 'utf8');
@@ -202,14 +202,14 @@ describe('the alert rules and the dashboard', () => {
       const selectors = selectorsIn(expr);
       assert.ok(selectors.length > 0, expr);
       for (const { name, matchers } of selectors) {
-        assert.ok(metricOf(name), `${name} is not exported`);
+        assert.ok(findMetric(name), `${name} is not exported`);
         for (const [, label = '', , text = ''] of matchers.matchAll(/(\w+)([!=~]+)"([^"]*)"/g)) {
-          assert.ok(labelsOf(name).includes(label), `${name} has no label ${label}`);
+          assert.ok(listLabels(name).includes(label), `${name} has no label ${label}`);
           const unknown = text.split('|').filter((value) => !values[label]?.includes(value));
           assert.deepEqual(unknown, [], `${name}{${label}}`);
         }
       }
-      const known = ['instance', ...selectors.flatMap(({ name }) => labelsOf(name))];
+      const known = ['instance', ...selectors.flatMap(({ name }) => listLabels(name))];
       const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>
         names.split(', '),
       );

@@ -44,7 +44,7 @@ export function postmanCollection(): Promise<string> {
   const folders = contract.tags.map(({ name, description }) => ({
     name,
     description,
-    item: operations.filter((one) => tagsOf(one).includes(name)).map(requestItem),
+    item: operations.filter((one) => listTags(one).includes(name)).map(requestItem),
   }));
   const collection = {
     info: {
@@ -65,7 +65,7 @@ export function postmanCollection(): Promise<string> {
   return format(JSON.stringify(collection), { parser: 'json', printWidth: 100 });
 }
 
-function tagsOf({ operation }: Declaration): readonly unknown[] {
+function listTags({ operation }: Declaration): readonly unknown[] {
   return operation.value['tags'] as unknown[];
 }
 
@@ -79,16 +79,16 @@ function requestItem(declared: Declaration): object {
     .split('/');
   const variable = named('path').map(({ name, place }) => ({
     key: name,
-    value: ['transactionId', 'applicationId'].includes(name) ? `{{${name}}}` : exampleOf(place),
+    value: ['transactionId', 'applicationId'].includes(name) ? `{{${name}}}` : getExample(place),
   }));
   const query = named('query').map(({ name, place }) => ({
     key: name,
-    value: exampleOf(place),
+    value: getExample(place),
     disabled: true,
   }));
   const header = named('header').map(({ name, place, required }) => ({
     key: name,
-    value: name === 'Idempotency-Key' ? '{{$guid}}' : exampleOf(place),
+    value: name === 'Idempotency-Key' ? '{{$guid}}' : getExample(place),
     disabled: !required,
   }));
   const exec = scripts[id];
@@ -107,18 +107,18 @@ function requestItem(declared: Declaration): object {
         ...(variable.length > 0 && { variable }),
         ...(query.length > 0 && { query }),
       },
-      ...(body && { body: bodyOf(id, body) }),
+      ...(body && { body: describeBody(id, body) }),
     },
   };
 }
 
 /** The example of a parameter, or of its schema. */
-function exampleOf({ value }: { value: Readonly<Record<string, unknown>> }): string {
+function getExample({ value }: { value: Readonly<Record<string, unknown>> }): string {
   const { example: inSchema } = (value['schema'] ?? {}) as { example?: string | number };
   return String((value['example'] as string | undefined) ?? inSchema ?? '');
 }
 
-function bodyOf(id: string, { media, place }: NonNullable<Declaration['body']>): object {
+function describeBody(id: string, { media, place }: NonNullable<Declaration['body']>): object {
   const { example, examples = {} } = place.value as {
     example?: unknown;
     examples?: Record<string, { value: unknown }>;

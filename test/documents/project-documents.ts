@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
-import { sectionsOf, tablesIn, type Section } from './document.ts';
+import { splitSections, tablesIn, type Section } from './document.ts';
 
 export interface Document {
   readonly path: string;
@@ -26,7 +26,7 @@ export const documents: readonly Document[] = [
   'contract/decisions/README.md',
 ].map((path) => {
   const text = readFileSync(join(root, path), 'utf8');
-  return { path, text, sections: sectionsOf(text) };
+  return { path, text, sections: splitSections(text) };
 });
 
 export function documentAt(path: string): Document {

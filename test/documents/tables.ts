@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { settings } from '../../src/config/report.ts';
 import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { root } from '../system/service-process.ts';
-import { sectionsOf } from './document.ts';
+import { splitSections } from './document.ts';
 
 interface CodeTable {
   /** The document, from the project's root. */
@@ -155,7 +155,7 @@ export const contractFile = join(root, 'contract', 'openapi.yaml');
  */
 export function withPaySafely(contract: string): string {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const section = sectionsOf(readme).find(({ heading }) => heading === 'What the app should do');
+  const section = splitSections(readme).find(({ heading }) => heading === 'What the app should do');
   const place = /(?<=^ {4}## Pay safely\n)[^]*?(?=^ {4}## )/m;
   if (!section || !place.test(contract)) throw new Error('there is no section on safe payments');
   const lines = section.text.trim().split('\n').map(compact);

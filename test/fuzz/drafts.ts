@@ -4,8 +4,8 @@ import { encodeStaticBrCode } from '../../src/provider/sandbox/bank/br-code.ts';
 import { cpfCheckDigits } from '../../src/domain/tax-id.ts';
 import { documentedBody } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
-import { pdfOf } from '../support/documents.ts';
-import { fieldPart, filePart, formType, formOf, type Part } from '../support/forms.ts';
+import { makePdf } from '../support/documents.ts';
+import { fieldPart, filePart, formType, makeForm, type Part } from '../support/forms.ts';
 import type { Ending } from './line.ts';
 
 export type Json = Record<string, unknown>;
@@ -75,7 +75,7 @@ export function legalDraft(options: DraftOptions): Draft {
     ),
     headers,
     json: body && !body.form ? legalBody(options) : undefined,
-    parts: body?.form ? [fieldPart('1'), filePart(pdfOf(nonce).toString('latin1'))] : null,
+    parts: body?.form ? [fieldPart('1'), filePart(makePdf(nonce).toString('latin1'))] : null,
     raw: null,
     lengthOff: 0,
     ending: 'keep',
@@ -151,9 +151,9 @@ export function hash(text: string): number {
 }
 
 /** @returns the bytes to send. */
-export function bytesOf(draft: Draft): Buffer {
+export function serializeDraft(draft: Draft): Buffer {
   const { method, target, headers, lengthOff } = draft;
-  const body = bodyOf(draft);
+  const body = serializeBody(draft);
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   if (body && lengthOff !== null) lines.push(`Content-Length: ${body.length + lengthOff}`);
   const head = [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n');
@@ -161,8 +161,8 @@ export function bytesOf(draft: Draft): Buffer {
 }
 
 /** The body after the mutations; null without one. */
-export function bodyOf({ raw, parts, json }: Draft): Buffer | null {
+export function serializeBody({ raw, parts, json }: Draft): Buffer | null {
   if (raw) return raw;
-  if (parts) return formOf(...parts);
+  if (parts) return makeForm(...parts);
   return json === undefined ? null : Buffer.from(JSON.stringify(json));
 }

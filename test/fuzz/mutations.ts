@@ -3,13 +3,13 @@ import { createHmac } from 'node:crypto';
 import {
   bodyWith,
   documentedBody,
-  fieldsOf,
+  listFields,
   resolver,
   shapes,
 } from '../api/http/hostile-bodies.ts';
 import type { Chance } from '../simulation/chance.ts';
 import { formBoundary, fieldPart, filePart } from '../support/forms.ts';
-import { bodyOf, type Customer, type Draft, type Json } from './drafts.ts';
+import { serializeBody, type Customer, type Draft, type Json } from './drafts.ts';
 
 /** The input of a mutation. */
 export interface MutationInput {
@@ -109,7 +109,7 @@ function closes(draft: Draft): void {
 /** A field of the body that the contract names. */
 function field(draft: Draft, { document, chance }: MutationInput) {
   const { schema } = documentedBody(document, draft.operation.id);
-  const fields = fieldsOf(schema, resolver(document));
+  const fields = listFields(schema, resolver(document));
   return fields[chance.below(fields.length)] ?? { path: [], schema };
 }
 
@@ -123,7 +123,7 @@ const ofJson: readonly Mutation[] = [
     const { chance } = input;
     const { path } = chance.happens(0.2) ? { path: ['unknown'] } : field(draft, input);
     const all = Object.values(shapes);
-    const own = (bodyOf(draft) ?? '').length;
+    const own = (serializeBody(draft) ?? '').length;
     const bytes = own + (chance.happens(0.2) ? chance.pick(sizes) : chance.between(16, 3_000));
     const made = all[chance.below(all.length)];
     if (made) draft.raw = bodyWith(draft.json, { path }, { shape: made, bytes });
@@ -162,22 +162,25 @@ const ofJson: readonly Mutation[] = [
 
 const ofBody: readonly Mutation[] = [
   function cut(draft, { chance }) {
-    const body = bodyOf(draft) ?? Buffer.from('{}');
+    const body = serializeBody(draft) ?? Buffer.from('{}');
     draft.raw = body.subarray(0, chance.below(body.length + 1));
   },
   function appended(draft, { chance }) {
     const ends = ['}', ' ', '\0', '{"a":1}', '\ufeff', '\r\n\r\n', '//', ','] as const;
-    draft.raw = Buffer.concat([bodyOf(draft) ?? Buffer.alloc(0), Buffer.from(chance.pick(ends))]);
+    draft.raw = Buffer.concat([
+      serializeBody(draft) ?? Buffer.alloc(0),
+      Buffer.from(chance.pick(ends)),
+    ]);
   },
   function garbled(draft, { chance }) {
-    const body = Buffer.from(bodyOf(draft) ?? 'x');
+    const body = Buffer.from(serializeBody(draft) ?? 'x');
     for (let left = chance.between(1, 4); left > 0; left -= 1) {
       if (body.length > 0) body[chance.below(body.length)] = chance.below(256);
     }
     draft.raw = body;
   },
   function encoded(draft, { chance }) {
-    const text = (bodyOf(draft) ?? Buffer.from('{}')).toString();
+    const text = (serializeBody(draft) ?? Buffer.from('{}')).toString();
     draft.raw = chance.pick([
       Buffer.from(text, 'utf16le'),
       Buffer.from(`\ufeff${text}`),
@@ -188,14 +191,14 @@ const ofBody: readonly Mutation[] = [
     draft.raw = Buffer.from(chance.pick(['', ' ', 'null', '[]', '"a"', '0', '{', 'a=1&b=2', '{}']));
   },
   function wrongLength(draft, { chance }) {
-    draft.raw = bodyOf(draft) ?? Buffer.from('{}');
+    draft.raw = serializeBody(draft) ?? Buffer.from('{}');
     draft.lengthOff = chance.pick([-1, 1, 10, 300_000, -draft.raw.length]);
     // The service waits half a minute for the rest of a body.
     if (draft.lengthOff > 0) draft.ending = chance.pick(['half-close', 'break']);
     else closes(draft);
   },
   function chunked(draft, { chance }) {
-    const body = bodyOf(draft) ?? Buffer.from('{}');
+    const body = serializeBody(draft) ?? Buffer.from('{}');
     const size = body.length.toString(16);
     const head = chance.pick([
       `${size}\r\n`,
@@ -229,7 +232,7 @@ const ofForm: readonly Mutation[] = [
     draft.parts = chance.happens(0.5) ? [...(draft.parts ?? []), ...more] : more;
   },
   function parted(draft, { chance }) {
-    const text = (bodyOf(draft) ?? Buffer.alloc(0)).toString('latin1');
+    const text = (serializeBody(draft) ?? Buffer.alloc(0)).toString('latin1');
     const [from, to] = chance.pick([
       [`--${formBoundary}--`, `--${formBoundary}`],
       [formBoundary, `${formBoundary}x`],

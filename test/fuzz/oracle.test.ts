@@ -28,17 +28,17 @@ const usual = {
   'referrer-policy': 'no-referrer',
 };
 
-function draftOf(id: string): Draft {
+function makeDraft(id: string): Draft {
   const operation = operations.find((one) => one.id === id) ?? assert.fail(id);
   return legalDraft({ document, operation, customer, chance: new Chance(1), nonce: 'n' });
 }
 
 type Given = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>];
 
-function faultsOf(draft: Draft, ...[status, body, headers = {}]: Given): string[] {
+function findFaults(draft: Draft, ...[status, body, headers = {}]: Given): string[] {
   const all = Object.entries({ ...usual, ...headers });
   const text = body === undefined ? '' : JSON.stringify(body);
-  return oracle.faultsOf(draft, {
+  return oracle.findFaults(draft, {
     status,
     headers: new Map(all.map(([name, value]) => [name, [value]])),
     text,
@@ -50,28 +50,28 @@ const sent = { transaction_id: '0197020c-7d2f-7c4a-9c1d-2f5f0f6b7a10', status: '
 const outcome = { 'pix-outcome': 'accepted' };
 
 test('a response of the contract is accepted', () => {
-  assert.deepEqual(faultsOf(draftOf('sendPix'), 200, sent, outcome), []);
-  assert.deepEqual(faultsOf(draftOf('sendPix'), 400, { message: 'no' }), []);
+  assert.deepEqual(findFaults(makeDraft('sendPix'), 200, sent, outcome), []);
+  assert.deepEqual(findFaults(makeDraft('sendPix'), 400, { message: 'no' }), []);
   const unread = { 'pix-outcome': 'unknown' };
-  assert.deepEqual(faultsOf(draftOf('getBalance'), 431, { message: 'no' }, unread), []);
+  assert.deepEqual(findFaults(makeDraft('getBalance'), 431, { message: 'no' }, unread), []);
 });
 
 test('every other response is reported', () => {
-  const send = draftOf('sendPix');
+  const send = makeDraft('sendPix');
   const found = [
-    faultsOf(send, 500, { message: 'a defect' }),
-    faultsOf(send, 503, { message: 'busy' }, { 'retry-after': '5' }),
-    faultsOf(send, 418, { message: 'no' }),
-    faultsOf(send, 200, sent),
-    faultsOf(send, 200, sent, { 'pix-outcome': 'perhaps' }),
-    faultsOf(send, 200, { ...sent, leaked: true }, outcome),
-    faultsOf(send, 200, undefined, outcome),
-    faultsOf(send, 429, { message: 'wait' }),
-    faultsOf(send, 400, { message: 'no' }, { 'x-powered-by': 'y' }),
-    faultsOf(send, 400, { message: 'no' }, { 'cache-control': 'public' }),
-    faultsOf(draftOf('getBalance'), 404, { message: 'no' }, { 'pix-outcome': 'unknown' }),
-    faultsOf({ ...send, isForged: true }, 200, sent, outcome),
-    faultsOf({ ...send, isRouted: false }, 404, {}),
+    findFaults(send, 500, { message: 'a defect' }),
+    findFaults(send, 503, { message: 'busy' }, { 'retry-after': '5' }),
+    findFaults(send, 418, { message: 'no' }),
+    findFaults(send, 200, sent),
+    findFaults(send, 200, sent, { 'pix-outcome': 'perhaps' }),
+    findFaults(send, 200, { ...sent, leaked: true }, outcome),
+    findFaults(send, 200, undefined, outcome),
+    findFaults(send, 429, { message: 'wait' }),
+    findFaults(send, 400, { message: 'no' }, { 'x-powered-by': 'y' }),
+    findFaults(send, 400, { message: 'no' }, { 'cache-control': 'public' }),
+    findFaults(makeDraft('getBalance'), 404, { message: 'no' }, { 'pix-outcome': 'unknown' }),
+    findFaults({ ...send, isForged: true }, 200, sent, outcome),
+    findFaults({ ...send, isRouted: false }, 404, {}),
   ];
   for (const [nth, faults] of found.entries()) assert.equal(faults.length, 1, String(nth));
 });

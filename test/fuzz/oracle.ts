@@ -59,7 +59,7 @@ export class Oracle {
   }
 
   /** @returns the faults of the response to a request, each in a few words. */
-  faultsOf(draft: Draft, response: RawResponse): string[] {
+  findFaults(draft: Draft, response: RawResponse): string[] {
     const { status } = response;
     const { operation } = draft;
     const faults: string[] = [];

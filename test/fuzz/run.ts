@@ -6,7 +6,7 @@ import { closedReplies } from '../../src/contract/closed-replies.ts';
 import { loadContract, type OperationContract } from '../../src/contract/contract.ts';
 import { Chance } from '../simulation/chance.ts';
 import {
-  bytesOf,
+  serializeDraft,
   hash,
   legalDraft,
   type Customer,
@@ -186,7 +186,7 @@ class Run {
     for (let trial = 0; trial < trials; trial += 1) {
       const { draft, lane } = this.#drawn(k, trial);
       print(`${draft.operation.id} ${draft.mutations.join(', ')} (${draft.ending})`);
-      print(bytesOf(draft).toString('latin1').slice(0, 4_000));
+      print(serializeDraft(draft).toString('latin1').slice(0, 4_000));
       const heldMs = await this.#held(() => this.#judge(k, lane, draft));
       print(`blocked the event loop for ${heldMs.toFixed(1)} ms`);
     }
@@ -274,8 +274,8 @@ class Run {
       if (draft.ending === 'keep') this.#find(k, 'is not answered');
       return;
     }
-    for (const what of this.#oracle.faultsOf(draft, response)) this.#find(k, what, draft);
-    const key = keyOf(draft);
+    for (const what of this.#oracle.findFaults(draft, response)) this.#find(k, what, draft);
+    const key = getKey(draft);
     const isRefused = response.status >= 400 && response.status < 500;
     const moved = executed.slice(before).filter(({ clientRequestId }) => clientRequestId === key);
     if (isRefused && moved.length > 0)
@@ -287,7 +287,7 @@ class Run {
   async #send(lane: Lane, draft: Draft): Promise<RawResponse | null> {
     const { line, customer } = lane;
     const request = {
-      bytes: bytesOf(draft),
+      bytes: serializeDraft(draft),
       ending: draft.ending,
       isHead: draft.method === 'HEAD',
     };
@@ -315,7 +315,7 @@ function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-function keyOf({ headers }: Draft): string {
+function getKey({ headers }: Draft): string {
   const keys = headers.filter(([name]) => name.toLowerCase() === 'idempotency-key');
   return keys.map(([, value]) => value.trim()).join(', ');
 }

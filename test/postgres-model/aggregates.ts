@@ -2,10 +2,10 @@
 import type * as Tree from 'libpg-query';
 import { NotModelled } from './errors.ts';
 import { normalJson } from './json.ts';
-import { sumOf } from './operators.ts';
+import { makeSum } from './operators.ts';
 import { cast, settled, type Aggregate, type Expr, type Frame, type Scope } from './scope.ts';
-import { nameOf } from './tree.ts';
-import { comparison, keyOf, toJson, toText, type Type, type Value } from './types.ts';
+import { getName } from './tree.ts';
+import { comparison, toKey, toJson, toText, type Type, type Value } from './types.ts';
 
 /** How an aggregate accumulates values; it skips NULLs by default. */
 interface Kind {
@@ -34,7 +34,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   sum: {
     returns: (type) => (type === 'int4' ? 'int8' : type),
     begin: () => null,
-    add: (state, [value], [type = 'int4']) => (state === null ? value : sumOf(type)(state, value)),
+    add: (state, [value], [type = 'int4']) =>
+      state === null ? value : makeSum(type)(state, value),
   },
   bool_or: {
     returns: () => 'bool',
@@ -98,7 +99,7 @@ export function compileAggregate(
   scope: Scope,
   { all, condition }: Expressions,
 ): Expr {
-  const name = nameOf(body.funcname?.at(-1));
+  const name = getName(body.funcname?.at(-1));
   const kind = kinds[name];
   const { aggregates } = scope;
   if (!kind) throw new NotModelled(`the aggregate ${name}`);
@@ -133,7 +134,7 @@ function gathering(kind: Kind, args: readonly Expr[], { filter, isDistinct }: Ch
     if (filter && filter.run(frame) !== true) return;
     const values = args.map(({ run }) => run(frame));
     if (!kind.takesNulls && values.includes(null)) return;
-    const key = isDistinct ? values.map((one, place) => keyOf(types[place] ?? '', one)).join() : '';
+    const key = isDistinct ? values.map((one, place) => toKey(types[place] ?? '', one)).join() : '';
     if (isDistinct && gathered.seen.has(key)) return;
     gathered.seen.add(key);
     gathered.state = kind.add(gathered.state, values, types);

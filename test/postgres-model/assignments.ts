@@ -5,11 +5,11 @@ import { compile } from './expressions.ts';
 import type { Tuple } from './rows.ts';
 import { coerced, type Expr, type Frame, type Run, type Scope } from './scope.ts';
 import type { Table } from './table.ts';
-import { bodyOf } from './tree.ts';
+import { unwrapNode } from './tree.ts';
 import type { Value } from './types.ts';
 
 /** The index of a column of a table. */
-export function placeOf(table: Table, name: string): number {
+export function findPlace(table: Table, name: string): number {
   const place = table.columns.findIndex((column) => column.name === name);
   if (place !== -1) return place;
   throw refusal('undefined_column', `column "${name}" of relation "${table.name}" does not exist`);
@@ -22,8 +22,8 @@ export function assigning(
   scope: Scope,
 ): (before: Tuple, frame: Frame) => Tuple {
   const assigned = (nodes ?? []).map((node): readonly [number, Run, (value: Value) => Value] => {
-    const { name = '', val } = bodyOf(node, 'ResTarget');
-    const place = placeOf(table, name);
+    const { name = '', val } = unwrapNode(node, 'ResTarget');
+    const place = findPlace(table, name);
     const column = table.columns[place];
     const expr: Expr = coerced(scope, compile(val, scope), column?.type ?? 'text');
     return [place, expr.run, column?.fit ?? ((value) => value)];

@@ -7,7 +7,7 @@ import type { Tuple, Version } from './rows.ts';
 import type { Frame, Scope } from './scope.ts';
 import { conjuncts } from './select.ts';
 import type { Table, Unique } from './table.ts';
-import { bodyOf } from './tree.ts';
+import { unwrapNode } from './tree.ts';
 
 /** Resolves a conflict of an inserted row with an existing one; null: there is no conflict. */
 export type Resolve = (frame: Frame, values: Tuple) => Version | 'nothing' | null;
@@ -24,7 +24,7 @@ export function resolveConflict(
   clause: Tree.OnConflictClause,
   { table, source, scope }: Target,
 ): Resolve {
-  const arbiters = arbitersOf(clause.infer, table);
+  const arbiters = findArbiters(clause.infer, table);
   if (clause.action !== 'ONCONFLICT_UPDATE') {
     return (_frame, values) => (table.conflict(values, arbiters) ? 'nothing' : null);
   }
@@ -53,11 +53,11 @@ export function resolveConflict(
 }
 
 /** The unique indexes of a clause; all of them when it names none. */
-function arbitersOf(infer: Tree.InferClause | undefined, table: Table): readonly Unique[] {
+function findArbiters(infer: Tree.InferClause | undefined, table: Table): readonly Unique[] {
   if (!infer) return table.uniques;
   const keys = new Set(
     (infer.indexElems ?? []).map((node) => {
-      const { name, expr } = bodyOf(node, 'IndexElem');
+      const { name, expr } = unwrapNode(node, 'IndexElem');
       return name === undefined ? canonical(expr) : canonical(columnNamed(name));
     }),
   );

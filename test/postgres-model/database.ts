@@ -13,8 +13,8 @@ import type { Tuple, Version } from './rows.ts';
 import { Scope, Statement, type Compiler, type Frame } from './scope.ts';
 import { buildSchema, statistics, type Schema } from './schema.ts';
 import { Session } from './session.ts';
-import { bodyOf, statementIn } from './tree.ts';
-import { type Column, fromParameter, driverOf, toText } from './types.ts';
+import { unwrapNode, statementIn } from './tree.ts';
+import { type Column, fromParameter, findDriver, toText } from './types.ts';
 
 /** The contents of all tables at one time. */
 export interface Snapshot {
@@ -139,7 +139,7 @@ export class MemoryDatabase {
     const scope = new Scope(statement, null);
     const node = statementIn(text);
     const { columns, rows } = compileStatement(node, scope);
-    const prepared = { statement, rows, respond: rowsOf(columns) };
+    const prepared = { statement, rows, respond: makeRows(columns) };
     this.#prepared.set(text, prepared);
     return prepared;
   }
@@ -154,12 +154,12 @@ function compileStatement(node: Tree.Node, scope: Scope): Compiled {
   if (modification) {
     return { columns: modification.columns, rows: (frame) => modification.run(frame).rows };
   }
-  return compileQuery(bodyOf(node, 'SelectStmt'), scope);
+  return compileQuery(unwrapNode(node, 'SelectStmt'), scope);
 }
 
 /** Converts tuples to the rows that the driver would return. */
-function rowsOf(columns: readonly Column[]): (tuples: readonly Tuple[]) => Row[] {
-  const readers = columns.map(({ name, type }, place) => [name, place, driverOf(type)] as const);
+function makeRows(columns: readonly Column[]): (tuples: readonly Tuple[]) => Row[] {
+  const readers = columns.map(({ name, type }, place) => [name, place, findDriver(type)] as const);
   return (tuples) =>
     tuples.map((tuple) => {
       const row: Row = {};

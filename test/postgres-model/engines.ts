@@ -126,7 +126,7 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
     snapshot: missing,
     restore: missing,
     async reset() {
-      await putIn(queryOf(real), catalog, contents);
+      await putIn(makeQuery(real), catalog, contents);
       resets += 1;
       if (resets % resetsBetweenVacuums === 0) await real.vacuum();
     },
@@ -134,14 +134,14 @@ export async function embeddedEngine({ real, catalog, notified }: RealOptions): 
   };
 }
 
-function queryOf(real: Database): RunQuery {
+function makeQuery(real: Database): RunQuery {
   return (text, parameters = []) => real.query({ name: '', text }, parameters);
 }
 
 /** Both: every statement runs on both, and the model in memory answers. */
 export async function bothEngines({ real, catalog, notified }: RealOptions): Promise<Engine> {
   const memory = await MemoryDatabase.open(catalog, notified);
-  const ask = queryOf(real);
+  const ask = makeQuery(real);
   let found: string[] = [];
   const compareTables = async (change: (row: Row) => Row): Promise<void> => {
     const stored = await readTables(ask, catalog);
@@ -165,7 +165,7 @@ export async function bothEngines({ real, catalog, notified }: RealOptions): Pro
       const expected = await ended(() => queryReal(statement, parameters) as Promise<Row[]>);
       const response = await ended(async () => runInMemory(memory, statement.text, values));
       const isOfBatch = isBatch(values);
-      const difference = differenceOf(expected, response, isOfBatch ? withoutSerials : asItIs);
+      const difference = findDifference(expected, response, isOfBatch ? withoutSerials : asItIs);
       if (difference !== null) found.push(`${statement.name || statement.text}: ${difference}`);
       if (isOfBatch && queryReal === real.query) await synchronize();
       if (response.error) throw response.error;
@@ -241,7 +241,7 @@ async function ended(work: () => Promise<Row[]>): Promise<Ended> {
 }
 
 /** The difference of the second result, as a sentence; null: none. */
-function differenceOf(expected: Ended, found: Ended, change: (row: Row) => Row): string | null {
+function findDifference(expected: Ended, found: Ended, change: (row: Row) => Row): string | null {
   if (expected.error || found.error) {
     const [one, other] = [describe(expected), describe(found)];
     return one === other ? null : `${other} in place of ${one}`;

@@ -9,15 +9,15 @@ import {
   coerced,
   computed,
   constant,
-  parameterOf,
+  makeParameter,
   type Expr,
   type Run,
   type Scope,
 } from './scope.ts';
 import { compileSlice } from './slices.ts';
 import { compileSublink } from './sublinks.ts';
-import { nameOf, parts, typeOf } from './tree.ts';
-import { commonType, comparison, elementOf, type Type, type Value } from './types.ts';
+import { getName, parts, compileType } from './tree.ts';
+import { commonType, comparison, getElement, type Type, type Value } from './types.ts';
 
 type Compile<Body> = (body: Body, scope: Scope) => Expr;
 
@@ -33,11 +33,11 @@ const kinds: Readonly<Record<string, Compile<never>>> = {
   CoalesceExpr: ({ args }: Tree.CoalesceExpr, scope: Scope) => firstKnown(all(args, scope), scope),
   ColumnRef: compileColumn,
   FuncCall: compileCall,
-  List: ({ items }: Tree.List, scope: Scope) => rowOf(all(items, scope)),
+  List: ({ items }: Tree.List, scope: Scope) => makeRow(all(items, scope)),
   MinMaxExpr: compileMinMax,
   NullTest: compileNullTest,
   ParamRef: compileParameter,
-  RowExpr: ({ args }: Tree.RowExpr, scope: Scope) => rowOf(all(args, scope)),
+  RowExpr: ({ args }: Tree.RowExpr, scope: Scope) => makeRow(all(args, scope)),
   SubLink: compileSublink,
   TypeCast: compileCast,
 };
@@ -60,7 +60,7 @@ export function condition(node: Tree.Node | undefined, scope: Scope): Expr {
   return coerced(scope, compile(node, scope), 'bool');
 }
 
-function rowOf(fields: readonly Expr[]): Expr {
+function makeRow(fields: readonly Expr[]): Expr {
   const run: Run = (frame) => fields.map((field) => field.run(frame));
   return { ...computed('record', fields, run), fields };
 }
@@ -81,23 +81,23 @@ function compileConstant(body: Tree.A_Const): Expr {
 
 function compileParameter({ number = 0 }: Tree.ParamRef, scope: Scope): Expr {
   const type = scope.statement.parameters[number - 1];
-  const known = parameterOf(number, type ?? 'unknown');
+  const known = makeParameter(number, type ?? 'unknown');
   return type === undefined ? { ...known, parameter: number } : known;
 }
 
 function compileColumn({ fields = [] }: Tree.ColumnRef, scope: Scope): Expr {
-  const names = fields.map(nameOf);
+  const names = fields.map(getName);
   const [first = '', second] = names;
   if (names.length > 2) throw new NotModelled(`the name ${names.join('.')}`);
-  return second === undefined ? scope.column(first) : scope.columnOf(first, second);
+  return second === undefined ? scope.column(first) : scope.findColumn(first, second);
 }
 
 function compileCast({ arg, typeName }: Tree.TypeCast, scope: Scope): Expr {
-  const type = typeOf(typeName);
+  const type = compileType(typeName);
   // The elements of `array[…]::type[]` are of that type.
   const [kind, body] = parts(arg);
   if (kind === 'A_ArrayExpr' && type.endsWith('[]')) {
-    return arrayOf(all((body as Tree.A_ArrayExpr).elements, scope), scope, elementOf(type));
+    return makeArray(all((body as Tree.A_ArrayExpr).elements, scope), scope, getElement(type));
   }
   return cast(scope, compile(arg, scope), type);
 }
@@ -105,16 +105,16 @@ function compileCast({ arg, typeName }: Tree.TypeCast, scope: Scope): Expr {
 function compileArray({ elements }: Tree.A_ArrayExpr, scope: Scope): Expr {
   const items = all(elements, scope);
   const type = items.reduce<Type>((one, { type: other }) => commonType(one, other), 'unknown');
-  return arrayOf(items, scope, type === 'unknown' ? 'text' : type);
+  return makeArray(items, scope, type === 'unknown' ? 'text' : type);
 }
 
-function arrayOf(items: readonly Expr[], scope: Scope, element: Type): Expr {
+function makeArray(items: readonly Expr[], scope: Scope, element: Type): Expr {
   const runs = items.map((item) => cast(scope, item, element).run);
   return computed(`${element}[]`, items, (frame) => runs.map((run) => run(frame)));
 }
 
 function compileCall(body: Tree.FuncCall, scope: Scope): Expr {
-  const name = nameOf(body.funcname?.at(-1));
+  const name = getName(body.funcname?.at(-1));
   if (isAggregate(name)) return compileAggregate(body, scope, { all, condition });
   return call(name, all(body.args, scope), scope);
 }
@@ -217,7 +217,7 @@ function compileMinMax({ op, args }: Tree.MinMaxExpr, scope: Scope): Expr {
 
 function compileOperation(body: Tree.A_Expr, scope: Scope): Expr {
   const { kind, lexpr, rexpr } = body;
-  const name = nameOf(body.name?.at(-1));
+  const name = getName(body.name?.at(-1));
   const left = compile(lexpr, scope);
   const right = (): Expr => compile(rexpr, scope);
   const pair = (): readonly [Expr, Expr] => {
@@ -291,10 +291,10 @@ function quantified(
   [left, right]: readonly [Expr, Expr],
   { scope, isAll }: Quantifier,
 ): Expr {
-  const known = left.type === 'unknown' ? cast(scope, left, elementOf(right.type)) : left;
+  const known = left.type === 'unknown' ? cast(scope, left, getElement(right.type)) : left;
   const list = right.type === 'unknown' ? cast(scope, right, `${known.type}[]`) : right;
   let current: Value = null;
-  const element = computed(elementOf(list.type), [], () => current);
+  const element = computed(getElement(list.type), [], () => current);
   const { run } = compare(operator, [known, element], scope);
   const isAmong = operator === '=' && !isAll && known.type === element.type;
   const holdsFor: Run = (frame) => {

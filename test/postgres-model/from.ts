@@ -2,13 +2,13 @@
 import type * as Tree from 'libpg-query';
 import { NotModelled, refusal } from './errors.ts';
 import { all, condition } from './expressions.ts';
-import { leastOf, lookUpsOf, type LookUp } from './look-ups.ts';
+import { findLeast, findLookUps, type LookUp } from './look-ups.ts';
 import { compare } from './operators.ts';
 import type { Tuple } from './rows.ts';
 import { Scope, settled, type Expr, type Frame, type Source, type Visible } from './scope.ts';
 import type { Table } from './table.ts';
-import { rowsOf } from './table-functions.ts';
-import { bodyOf, nameOf, parts } from './tree.ts';
+import { compileRows } from './table-functions.ts';
+import { unwrapNode, getName, parts } from './tree.ts';
 import type { Column } from './types.ts';
 
 /** Iterates over rows: stores each in the frame, calls `next`, and stops when it returns true. */
@@ -44,7 +44,7 @@ export class From {
       const conditions = ready();
       const [source] = step.sources;
       if (!step.table || source === undefined) return filtered(step.walk, conditions);
-      const lookUps = lookUpsOf(conditions, source);
+      const lookUps = findLookUps(conditions, source);
       return filtered(walkTable(source, step.table, lookUps), conditions);
     });
     if (waiting.length > 0) throw new NotModelled('a condition on tables that are not there');
@@ -116,7 +116,7 @@ function addSource({ alias, columns }: Named, { scope, from }: Place, walk: (n: 
 }
 
 function renamed(columns: readonly Column[], alias: Tree.Alias | undefined): Column[] {
-  const names = (alias?.colnames ?? []).map(nameOf);
+  const names = (alias?.colnames ?? []).map(getName);
   return columns.map(({ name, type }, place) => ({ name: names[place] ?? name, type }));
 }
 
@@ -127,7 +127,7 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
     const named = { alias: name, columns: renamed(cte.columns, alias) };
     return addSource(named, place, (number) => walkTuples(number, cte.rows));
   }
-  const table = tableOf(relname, place.scope);
+  const table = findTable(relname, place.scope);
   const columns = renamed(table.columns, alias);
   const visible = addSource({ alias: name, columns }, place, (number) => walkTable(number, table));
   const { steps } = place.from;
@@ -136,7 +136,7 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
 }
 
 /** @returns a table of the schema. */
-export function tableOf(name: string, scope: Scope): Table {
+export function findTable(name: string, scope: Scope): Table {
   const table = scope.statement.catalog.tables.get(name);
   if (!table) throw refusal('undefined_table', `relation "${name}" does not exist`);
   return table;
@@ -145,7 +145,7 @@ export function tableOf(name: string, scope: Scope): Table {
 /** Iterates over the rows that are visible to a command: all, or those that look-ups find. */
 export function walkTable(number: number, { rows }: Table, lookUps: readonly LookUp[] = []): Walk {
   return (frame, next) => {
-    const versions = leastOf(rows, lookUps, frame);
+    const versions = findLeast(rows, lookUps, frame);
     const { command } = frame;
     const { length } = versions;
     for (let index = 0; index < length; index += 1) {
@@ -173,7 +173,7 @@ function addSubquery({ subquery, alias, lateral }: Tree.RangeSubselect, place: P
   const { scope } = place;
   const around = lateral ? scope : new Scope(scope.statement, scope.parent);
   if (!lateral) for (const [name, cte] of scope.ctes) around.ctes.set(name, cte);
-  const select = bodyOf(subquery, 'SelectStmt');
+  const select = unwrapNode(subquery, 'SelectStmt');
   const query = scope.statement.compiler.query(select, around);
   for (const source of query.uses) scope.noteUse(source);
   const named = { alias: alias?.aliasname ?? '', columns: renamed(query.columns, alias) };
@@ -195,13 +195,13 @@ function addFunction(body: Tree.RangeFunction, place: Place): Visible[] {
   const { scope } = place;
   const [item, ...others] = body.functions ?? [];
   if (others.length > 0) throw new NotModelled('ROWS FROM with several functions');
-  const [callNode, definitions] = bodyOf(item, 'List').items ?? [];
-  const call = bodyOf(callNode, 'FuncCall');
-  const name = nameOf(call.funcname?.at(-1));
+  const [callNode, definitions] = unwrapNode(item, 'List').items ?? [];
+  const call = unwrapNode(callNode, 'FuncCall');
+  const name = getName(call.funcname?.at(-1));
   const defined = definitions && 'List' in definitions ? definitions.List.items : body.coldeflist;
   const args = all(call.args, scope).map((arg) => settledUnlessParameter(scope, arg));
   const alias = body.alias?.aliasname ?? name;
-  const { columns, rows } = rowsOf(name, args, defined ?? []);
+  const { columns, rows } = compileRows(name, args, defined ?? []);
   const [only] = columns;
   // A function with one column names it after itself.
   const named = columns.length === 1 && only && !defined ? [{ ...only, name: alias }] : columns;
@@ -249,7 +249,7 @@ function joined(
   [left, right]: readonly [Visible[], Visible[]],
   scope: Scope,
 ): readonly [Visible[], Expr[]] {
-  const names = (body.usingClause ?? []).map(nameOf);
+  const names = (body.usingClause ?? []).map(getName);
   const shared: Visible[] = [];
   const equals = names.map((name) => {
     const one = left.find((column) => column.name === name) ?? missing();

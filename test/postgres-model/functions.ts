@@ -4,7 +4,7 @@ import { NotModelled } from './errors.ts';
 import { normalJson } from './json.ts';
 import { cast, coerced, computed, settled, type Expr, type Frame, type Scope } from './scope.ts';
 import { formatTime } from './times.ts';
-import { elementOf, keyOf, toJson, toText, type Type, type Value } from './types.ts';
+import { getElement, toKey, toJson, toText, type Type, type Value } from './types.ts';
 
 type Apply = (values: readonly Value[], frame: Frame) => Value;
 
@@ -23,7 +23,7 @@ const text = (apply: (one: string) => Value, returns: Type = 'text'): Simple => 
 });
 
 /** Splits a text into characters, not UTF-16 code units. */
-function charactersOf(value: Value): string[] {
+function splitCharacters(value: Value): string[] {
   return Array.from(value as string);
 }
 
@@ -34,7 +34,7 @@ const simple: Readonly<Record<string, Simple>> = {
     takes: ['text', 'int4'],
     returns: 'text',
     apply: ([one, count]) =>
-      charactersOf(one)
+      splitCharacters(one)
         .slice(0, count as number)
         .join(''),
   },
@@ -44,7 +44,7 @@ const simple: Readonly<Record<string, Simple>> = {
     apply: ([one, count]) =>
       count === 0
         ? ''
-        : charactersOf(one)
+        : splitCharacters(one)
             .slice(-(count as number))
             .join(''),
   },
@@ -75,13 +75,13 @@ const simple: Readonly<Record<string, Simple>> = {
     takes: ['bytea', 'text'],
     returns: 'text',
     apply: ([bytes, format]) =>
-      Buffer.from(bytes as string, 'latin1').toString(encodingOf(format as string)),
+      Buffer.from(bytes as string, 'latin1').toString(toEncoding(format as string)),
   },
   decode: {
     takes: ['text', 'text'],
     returns: 'bytea',
     apply: ([encoded, format]) =>
-      Buffer.from(encoded as string, encodingOf(format as string)).toString('latin1'),
+      Buffer.from(encoded as string, toEncoding(format as string)).toString('latin1'),
   },
   sha256: {
     takes: ['bytea'],
@@ -118,7 +118,7 @@ const simple: Readonly<Record<string, Simple>> = {
   now: { takes: [], returns: 'timestamptz', apply: (_, { session }) => session.nowUs },
 };
 
-function encodingOf(format: string): 'hex' | 'base64' {
+function toEncoding(format: string): 'hex' | 'base64' {
   if (format === 'hex' || format === 'base64') return format;
   throw new NotModelled(`the encoding ${format}`);
 }
@@ -178,7 +178,7 @@ const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => 
     if (known.type !== 'text') throw new NotModelled(`the length of ${known.type}`);
     return computed('int4', [known], (frame) => {
       const value = known.run(frame) as string | null;
-      return value === null ? null : charactersOf(value).length;
+      return value === null ? null : splitCharacters(value).length;
     });
   },
   octet_length([arg], scope) {
@@ -201,12 +201,12 @@ const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => 
     );
   },
   array_remove([list = missing(), item = missing()], scope) {
-    const element = elementOf(list.type);
+    const element = getElement(list.type);
     const removed = cast(scope, item, element);
     return computed(list.type, [list, removed], (frame) => {
       const values = list.run(frame) as readonly Value[] | null;
-      const key = keyOf(element, removed.run(frame));
-      return values?.filter((value) => keyOf(element, value) !== key) ?? null;
+      const key = toKey(element, removed.run(frame));
+      return values?.filter((value) => toKey(element, value) !== key) ?? null;
     });
   },
   cardinality([list = missing()]) {

@@ -11,7 +11,7 @@ export interface LookUp {
 }
 
 /** The look-ups that conditions allow; a list of values is used only without a single value. */
-export function lookUpsOf(conditions: readonly Expr[], source: number): readonly LookUp[] {
+export function findLookUps(conditions: readonly Expr[], source: number): readonly LookUp[] {
   const byValue = conditions.flatMap(({ equal }) => {
     const [one, other] = equal ?? [];
     return [...lookUp(source, one, other, single), ...lookUp(source, other, one, single)];
@@ -49,7 +49,11 @@ function lookUp(
 }
 
 /** The fewest rows that contain all those that meet the conditions, in the order of the table. */
-export function leastOf(rows: Rows, lookUps: readonly LookUp[], frame: Frame): readonly Version[] {
+export function findLeast(
+  rows: Rows,
+  lookUps: readonly LookUp[],
+  frame: Frame,
+): readonly Version[] {
   let least = rows.versions;
   for (const { place, values } of lookUps) {
     if (least.length === 0) return least;

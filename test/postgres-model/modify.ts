@@ -1,15 +1,15 @@
 /** INSERT, UPDATE and DELETE. */
 import type * as Tree from 'libpg-query';
-import { assigning, placeOf } from './assignments.ts';
+import { assigning, findPlace } from './assignments.ts';
 import { resolveConflict, type Resolve } from './conflict.ts';
 import { NotModelled } from './errors.ts';
-import { compileFrom, tableOf, walkTable } from './from.ts';
+import { compileFrom, findTable, walkTable } from './from.ts';
 import { addCtes, compileLoose } from './query.ts';
 import type { Tuple, Version } from './rows.ts';
 import { cast, Scope, type Changed, type Frame, type Modification } from './scope.ts';
-import { conjuncts, targetsOf, type Target } from './select.ts';
+import { conjuncts, compileTargets, type Target } from './select.ts';
 import type { Table } from './table.ts';
-import { bodyOf, parts } from './tree.ts';
+import { unwrapNode, parts } from './tree.ts';
 
 /** Compiles a statement that changes a table; null: the node is of another kind. */
 export function compileModification(node: Tree.Node, outer: Scope): Modification | null {
@@ -23,7 +23,7 @@ export function compileModification(node: Tree.Node, outer: Scope): Modification
 
 /** Adds the changed table to a scope. */
 function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly [Table, number] {
-  const table = tableOf(relation?.relname ?? '', scope);
+  const table = findTable(relation?.relname ?? '', scope);
   const source = scope.statement.source();
   const { columns } = table;
   scope.add({ alias: relation?.alias?.aliasname ?? table.name, number: source, columns });
@@ -32,8 +32,8 @@ function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly 
   return [table, source];
 }
 
-function returningOf(clause: Tree.ReturningClause | undefined, scope: Scope): Target[] {
-  const targets = targetsOf(clause?.exprs, scope);
+function compileReturning(clause: Tree.ReturningClause | undefined, scope: Scope): Target[] {
+  const targets = compileTargets(clause?.exprs, scope);
   for (const target of targets) {
     if (target.type !== 'unknown') continue;
     target.expr = cast(scope, target.expr, 'text');
@@ -61,17 +61,17 @@ class Count implements Changed {
 
 function compileInsert(body: Tree.InsertStmt, scope: Scope): Modification {
   addCtes(body.withClause, scope);
-  const table = tableOf(body.relation?.relname ?? '', scope);
-  const named = body.cols?.map((node) => bodyOf(node, 'ResTarget').name ?? '');
+  const table = findTable(body.relation?.relname ?? '', scope);
+  const named = body.cols?.map((node) => unwrapNode(node, 'ResTarget').name ?? '');
   const places = (named ?? table.columns.map(({ name }) => name)).map((name) =>
-    placeOf(table, name),
+    findPlace(table, name),
   );
-  const query = compileLoose(bodyOf(body.selectStmt, 'SelectStmt'), scope);
+  const query = compileLoose(unwrapNode(body.selectStmt, 'SelectStmt'), scope);
   if (query.columns.length !== places.length) throw new NotModelled('an INSERT of other columns');
   query.retype(places.map((place) => table.columns[place]?.type ?? 'text'));
   const inner = new Scope(scope.statement, scope);
   const [, source] = addTarget(body.relation, inner);
-  const returning = returningOf(body.returningClause, inner);
+  const returning = compileReturning(body.returningClause, inner);
   const resolve = body.onConflictClause
     ? resolveConflict(body.onConflictClause, { table, source, scope: inner })
     : null;
@@ -157,7 +157,7 @@ function compileChange(body: Change, scope: Scope, compile: CompileChange): Modi
   from.steps.push({ walk: walkTable(source, table), sources: [source], table });
   const change = compile(table, source, inner);
   from.conditions.push(...conjuncts(body.whereClause, inner));
-  const returning = returningOf(body.returningClause, inner);
+  const returning = compileReturning(body.returningClause, inner);
   const walk = from.walk(inner.own);
   return {
     columns: returning,

@@ -14,7 +14,7 @@ import {
 import {
   commonType,
   comparison,
-  elementOf,
+  getElement,
   isNumber,
   toText,
   type Type,
@@ -163,7 +163,7 @@ function concatenate([left, right]: Pair, scope: Scope): Expr {
 function contains([left, right]: Pair, scope: Scope): Expr {
   const pair: Pair = [left, coerced(scope, right, left.type)];
   if (left.type === 'jsonb') return strict('bool', pair, containsJson);
-  const equal = equality(elementOf(left.type));
+  const equal = equality(getElement(left.type));
   return strict('bool', pair, (whole, part) =>
     (part as Value[]).every(
       (one) => one !== null && (whole as Value[]).some((other) => equal(one, other)),
@@ -173,7 +173,7 @@ function contains([left, right]: Pair, scope: Scope): Expr {
 
 /** Whether two arrays have an element in common; null equals nothing. */
 function overlaps([left, right]: Pair, scope: Scope): Expr {
-  const equal = equality(elementOf(left.type));
+  const equal = equality(getElement(left.type));
   return strict('bool', [left, coerced(scope, right, left.type)], (one, other) =>
     (one as Value[]).some(
       (own) => own !== null && (other as Value[]).some((its) => its !== null && equal(own, its)),
@@ -197,13 +197,13 @@ function like([left, right]: Pair, scope: Scope): Expr {
   const pair: Pair = [coerced(scope, left, 'text'), coerced(scope, right, 'text')];
   const patterns = new Map<string, RegExp>();
   return strict('bool', pair, (text, pattern) => {
-    const known = patterns.get(pattern as string) ?? patternOf(pattern as string);
+    const known = patterns.get(pattern as string) ?? toPattern(pattern as string);
     patterns.set(pattern as string, known);
     return known.test(text as string);
   });
 }
 
-function patternOf(pattern: string): RegExp {
+function toPattern(pattern: string): RegExp {
   if (pattern.includes('\\')) throw new NotModelled(`like '${pattern}'`);
   const source = pattern
     .replaceAll(/[.*+?^${}()|[\]]/g, String.raw`\$&`)
@@ -213,7 +213,7 @@ function patternOf(pattern: string): RegExp {
 }
 
 /** Converts both to numbers of one type. */
-function numbersOf([left, right]: Pair, scope: Scope): readonly [Type, Pair] {
+function toNumbers([left, right]: Pair, scope: Scope): readonly [Type, Pair] {
   const type = commonType(left.type, right.type);
   if (!isNumber(type)) throw new NotModelled(`an operation on ${left.type} and ${right.type}`);
   return [type, [cast(scope, left, type), cast(scope, right, type)]];
@@ -236,7 +236,7 @@ function add(pair: Pair, scope: Scope): Expr {
       addIntervals(one as Interval, other as Interval),
     );
   }
-  const [type, numbers] = numbersOf(pair, scope);
+  const [type, numbers] = toNumbers(pair, scope);
   return strict(type, numbers, (one, other) =>
     type === 'numeric'
       ? addDecimals(one as string, other as string)
@@ -256,7 +256,7 @@ function subtract(pair: Pair, scope: Scope): Expr {
   if (isTime(left) && left === right) {
     return strict('interval', pair, (at, since) => intervalBetween(since as number, at as number));
   }
-  const [type, numbers] = numbersOf(pair, scope);
+  const [type, numbers] = toNumbers(pair, scope);
   return strict(type, numbers, (one, other) =>
     type === 'numeric'
       ? addDecimals(one as string, other as string, -1n)
@@ -269,7 +269,7 @@ function multiply(pair: Pair, scope: Scope): Expr {
     const scaledBy: Pair = [pair[0], cast(scope, pair[1], 'float8')];
     return strict('interval', scaledBy, (one, by) => scaleInterval(one as Interval, by as number));
   }
-  const [type, numbers] = numbersOf(pair, scope);
+  const [type, numbers] = toNumbers(pair, scope);
   return strict(type, numbers, (one, other) =>
     type === 'numeric'
       ? multiplyDecimals(one as string, other as string)
@@ -286,7 +286,7 @@ function divide(pair: Pair, scope: Scope): Expr {
       return divideInterval(one as Interval, by as number);
     });
   }
-  const [type, numbers] = numbersOf(pair, scope);
+  const [type, numbers] = toNumbers(pair, scope);
   if (type === 'numeric') throw new NotModelled('a division of numeric');
   return strict(type, numbers, (one, other) => {
     if (other === 0) throw zero();
@@ -296,7 +296,7 @@ function divide(pair: Pair, scope: Scope): Expr {
 }
 
 /** The addition of a type of numbers, for aggregates. */
-export function sumOf(type: Type): (one: Value, other: Value) => Value {
+export function makeSum(type: Type): (one: Value, other: Value) => Value {
   if (type === 'numeric') return (one, other) => addDecimals(String(one), String(other));
   return (one, other) => checked(type, Number(one) + Number(other));
 }

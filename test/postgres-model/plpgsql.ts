@@ -11,7 +11,7 @@ import {
   type Known,
   type OwnFunction,
 } from './scope.ts';
-import { bodyOf, expressionOf, statementIn, statementOf, typeOf } from './tree.ts';
+import { unwrapNode, parseExpression, statementIn, parseStatement, compileType } from './tree.ts';
 import type { Tuple } from './rows.ts';
 import type { Column, Value } from './types.ts';
 
@@ -39,14 +39,14 @@ interface Parsed {
   }[];
 }
 
-function stepsOf(text: string): readonly Step[] {
+function parseSteps(text: string): readonly Step[] {
   const [first] = (parsePlPgSQLSync(text) as unknown as Parsed).plpgsql_funcs;
   return first?.PLpgSQL_function.action.PLpgSQL_stmt_block.body ?? [];
 }
 
 /** The error that a trigger's function raises; null: it does something else. */
 export function raisedBy(text: string): (() => Error) | null {
-  const [first, ...others] = stepsOf(text);
+  const [first, ...others] = parseSteps(text);
   const raised = first?.PLpgSQL_stmt_raise;
   if (!raised) return null;
   if (others.some((one) => !one.PLpgSQL_stmt_return)) {
@@ -63,14 +63,18 @@ function isCondition(name: string): name is keyof typeof sqlStates {
 }
 
 /** A function of the migrations that statements call; null for a trigger function. */
-export function functionOf(text: string, compiler: Compiler, catalog: Known): OwnFunction | null {
-  const made = statementOf(text, 'CreateFunctionStmt');
-  const returns = typeOf(made.returnType);
+export function compileFunction(
+  text: string,
+  compiler: Compiler,
+  catalog: Known,
+): OwnFunction | null {
+  const made = parseStatement(text, 'CreateFunctionStmt');
+  const returns = compileType(made.returnType);
   if (returns === 'trigger') return null;
   if (returns !== 'void') throw new NotModelled(`a function that returns ${returns}`);
   const parameters = (made.parameters ?? []).map((node) => {
-    const { name = '', argType } = bodyOf(node, 'FunctionParameter');
-    return { name, type: typeOf(argType) };
+    const { name = '', argType } = unwrapNode(node, 'FunctionParameter');
+    return { name, type: compileType(argType) };
   });
   const variables = [...parameters, { name: 'found', type: 'bool' }];
   let work: ((session: Frame['session'], values: readonly Value[]) => void) | null = null;
@@ -79,7 +83,7 @@ export function functionOf(text: string, compiler: Compiler, catalog: Known): Ow
     returns,
     run(session, values) {
       // Compiled at the first call: it may name objects that are created after the function.
-      work ??= compileBody(stepsOf(text), variables, new Place(compiler, catalog));
+      work ??= compileBody(parseSteps(text), variables, new Place(compiler, catalog));
       work(session, values);
       return '';
     },
@@ -95,7 +99,7 @@ export function doneBy(
   const names = [{ name: 'found', type: 'bool' }];
   let work: ReturnType<typeof compileBody> | null = null;
   return (session, row) => {
-    work ??= compileBody(stepsOf(text), names, new Place(compiler, catalog, columns));
+    work ??= compileBody(parseSteps(text), names, new Place(compiler, catalog, columns));
     work(session, [], row);
   };
 }
@@ -143,7 +147,7 @@ function compileBody(steps: readonly Step[], names: Names, place: Place) {
 }
 
 /** Each statement of a function sees the changes of the statements before it. */
-function frameOf(session: Frame['session'], { values, row, isFound }: Variables): Frame {
+function makeFrame(session: Frame['session'], { values, row, isFound }: Variables): Frame {
   const command = session.nextCommand();
   const tuples = [[...values, isFound], row];
   return { session, command, parameters: [], tuples, versions: [], kept: [] };
@@ -160,22 +164,22 @@ function compileStep(step: Step, names: Names, place: Place): Work {
       throw new NotModelled('this statement in a function');
     }
     return (session, variables) => {
-      variables.isFound = modification.run(frameOf(session, variables)).count > 0;
+      variables.isFound = modification.run(makeFrame(session, variables)).count > 0;
     };
   }
   if (step.PLpgSQL_stmt_perform) {
     const { query: text } = step.PLpgSQL_stmt_perform.expr.PLpgSQL_expr;
-    const query = compileQuery(statementOf(text, 'SelectStmt'), scope);
+    const query = compileQuery(parseStatement(text, 'SelectStmt'), scope);
     return (session, variables) => {
-      variables.isFound = query.rows(frameOf(session, variables)).length > 0;
+      variables.isFound = query.rows(makeFrame(session, variables)).length > 0;
     };
   }
   if (step.PLpgSQL_stmt_if) {
     const { cond, then_body: then } = step.PLpgSQL_stmt_if;
-    const { run } = condition(expressionOf(cond.PLpgSQL_expr.query), scope);
+    const { run } = condition(parseExpression(cond.PLpgSQL_expr.query), scope);
     const works = then.map((one) => compileStep(one, names, place));
     return (session, variables) => {
-      if (run(frameOf(session, variables)) !== true) return;
+      if (run(makeFrame(session, variables)) !== true) return;
       for (const work of works) work(session, variables);
     };
   }

@@ -13,9 +13,9 @@ import {
   type Query,
 } from './scope.ts';
 import { bound, compileSelect } from './select.ts';
-import { limited, orderOf, sorted } from './sorting.ts';
-import { bodyOf } from './tree.ts';
-import { type Column, commonType, convert, keyOf, type Type } from './types.ts';
+import { limited, compileOrder, sorted } from './sorting.ts';
+import { unwrapNode } from './tree.ts';
+import { type Column, commonType, convert, toKey, type Type } from './types.ts';
 
 /** Compiles a query; all its columns have types. */
 export function compileQuery(body: Tree.SelectStmt, outer: Scope): Query {
@@ -38,7 +38,7 @@ export function compileLoose(body: Tree.SelectStmt, outer: Scope): LooseQuery {
 export function addCtes(clause: Tree.WithClause | undefined, scope: Scope): void {
   if (clause?.recursive) throw new NotModelled('WITH RECURSIVE');
   for (const node of clause?.ctes ?? []) {
-    const cte = bodyOf(node, 'CommonTableExpr');
+    const cte = unwrapNode(node, 'CommonTableExpr');
     if (cte.aliascolnames) throw new NotModelled('names of columns in WITH');
     scope.ctes.set(cte.ctename ?? '', compileCte(cte.ctequery, scope));
   }
@@ -50,7 +50,7 @@ function compileCte(node: Tree.Node | undefined, scope: Scope): Cte {
   const { statement } = scope;
   const place = statement.keep();
   const modification = statement.compiler.modification(node, scope);
-  const query = modification ? null : compileQuery(bodyOf(node, 'SelectStmt'), scope);
+  const query = modification ? null : compileQuery(unwrapNode(node, 'SelectStmt'), scope);
   const compute = (frame: Frame): readonly Tuple[] =>
     modification?.run(frame).rows ?? query?.rows(frame) ?? [];
   const isFixed = query === null || query.uses.size === 0;
@@ -67,7 +67,7 @@ function compileCte(node: Tree.Node | undefined, scope: Scope): Cte {
 }
 
 function compileValues({ valuesLists = [] }: Tree.SelectStmt, scope: Scope): LooseQuery {
-  let lists = valuesLists.map((node) => all(bodyOf(node, 'List').items, scope));
+  let lists = valuesLists.map((node) => all(unwrapNode(node, 'List').items, scope));
   const [first = []] = lists;
   const columns = first.map((_, place): { name: string; type: Type } => ({
     name: `column${place + 1}`,
@@ -115,7 +115,7 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     name,
     expr: scope.reference({ source, place }, type),
   }));
-  const order = orderOf(body.sortClause, scope, targets);
+  const order = compileOrder(body.sortClause, scope, targets);
   const bounds = { limit: bound(body.limitCount, scope), offset: bound(body.limitOffset, scope) };
   const rows = (frame: Frame): readonly Tuple[] => {
     const tuples = branches.flatMap((branch) => converted(branch, columns, frame));
@@ -155,19 +155,19 @@ function converted(branch: Query, columns: readonly Column[], frame: Frame): rea
 function onceEach(tuples: readonly Tuple[], columns: readonly Column[]): readonly Tuple[] {
   const byKey = new Map<string, Tuple>();
   for (const tuple of tuples) {
-    const key = tuple.map((value, place) => keyOf(columns[place]?.type ?? 'text', value));
+    const key = tuple.map((value, place) => toKey(columns[place]?.type ?? 'text', value));
     if (!byKey.has(key.join('\0'))) byKey.set(key.join('\0'), tuple);
   }
   return [...byKey.values()];
 }
 
 /** The name and the alias of a table that a statement changes. */
-export function namesOf(relation: Tree.RangeVar | undefined): readonly [string, string] {
+export function getNames(relation: Tree.RangeVar | undefined): readonly [string, string] {
   const name = relation?.relname ?? '';
   return [name, relation?.alias?.aliasname ?? name];
 }
 
 /** The columns of a list of assignments. */
 export function assigned(nodes: readonly Tree.Node[] | undefined): readonly Tree.ResTarget[] {
-  return (nodes ?? []).map((node) => bodyOf(node, 'ResTarget'));
+  return (nodes ?? []).map((node) => unwrapNode(node, 'ResTarget'));
 }

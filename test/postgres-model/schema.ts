@@ -4,7 +4,7 @@ import type { Catalog, ColumnFacts, UniqueFacts } from './catalog.ts';
 import { canonicalParts } from './conflict.ts';
 import { NotModelled } from './errors.ts';
 import { condition } from './expressions.ts';
-import { doneBy, functionOf, raisedBy } from './plpgsql.ts';
+import { doneBy, compileFunction, raisedBy } from './plpgsql.ts';
 import type { Tuple } from './rows.ts';
 import {
   coerced,
@@ -26,8 +26,8 @@ import {
   type Trigger,
   type Unique,
 } from './table.ts';
-import { expressionOf, statementOf } from './tree.ts';
-import { fitting, fromText, keyOf, typeNamed } from './types.ts';
+import { parseExpression, parseStatement } from './tree.ts';
+import { fitting, fromText, toKey, typeNamed } from './types.ts';
 
 /** The schema of a database, and the state of its sequences. */
 export interface Schema extends Known {
@@ -49,7 +49,7 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
       name,
       new Table(
         name,
-        columns.map((one) => columnOf(one, compiler, schema)),
+        columns.map((one) => compileColumn(one, compiler, schema)),
       ),
     );
   }
@@ -60,10 +60,10 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
     if (owner) addTrigger(definition, owner, { compiler, bodies, schema });
   }
   for (const text of bodies.values()) {
-    const own = functionOf(text, compiler, schema);
+    const own = compileFunction(text, compiler, schema);
     if (own) schema.functions.set(nameOfFunction(text), own);
   }
-  schema.tables.set(statistics, statisticsOf([...schema.tables.keys()]));
+  schema.tables.set(statistics, makeStatistics([...schema.tables.keys()]));
   for (const [name, rows] of Object.entries(catalog.contents)) fill(schema.tables.get(name), rows);
   return schema;
 }
@@ -72,7 +72,7 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
 export const statistics = 'pg_class';
 
 /** All estimates are -1, as for tables that were never analysed. */
-function statisticsOf(tables: readonly string[]): Table {
+function makeStatistics(tables: readonly string[]): Table {
   const column = { isRequired: true, fit: (value: unknown) => value, byDefault: () => null };
   const table = new Table(statistics, [
     { ...column, name: 'oid', type: 'regclass' },
@@ -92,13 +92,13 @@ function nameOfFunction(text: string): string {
   return /function (?:public\.)?"?(\w+)"?\s*\(/i.exec(text)?.[1] ?? '';
 }
 
-function columnOf(facts: ColumnFacts, compiler: Compiler, schema: Schema): TableColumn {
+function compileColumn(facts: ColumnFacts, compiler: Compiler, schema: Schema): TableColumn {
   const { name, is_required: isRequired } = facts;
   const type = typeNamed(facts.type);
   const column = { name, type, isRequired, fit: fitting(facts.type) };
   if (facts.default === null) return { ...column, byDefault: () => null };
   const scope = new Scope(new Statement(compiler, schema), null);
-  const { run } = coerced(scope, compiler.expression(expressionOf(facts.default), scope), type);
+  const { run } = coerced(scope, compiler.expression(parseExpression(facts.default), scope), type);
   return {
     ...column,
     byDefault: (session) =>
@@ -124,7 +124,7 @@ function ofRows(scope: Scope, run: Run): OfRows {
 }
 
 /** A scope with the columns of a table. */
-function scopeOf(table: Table, aliases: readonly string[], { compiler, schema }: Making): Scope {
+function makeScope(table: Table, aliases: readonly string[], { compiler, schema }: Making): Scope {
   const scope = new Scope(new Statement(compiler, schema), null);
   for (const alias of aliases) {
     const source = scope.statement.source();
@@ -139,22 +139,26 @@ function constrain(table: Table, catalog: Catalog, making: Making): void {
   const ofTable = <One extends { readonly table: string }>(all: readonly One[]): One[] =>
     all.filter((one) => one.table === table.name);
   table.checks = ofTable(catalog.checks).map(({ name, definition }) => {
-    const scope = scopeOf(table, [table.name], making);
+    const scope = makeScope(table, [table.name], making);
     const text = definition.replace(/^CHECK /, '').replace(/ NOT VALID$/, '');
-    return { name, test: ofRows(scope, condition(expressionOf(text), scope).run) };
+    return { name, test: ofRows(scope, condition(parseExpression(text), scope).run) };
   });
   // PostgreSQL checks constraints in the order of their names.
   table.checks = table.checks.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   table.uniques = ofTable(catalog.uniques).map((facts, place) =>
-    uniqueOf(facts, place, { ...making, table }),
+    compileUnique(facts, place, { ...making, table }),
   );
 }
 
-function uniqueOf(facts: UniqueFacts, place: number, making: Making & { table: Table }): Unique {
-  const scope = scopeOf(making.table, [making.table.name], making);
-  const keys = facts.keys.map((text) => expressionOf(text));
+function compileUnique(
+  facts: UniqueFacts,
+  place: number,
+  making: Making & { table: Table },
+): Unique {
+  const scope = makeScope(making.table, [making.table.name], making);
+  const keys = facts.keys.map((text) => parseExpression(text));
   const exprs = keys.map((node) => settled(scope, making.compiler.expression(node, scope)));
-  const predicate = facts.predicate === null ? null : expressionOf(facts.predicate);
+  const predicate = facts.predicate === null ? null : parseExpression(facts.predicate);
   const holds = predicate ? ofRows(scope, condition(predicate, scope).run) : () => true;
   const parts = exprs.map(({ type, run }: Expr) => [type, ofRows(scope, run)] as const);
   return {
@@ -162,13 +166,13 @@ function uniqueOf(facts: UniqueFacts, place: number, making: Making & { table: T
     place,
     keys: new Set(keys.map(canonical)),
     predicate: new Set(predicate ? canonicalParts(predicate) : []),
-    keyOf(values) {
+    toKey(values) {
       if (holds(values) !== true) return null;
       const words: string[] = [];
       for (const [type, part] of parts) {
         const value = part(values) ?? null;
         if (value === null) return null;
-        words.push(keyOf(type, value));
+        words.push(toKey(type, value));
       }
       return words.join('\0');
     },
@@ -187,7 +191,7 @@ function addForeignKeys(catalog: Catalog, { tables }: Schema): void {
       ...({ name, child, parent, onDelete: isCascade ? 'cascade' : 'refuse' } as const),
       places: placesIn(child, columns),
       parentPlaces: placesIn(parent, facts.parent_columns),
-      refusal: refusalOf(facts.on_delete, catalog.version),
+      refusal: makeRefusal(facts.on_delete, catalog.version),
     };
     child.parents.push(key);
     parent.children.push(key);
@@ -195,7 +199,7 @@ function addForeignKeys(catalog: Catalog, { tables }: Schema): void {
 }
 
 /** From version 18 on, RESTRICT has a separate SQLSTATE. */
-function refusalOf(onDelete: string, version: number): ForeignKey['refusal'] {
+function makeRefusal(onDelete: string, version: number): ForeignKey['refusal'] {
   const isRestrict = onDelete === 'r' && version >= 180_000;
   return isRestrict ? 'restrict_violation' : 'foreign_key_violation';
 }
@@ -215,7 +219,7 @@ const ofTheServer: ReadonlySet<string> = new Set([
 
 /** Adds a trigger: it refuses a change, before or after it, or writes rows after it. */
 function addTrigger(definition: string, table: Table, making: WithBodies): void {
-  const trigger = statementOf(definition, 'CreateTrigStmt');
+  const trigger = parseStatement(definition, 'CreateTrigStmt');
   if (ofTheServer.has(trigger.trigname ?? '')) return;
   const { timing = 0, events = 0, whenClause } = trigger;
   const [before, onInsert, onDelete, onUpdate] = [2, 4, 8, 16];
@@ -223,7 +227,7 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   const called = trigger.funcname?.at(-1);
   const name = called && 'String' in called ? (called.String.sval ?? '') : '';
   const body = making.bodies.get(name) ?? '';
-  const scope = scopeOf(table, ['old', 'new'], making);
+  const scope = makeScope(table, ['old', 'new'], making);
   const holds = whenClause ? ofRows(scope, condition(whenClause, scope).run) : () => true;
   const raise = raisedBy(body);
   if (timing === before && raise && !(events & onInsert)) {

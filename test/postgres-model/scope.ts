@@ -195,7 +195,7 @@ export class Scope {
     throw refusal('undefined_column', `column "${name}" does not exist`);
   }
 
-  columnOf(alias: string, name: string): Expr {
+  findColumn(alias: string, name: string): Expr {
     const source = this.source(alias);
     const place = source.columns.findIndex((one) => one.name === name);
     const type = source.columns[place]?.type;
@@ -240,11 +240,11 @@ export class Scope {
 
 /** An expression that is computed from others. */
 export function computed(type: Type, parts: readonly Expr[], run: Run): Expr {
-  return { type, run, uses: usesOf(parts) };
+  return { type, run, uses: collectUses(parts) };
 }
 
 /** The sources that some expressions read. */
-export function usesOf(parts: readonly Expr[]): ReadonlySet<number> {
+export function collectUses(parts: readonly Expr[]): ReadonlySet<number> {
   const [first] = parts;
   if (first && parts.length === 1) return first.uses;
   return new Set(parts.flatMap(({ uses }) => [...uses]));
@@ -280,14 +280,14 @@ export function cast(scope: Scope, expr: Expr, type: Type): Expr {
     const known = scope.statement.parameters[parameter - 1];
     if (known === undefined) scope.statement.parameters[parameter - 1] = type;
     const parameterType = known ?? type;
-    const plain = parameterOf(parameter, parameterType);
+    const plain = makeParameter(parameter, parameterType);
     return parameterType === type ? plain : cast(scope, plain, type);
   }
   return computed(type, [expr], (frame) => convert(from, type, run(frame)));
 }
 
 /** A parameter whose type is known. */
-export function parameterOf(number: number, type: Type): Expr {
+export function makeParameter(number: number, type: Type): Expr {
   const place = number - 1;
   return { type, uses: noSources, run: ({ parameters }) => parameters[place] ?? null };
 }

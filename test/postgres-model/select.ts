@@ -14,10 +14,10 @@ import {
   type LooseQuery,
   type Scope,
 } from './scope.ts';
-import { limited, orderOf, sorted, type Keyed, type Order } from './sorting.ts';
+import { limited, compileOrder, sorted, type Keyed, type Order } from './sorting.ts';
 import { isTableFunction } from './table-functions.ts';
-import { bodyOf, nameOf, parts } from './tree.ts';
-import { type Column, keyOf, type Type } from './types.ts';
+import { unwrapNode, getName, parts } from './tree.ts';
+import { type Column, toKey, type Type } from './types.ts';
 
 /** A result row: its values, its sort keys, and the rows that it was read from. */
 interface Found extends Keyed {
@@ -38,12 +38,12 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
   const aggregates: Aggregate[] = [];
   scope.aggregates = aggregates;
   scope.aggregateSource = scope.statement.source();
-  const targets = targetsOf(targetList, scope);
-  const order = orderOf(body.sortClause, scope, targets);
+  const targets = compileTargets(targetList, scope);
+  const order = compileOrder(body.sortClause, scope, targets);
   const having = body.havingClause ? condition(body.havingClause, scope) : null;
   scope.aggregates = null;
   from.conditions.push(...conjuncts(body.whereClause, scope));
-  const groups = (body.groupClause ?? []).map((node) => groupOf(node, scope, targets));
+  const groups = (body.groupClause ?? []).map((node) => compileGroup(node, scope, targets));
   const isGrouped = groups.length > 0 || aggregates.length > 0 || having !== null;
   const plan: Plan = {
     scope,
@@ -54,7 +54,7 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     having,
     aggregates,
     walk: from.walk(scope.own),
-    distinct: distinctOf(body.distinctClause, scope, targets),
+    distinct: removeDuplicates(body.distinctClause, scope, targets),
     locked: lockedBy(body.lockingClause, scope),
     limit: bound(body.limitCount, scope),
     offset: bound(body.limitOffset, scope),
@@ -73,7 +73,7 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
       }
     },
     rows(frame) {
-      if (isPlain && order.length === 0) return tuplesOf(plan, frame);
+      if (isPlain && order.length === 0) return collectTuples(plan, frame);
       return finished(plan, frame, isGrouped ? grouped(plan, frame) : each(plan, frame));
     },
     exists(frame) {
@@ -89,7 +89,7 @@ function withoutSetFunctions(
   const { fromClause = [], targetList = [] } = body;
   const [only] = targetList;
   const val = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
-  const isSet = val && 'FuncCall' in val && isTableFunction(nameOf(val.FuncCall.funcname?.at(-1)));
+  const isSet = val && 'FuncCall' in val && isTableFunction(getName(val.FuncCall.funcname?.at(-1)));
   if (!isSet || targetList.length > 1) return { fromClause, targetList };
   const functions = [{ List: { items: [val] } }];
   const alias = { aliasname: 'given', colnames: [{ String: { sval: 'given' } }] };
@@ -123,17 +123,17 @@ interface Plan {
 }
 
 /** The columns of a list of expressions; a star means all. */
-export function targetsOf(nodes: readonly Tree.Node[] | undefined, scope: Scope): Target[] {
+export function compileTargets(nodes: readonly Tree.Node[] | undefined, scope: Scope): Target[] {
   return (nodes ?? []).flatMap((node) => {
-    const { val, name } = bodyOf(node, 'ResTarget');
-    const starred = starOf(val, scope);
+    const { val, name } = unwrapNode(node, 'ResTarget');
+    const starred = expandStar(val, scope);
     if (starred) return starred;
     const expr = compile(val, scope);
     return [{ name: name ?? defaultName(val), expr, type: expr.type }];
   });
 }
 
-function starOf(node: Tree.Node | undefined, scope: Scope): Target[] | null {
+function expandStar(node: Tree.Node | undefined, scope: Scope): Target[] | null {
   const [kind, body] = parts(node);
   if (kind !== 'ColumnRef') return null;
   const fields = (body as Tree.ColumnRef).fields ?? [];
@@ -143,10 +143,10 @@ function starOf(node: Tree.Node | undefined, scope: Scope): Target[] | null {
   if (fields.length === 1 || !first) {
     return scope.visible.map((column) => shownAs(column, scope.reference(column, column.type)));
   }
-  const alias = nameOf(first);
+  const alias = getName(first);
   return scope
     .source(alias)
-    .columns.map((column) => shownAs(column, scope.columnOf(alias, column.name)));
+    .columns.map((column) => shownAs(column, scope.findColumn(alias, column.name)));
 }
 
 function shownAs({ name, type }: Column, expr: Expr): Target {
@@ -156,11 +156,11 @@ function shownAs({ name, type }: Column, expr: Expr): Target {
 /** PostgreSQL's default name of a column. */
 function defaultName(node: Tree.Node | undefined): string {
   const [kind, body] = parts(node);
-  if (kind === 'ColumnRef') return nameOf((body as Tree.ColumnRef).fields?.at(-1));
-  if (kind === 'FuncCall') return nameOf((body as Tree.FuncCall).funcname?.at(-1));
+  if (kind === 'ColumnRef') return getName((body as Tree.ColumnRef).fields?.at(-1));
+  if (kind === 'FuncCall') return getName((body as Tree.FuncCall).funcname?.at(-1));
   if (kind === 'TypeCast') {
     const inner = defaultName((body as Tree.TypeCast).arg);
-    return inner === '?column?' ? nameOf((body as Tree.TypeCast).typeName?.names?.at(-1)) : inner;
+    return inner === '?column?' ? getName((body as Tree.TypeCast).typeName?.names?.at(-1)) : inner;
   }
   if (kind === 'SubLink') return nameOfSublink(body as Tree.SubLink);
   return { CoalesceExpr: 'coalesce', CaseExpr: 'case' }[kind] ?? '?column?';
@@ -169,8 +169,8 @@ function defaultName(node: Tree.Node | undefined): string {
 function nameOfSublink({ subLinkType, subselect }: Tree.SubLink): string {
   if (subLinkType === 'EXISTS_SUBLINK') return 'exists';
   if (subLinkType === 'ARRAY_SUBLINK') return 'array';
-  const select = bodyOf(subselect, 'SelectStmt');
-  const { name, val } = bodyOf(select.targetList?.[0], 'ResTarget');
+  const select = unwrapNode(subselect, 'SelectStmt');
+  const { name, val } = unwrapNode(select.targetList?.[0], 'ResTarget');
   return name ?? defaultName(val);
 }
 
@@ -185,7 +185,7 @@ export function conjuncts(node: Tree.Node | undefined, scope: Scope): Expr[] {
 }
 
 /** Resolves a GROUP BY item: a place, an input column, or the name of a result column. */
-function groupOf(node: Tree.Node, scope: Scope, targets: readonly Target[]): Expr {
+function compileGroup(node: Tree.Node, scope: Scope, targets: readonly Target[]): Expr {
   const [kind, body] = parts(node);
   if (kind === 'A_Const') {
     const place = (body as Tree.A_Const).ival?.ival ?? 0;
@@ -194,7 +194,7 @@ function groupOf(node: Tree.Node, scope: Scope, targets: readonly Target[]): Exp
   return compile(node, scope);
 }
 
-function distinctOf(
+function removeDuplicates(
   nodes: readonly Tree.Node[] | undefined,
   scope: Scope,
   targets: readonly Target[],
@@ -207,8 +207,8 @@ function distinctOf(
 
 function lockedBy(nodes: readonly Tree.Node[] | undefined, scope: Scope): number[] {
   return (nodes ?? []).flatMap((node) => {
-    const { lockedRels } = bodyOf(node, 'LockingClause');
-    const names = lockedRels?.map((one) => bodyOf(one, 'RangeVar').relname ?? '');
+    const { lockedRels } = unwrapNode(node, 'LockingClause');
+    const names = lockedRels?.map((one) => unwrapNode(one, 'RangeVar').relname ?? '');
     return scope.sources
       .filter(({ alias }) => names?.includes(alias) ?? true)
       .map(({ number }) => number);
@@ -229,7 +229,7 @@ function shownTuple({ targets }: Plan, frame: Frame): Tuple {
 }
 
 /** The rows of a query that neither groups, sorts nor limits them. */
-function tuplesOf(plan: Plan, frame: Frame): Tuple[] {
+function collectTuples(plan: Plan, frame: Frame): Tuple[] {
   const tuples: Tuple[] = [];
   plan.walk(frame, () => {
     tuples.push(shownTuple(plan, frame));
@@ -271,7 +271,7 @@ function grouped(plan: Plan, frame: Frame): Found[] {
     tuples: own.map((source) => [source, tupleOf(source)] as const),
   });
   plan.walk(frame, () => {
-    const key = groups.map(({ type, run }) => keyOf(type, run(frame))).join('\0');
+    const key = groups.map(({ type, run }) => toKey(type, run(frame))).join('\0');
     let group = byKey.get(key);
     if (!group) {
       group = begin((source) => frame.tuples[source] ?? []);
@@ -319,7 +319,7 @@ function withoutRepeats({ distinct, order, targets }: Plan, rows: readonly Found
         // The expressions of DISTINCT ON come first in the ORDER BY.
         const isTarget = place !== -1;
         const value = isTarget ? tuple[place] : keys[(distinct ?? []).indexOf(expr)];
-        return keyOf(expr.type, value ?? null);
+        return toKey(expr.type, value ?? null);
       })
       .join('\0');
   if (

@@ -2,7 +2,7 @@
 import type * as Tree from 'libpg-query';
 import { NotModelled } from './errors.ts';
 import { cast, computed, type Expr, type Scope } from './scope.ts';
-import { bodyOf } from './tree.ts';
+import { unwrapNode } from './tree.ts';
 
 /** Compiles a slice with both bounds; other indirections are not modelled. */
 export function compileSlice(
@@ -11,7 +11,7 @@ export function compileSlice(
   compile: (node: Tree.Node | undefined, scope: Scope) => Expr,
 ): Expr {
   const [first, ...others] = indirection;
-  const { is_slice: isSlice, lidx, uidx } = bodyOf(first, 'A_Indices');
+  const { is_slice: isSlice, lidx, uidx } = unwrapNode(first, 'A_Indices');
   if (!isSlice || !lidx || !uidx || others.length > 0) throw new NotModelled('an array element');
   const array = compile(arg, scope);
   const runs = [array, ...[lidx, uidx].map((bound) => cast(scope, compile(bound, scope), 'int4'))];

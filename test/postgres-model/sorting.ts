@@ -3,7 +3,7 @@ import type * as Tree from 'libpg-query';
 import { NotModelled } from './errors.ts';
 import { compile } from './expressions.ts';
 import { settled, type Expr, type Frame, type Scope } from './scope.ts';
-import { bodyOf, nameOf, parts } from './tree.ts';
+import { unwrapNode, getName, parts } from './tree.ts';
 import { comparison, type Value } from './types.ts';
 
 export interface Order {
@@ -23,13 +23,13 @@ interface Named {
 }
 
 /** The sort order of a query. */
-export function orderOf(
+export function compileOrder(
   nodes: readonly Tree.Node[] | undefined,
   scope: Scope,
   targets: readonly Named[],
 ): Order[] {
   return (nodes ?? []).map((node) => {
-    const { node: by, sortby_dir: direction, sortby_nulls: nulls } = bodyOf(node, 'SortBy');
+    const { node: by, sortby_dir: direction, sortby_nulls: nulls } = unwrapNode(node, 'SortBy');
     const isDescending = direction === 'SORTBY_DESC';
     const isDefault = nulls === undefined || nulls === 'SORTBY_NULLS_DEFAULT';
     const nullsFirst = isDefault ? isDescending : nulls === 'SORTBY_NULLS_FIRST';
@@ -52,7 +52,7 @@ function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | n
   if (kind !== 'ColumnRef') return null;
   const [only, ...others] = (body as Tree.ColumnRef).fields ?? [];
   if (!only || others.length > 0) return null;
-  const name = nameOf(only);
+  const name = getName(only);
   return targets.find((target) => target.name === name)?.expr ?? null;
 }
 

@@ -4,12 +4,12 @@ import { NotModelled } from './errors.ts';
 import { compare } from './operators.ts';
 import type { Tuple } from './rows.ts';
 import { computed, type Expr, type Frame, type Query, type Run, type Scope } from './scope.ts';
-import { bodyOf, nameOf } from './tree.ts';
+import { unwrapNode, getName } from './tree.ts';
 import type { Value } from './types.ts';
 
 /** A subquery: whether it has rows, its value, its rows as an array, or a comparison with them. */
 export function compileSublink(body: Tree.SubLink, scope: Scope): Expr {
-  const select = bodyOf(body.subselect, 'SelectStmt');
+  const select = unwrapNode(body.subselect, 'SelectStmt');
   const query = scope.statement.compiler.query(select, scope);
   switch (body.subLinkType) {
     case 'EXISTS_SUBLINK':
@@ -57,7 +57,7 @@ function kept(scope: Scope, run: Run): Run {
 }
 
 function compileAny(body: Tree.SubLink, query: Query, scope: Scope): Expr {
-  const operator = body.operName ? nameOf(body.operName.at(-1)) : '=';
+  const operator = body.operName ? getName(body.operName.at(-1)) : '=';
   const left = scope.statement.compiler.expression(body.testexpr, scope);
   let current: Tuple = [];
   const fields = query.columns.map(({ type }, place) =>

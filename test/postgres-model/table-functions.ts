@@ -4,8 +4,8 @@ import { NotModelled, refusal } from './errors.ts';
 import { jsonNull, normalJson } from './json.ts';
 import type { Tuple } from './rows.ts';
 import type { Expr, Frame } from './scope.ts';
-import { bodyOf, typeOf } from './tree.ts';
-import { type Column, elementOf, fromText, toText, type Value } from './types.ts';
+import { unwrapNode, compileType } from './tree.ts';
+import { type Column, getElement, fromText, toText, type Value } from './types.ts';
 
 interface RowsOf {
   readonly columns: readonly Column[];
@@ -17,7 +17,7 @@ type Compile = (args: readonly Expr[], defined: readonly Tree.Node[]) => RowsOf;
 const functions: Readonly<Record<string, Compile>> = {
   /** Returns the arrays as columns; shorter ones are filled with NULLs. */
   unnest: (args) => ({
-    columns: args.map(({ type }) => ({ name: 'unnest', type: elementOf(type) })),
+    columns: args.map(({ type }) => ({ name: 'unnest', type: getElement(type) })),
     rows(frame) {
       const lists = args.map(({ run }) => (run(frame) ?? []) as readonly Value[]);
       // The fast path for a batch of one call: every array has one element.
@@ -33,21 +33,21 @@ const functions: Readonly<Record<string, Compile>> = {
   }),
   jsonb_array_elements: ([list]) => ({
     columns: [{ name: 'value', type: 'jsonb' }],
-    rows: (frame) => itemsOf(list, frame).map((item) => [item === null ? jsonNull : item]),
+    rows: (frame) => evaluateItems(list, frame).map((item) => [item === null ? jsonNull : item]),
   }),
   jsonb_array_elements_text: ([list]) => ({
     columns: [{ name: 'value', type: 'text' }],
-    rows: (frame) => itemsOf(list, frame).map((item) => [textOf(item)]),
+    rows: (frame) => evaluateItems(list, frame).map((item) => [readTextItem(item)]),
   }),
   jsonb_to_recordset(args, defined) {
     const columns = defined.map((node) => {
-      const { colname = '', typeName } = bodyOf(node, 'ColumnDef');
-      return { name: colname, type: typeOf(typeName) };
+      const { colname = '', typeName } = unwrapNode(node, 'ColumnDef');
+      return { name: colname, type: compileType(typeName) };
     });
     return {
       columns,
       rows: (frame) =>
-        itemsOf(args[0], frame).map((item) => columns.map((column) => field(item, column))),
+        evaluateItems(args[0], frame).map((item) => columns.map((column) => field(item, column))),
     };
   },
 };
@@ -63,14 +63,14 @@ function daysBetween(first: Value, last: Value): Tuple[] {
   return days;
 }
 
-function itemsOf(list: Expr | undefined, frame: Frame): readonly unknown[] {
+function evaluateItems(list: Expr | undefined, frame: Frame): readonly unknown[] {
   const json = list?.run(frame) ?? null;
   if (json === null) return [];
   if (Array.isArray(json)) return json as unknown[];
   throw refusal('datatype_mismatch', 'cannot extract elements from a value that is not a list');
 }
 
-function textOf(item: unknown): string | null {
+function readTextItem(item: unknown): string | null {
   if (item === null) return null;
   return typeof item === 'string' ? item : toText('jsonb', item);
 }
@@ -79,7 +79,7 @@ function field(item: unknown, { name, type }: Column): Value {
   if (item === null || typeof item !== 'object' || !Object.hasOwn(item, name)) return null;
   const value = (item as Readonly<Record<string, unknown>>)[name];
   if (value === null || value === undefined) return null;
-  return type === 'jsonb' ? normalJson(value) : fromText(type, textOf(value) ?? '');
+  return type === 'jsonb' ? normalJson(value) : fromText(type, readTextItem(value) ?? '');
 }
 
 /** Whether a function returns rows. */
@@ -88,7 +88,11 @@ export function isTableFunction(name: string): boolean {
 }
 
 /** The rows that a function returns. */
-export function rowsOf(name: string, args: readonly Expr[], defined: readonly Tree.Node[]): RowsOf {
+export function compileRows(
+  name: string,
+  args: readonly Expr[],
+  defined: readonly Tree.Node[],
+): RowsOf {
   const compile = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (!compile) throw new NotModelled(`the function ${name} in FROM`);
   return compile(args, defined);

@@ -24,7 +24,7 @@ export interface Unique {
   /** The index of its key in the keys of a version. */
   readonly place: number;
   /** The key of a row, or null when the index does not contain it. */
-  readonly keyOf: (values: Tuple) => string | null;
+  readonly toKey: (values: Tuple) => string | null;
   /** The keys and the conjuncts of the condition, as canonical texts. */
   readonly keys: ReadonlySet<string>;
   readonly predicate: ReadonlySet<string>;
@@ -88,7 +88,7 @@ export class Table {
   /** The existing row that conflicts with another one in one of some unique indexes. */
   conflict(values: Tuple, uniques: readonly Unique[]): readonly [Version, Unique] | null {
     for (const unique of uniques) {
-      const key = unique.keyOf(values);
+      const key = unique.toKey(values);
       if (key === null) continue;
       for (const version of this.rows.versions) {
         if (version.deletedBy !== Infinity) continue;
@@ -152,10 +152,10 @@ export class Table {
   }
 }
 
-function keyIn({ keys, values }: Version, { place, keyOf }: Unique): string | null {
+function keyIn({ keys, values }: Version, { place, toKey }: Unique): string | null {
   const known = keys[place];
   if (known !== undefined) return known;
-  const key = keyOf(values);
+  const key = toKey(values);
   keys[place] = key;
   return key;
 }

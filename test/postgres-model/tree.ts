@@ -12,15 +12,15 @@ export function parts(node: Tree.Node | undefined): readonly [string, unknown] {
 }
 
 /** The text of a node that is a name. */
-export function nameOf(node: Tree.Node | undefined): string {
+export function getName(node: Tree.Node | undefined): string {
   const [kind, body] = parts(node);
   if (kind !== 'String') throw new NotModelled(`${kind} as a name`);
   return (body as Tree.String).sval ?? '';
 }
 
 /** The type that a cast or a column names. */
-export function typeOf(name: Tree.TypeName | undefined): Type {
-  const bare = nameOf(name?.names?.at(-1));
+export function compileType(name: Tree.TypeName | undefined): Type {
+  const bare = getName(name?.names?.at(-1));
   return typeNamed(name?.arrayBounds ? `${bare}[]` : bare);
 }
 
@@ -30,7 +30,7 @@ type Kind = KindOf<Tree.Node>;
 type BodyOf<K extends Kind> = Extract<Tree.Node, Readonly<Record<K, unknown>>>[K];
 
 /** The body of a node of a known kind. */
-export function bodyOf<K extends Kind>(node: Tree.Node | undefined, kind: K): BodyOf<K> {
+export function unwrapNode<K extends Kind>(node: Tree.Node | undefined, kind: K): BodyOf<K> {
   const [found, body] = parts(node);
   if (found !== kind) throw new NotModelled(`${found} in place of ${kind}`);
   return body as BodyOf<K>;
@@ -44,14 +44,14 @@ export function statementIn(text: string): Tree.Node {
 }
 
 /** The body of the single statement of a text, of a known kind. */
-export function statementOf<K extends Kind>(text: string, kind: K): BodyOf<K> {
-  return bodyOf(statementIn(text), kind);
+export function parseStatement<K extends Kind>(text: string, kind: K): BodyOf<K> {
+  return unwrapNode(statementIn(text), kind);
 }
 
 /** The expression of a text. */
-export function expressionOf(text: string): Tree.Node {
-  const { targetList } = statementOf(`select ${text}`, 'SelectStmt');
-  const { val } = bodyOf(targetList?.[0], 'ResTarget');
+export function parseExpression(text: string): Tree.Node {
+  const { targetList } = parseStatement(`select ${text}`, 'SelectStmt');
+  const { val } = unwrapNode(targetList?.[0], 'ResTarget');
   if (!val) throw new NotModelled('an empty expression');
   return val;
 }

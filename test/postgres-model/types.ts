@@ -79,7 +79,7 @@ export function isNumber(type: Type): boolean {
 }
 
 /** The type of an array's elements. */
-export function elementOf(type: Type): Type {
+export function getElement(type: Type): Type {
   if (!type.endsWith('[]')) throw new NotModelled(`an element of ${type}`);
   return type.slice(0, -2);
 }
@@ -94,7 +94,7 @@ export function commonType(one: Type, other: Type): Type {
 }
 
 /** The text of a value that is not an object. */
-function textOf(value: Value): string {
+function formatValue(value: Value): string {
   return typeof value === 'string' ? value : `${value as number}`;
 }
 
@@ -141,11 +141,11 @@ const readers: Readonly<Record<Type, (text: string) => Value>> = {
   timestamptz: timeFrom,
   timestamp: timeFrom,
   interval: intervalFrom,
-  json: (text) => jsonOf(text),
-  jsonb: (text) => jsonOf(text),
+  json: (text) => parseJson(text),
+  jsonb: (text) => parseJson(text),
 };
 
-function jsonOf(text: string): Value {
+function parseJson(text: string): Value {
   try {
     return jsonFrom(text);
   } catch {
@@ -155,7 +155,7 @@ function jsonOf(text: string): Value {
 
 /** Reads a value as it is written in SQL. */
 export function fromText(type: Type, text: string): Value {
-  if (type.endsWith('[]')) return arrayFrom(elementOf(type), text);
+  if (type.endsWith('[]')) return arrayFrom(getElement(type), text);
   const read = readers[type];
   if (!read) throw new NotModelled(`a value of ${type}`);
   return read(text);
@@ -179,7 +179,7 @@ function arrayFrom(element: Type, text: string): Value[] {
 export function fromParameter(type: Type, value: unknown): Value {
   if (value === null || value === undefined) return null;
   if (type.endsWith('[]') && Array.isArray(value)) {
-    const element = elementOf(type);
+    const element = getElement(type);
     return value.map((one) => fromParameter(element, one));
   }
   if (Buffer.isBuffer(value)) return value.toString('latin1');
@@ -191,16 +191,16 @@ export function fromParameter(type: Type, value: unknown): Value {
   if (typeof value === 'string') return fromText(type, value);
   if (typeof value === 'boolean' && type === 'bool') return value;
   if (typeof value === 'number' && (type === 'int4' || type === 'float8')) {
-    return type === 'int4' ? fromText(type, textOf(value)) : value;
+    return type === 'int4' ? fromText(type, formatValue(value)) : value;
   }
-  return fromText(type, typeof value === 'object' ? JSON.stringify(value) : textOf(value));
+  return fromText(type, typeof value === 'object' ? JSON.stringify(value) : formatValue(value));
 }
 
 /** The driver's conversion of the values of a type; null: it returns them as stored. */
-export function driverOf(type: Type): ((value: Value) => unknown) | null {
+export function findDriver(type: Type): ((value: Value) => unknown) | null {
   switch (type) {
     case 'int8':
-      return textOf;
+      return formatValue;
     case 'timestamptz':
       return (value) =>
         Number.isFinite(value) ? new Date(Math.floor((value as number) / 1_000)) : value;
@@ -216,7 +216,7 @@ export function driverOf(type: Type): ((value: Value) => unknown) | null {
     default:
       if (!type.endsWith('[]')) return null;
   }
-  const read = driverOf(elementOf(type));
+  const read = findDriver(getElement(type));
   return (value) =>
     (value as Value[]).map((one) => (one === null || read === null ? one : read(one)));
 }
@@ -241,7 +241,9 @@ export function toText(type: Type, value: Value): string {
     case 'record':
       throw new NotModelled(`the text of ${type}`);
     default:
-      return type.endsWith('[]') ? arrayText(elementOf(type), value as Value[]) : textOf(value);
+      return type.endsWith('[]')
+        ? arrayText(getElement(type), value as Value[])
+        : formatValue(value);
   }
 }
 
@@ -261,10 +263,10 @@ export function convert(from: Type, to: Type, value: Value): Value {
   if (from === 'unknown' || from === 'text') return fromText(to, value as string);
   if (to === 'text') return toText(from, value);
   if (to.endsWith('[]') && from.endsWith('[]')) {
-    return (value as Value[]).map((one) => convert(elementOf(from), elementOf(to), one));
+    return (value as Value[]).map((one) => convert(getElement(from), getElement(to), one));
   }
   if (isNumber(from) && isNumber(to)) {
-    if (to === 'numeric') return decimalFrom(textOf(value));
+    if (to === 'numeric') return decimalFrom(formatValue(value));
     const number = Number(value);
     return to === 'float8' ? number : fromText(to, String(Math.round(number)));
   }
@@ -282,7 +284,7 @@ export function toJson(type: Type, value: Value): unknown {
   if (value === null) return null;
   if (type === 'bool' || isNumber(type)) return type === 'bool' ? value : Number(value);
   if (isJson(type)) return value === jsonNull ? null : value;
-  if (type.endsWith('[]')) return (value as Value[]).map((one) => toJson(elementOf(type), one));
+  if (type.endsWith('[]')) return (value as Value[]).map((one) => toJson(getElement(type), one));
   if (type === 'timestamptz') {
     return `${timeText(value as number).replace(' ', 'T')}+00:00`;
   }
@@ -298,12 +300,13 @@ function compareAs(one: Value, other: Value): number {
 
 /** The comparison of two values of a type, neither of them NULL. */
 export function comparison(type: Type): Compare {
-  if (type === 'numeric') return (one, other) => compareDecimals(textOf(one), textOf(other));
+  if (type === 'numeric')
+    return (one, other) => compareDecimals(formatValue(one), formatValue(other));
   if (type === 'interval') {
     return (one, other) => compareIntervals(one as Interval, other as Interval);
   }
   if (isJson(type)) return (one, other) => compareAs(jsonText(one), jsonText(other));
-  if (type.endsWith('[]')) return compareLists(comparison(elementOf(type)));
+  if (type.endsWith('[]')) return compareLists(comparison(getElement(type)));
   if (type === 'record') throw new NotModelled('a comparison of records');
   return compareAs;
 }
@@ -320,13 +323,13 @@ function compareLists(compare: Compare): Compare {
 }
 
 /** Two values of a type have the same key if they are equal. */
-export function keyOf(type: Type, value: Value): string {
+export function toKey(type: Type, value: Value): string {
   if (value === null) return '-';
-  if (type === 'numeric' && textOf(value).includes('.')) {
-    return `=${textOf(value).replace(/\.?0+$/, '')}`;
+  if (type === 'numeric' && formatValue(value).includes('.')) {
+    return `=${formatValue(value).replace(/\.?0+$/, '')}`;
   }
   if (typeof value === 'object') return `=${JSON.stringify(value)}`;
-  return `=${textOf(value)}`;
+  return `=${formatValue(value)}`;
 }
 
 /** Converts values to the declared precision of a column. */

@@ -7,9 +7,9 @@ import type { Context } from '../../src/context/context.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import { refusedChargeKey } from './bank/collections.ts';
-import { listedKeyOf } from './bank/listed-key.ts';
+import { toListedKey } from './bank/listed-key.ts';
 import type { ChargeResponse, Charges } from './oracle/charges.ts';
-import { nameOf } from './oracle/requests.ts';
+import { makeName } from './oracle/requests.ts';
 import { readRefusal, type Phone } from './phone.ts';
 import type { Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -50,7 +50,7 @@ export class ChargeClient {
     return {
       key,
       type: chance.pick(['dynamic', 'static']),
-      pixKey: chance.pick([null, null, listedKeyOf(customer), refusedChargeKey]),
+      pixKey: chance.pick([null, null, toListedKey(customer), refusedChargeKey]),
       amountCents: chance.pick([1_000, 1_000, 2_550]),
       expirationSeconds: chance.pick([null, 60, 120, 240]),
     };
@@ -102,7 +102,7 @@ export class ChargeClient {
 
   #viewOrRequest(plan: PlannedCharge): Promise<ChargeResponse | null> {
     const { scheduler, customer, charges } = this.#options;
-    const transactionId = charges.transactions.get(nameOf(customer, plan.key));
+    const transactionId = charges.transactions.get(makeName(customer, plan.key));
     if (transactionId === undefined || !scheduler.chance.happens(0.4)) return this.request(plan);
     return this.#call(plan.key, 'view charge', async (context, token) => {
       const input = { path: { transactionId }, query: {}, headers: {}, body: undefined };
@@ -121,7 +121,7 @@ export class ChargeClient {
     const { scheduler, customer, charges, phone } = this.#options;
     const request = { customer, key, requestedAt: scheduler.taken };
     return phone.request({
-      label: `${what} ${nameOf(customer, key)}`,
+      label: `${what} ${makeName(customer, key)}`,
       describe,
       run: async (context, token) => {
         const response = await work(context, token).catch((error: unknown) => this.#refusal(error));

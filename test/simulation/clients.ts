@@ -8,7 +8,7 @@ import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';
-import { listedKeyOf } from './bank/listed-key.ts';
+import { toListedKey } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
@@ -18,7 +18,7 @@ import { LookUpClient } from './look-up-client.ts';
 import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
-import { finalOf, nameOf, type AppResponse, type AppRequest } from './oracle/requests.ts';
+import { findFinal, makeName, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
 import { completeRefusal, type SendOperation } from './sends.ts';
@@ -156,7 +156,7 @@ export class Client {
     for (const plan of this.#plans) {
       const { transactions } = this.#options.oracle;
       // The app has never sent some keys, and told that others are not paid.
-      const isKnown = !this.app || transactions.has(nameOf(this.customer, plan.key));
+      const isKnown = !this.app || transactions.has(makeName(this.customer, plan.key));
       if (isKnown && !this.#leavesOut('send', plan)) await this.#send(plan);
     }
     for (const plan of this.#charges) {
@@ -167,18 +167,18 @@ export class Client {
   /** The names of the requested payments and charges, in the format of `leftOut`. */
   get wished(): readonly string[] {
     return [
-      ...this.#plans.map((plan) => this.#nameOf('send', plan)),
-      ...this.#charges.map((plan) => this.#nameOf('charge', plan)),
+      ...this.#plans.map((plan) => this.makeName('send', plan)),
+      ...this.#charges.map((plan) => this.makeName('charge', plan)),
     ];
   }
 
-  #nameOf(verb: 'send' | 'charge', { key }: { readonly key: string }): string {
-    return `${verb} ${nameOf(this.customer, key)}`;
+  makeName(verb: 'send' | 'charge', { key }: { readonly key: string }): string {
+    return `${verb} ${makeName(this.customer, key)}`;
   }
 
   #leavesOut(verb: 'send' | 'charge', plan: { readonly key: string }): boolean {
     const { leftOut } = this.#options;
-    return leftOut.has(this.customer.name) || leftOut.has(this.#nameOf(verb, plan));
+    return leftOut.has(this.customer.name) || leftOut.has(this.makeName(verb, plan));
   }
 
   get customer(): StoredCustomer {
@@ -200,7 +200,7 @@ export class Client {
     const [other] = chance.shuffled(customers.filter((one) => one !== customer));
     const isTransfer = other !== undefined && chance.happens(transfers);
     const pixKey = isTransfer
-      ? chance.pick([listedKeyOf(other), listedKeyOf(other), other.account.document])
+      ? chance.pick([toListedKey(other), toListedKey(other), other.account.document])
       : chance.pick(keysToPay);
     return this.#add({ pixKey, amountCents: again ?? amountCents, lookUp: null });
   }
@@ -248,8 +248,8 @@ export class Client {
       ) {
         await this.phone.logIn();
       }
-      const final = responses.find((response) => response && finalOf(response));
-      if (final && finalOf(final) === 'FAILED' && chance.happens(0.3)) {
+      const final = responses.find((response) => response && findFinal(response));
+      if (final && findFinal(final) === 'FAILED' && chance.happens(0.3)) {
         return this.#fulfil(this.#planPayment(plan.amountCents));
       }
       // Some apps repeat the request after a final response.
@@ -262,7 +262,7 @@ export class Client {
   async #round(plan: PlannedPayment): Promise<(AppResponse | null)[]> {
     const { scheduler, profile, customer, oracle } = this.#options;
     const { chance } = scheduler;
-    const id = oracle.transactions.get(nameOf(customer, plan.key));
+    const id = oracle.transactions.get(makeName(customer, plan.key));
     if (id !== undefined && chance.happens(0.4)) return [await this.#view(plan, id)];
     const requests = [this.#send(plan)];
     while (chance.happens(profile().impatience)) requests.push(this.#send(plan));
@@ -305,7 +305,7 @@ export class Client {
       const request = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
-      const endToEnd = oracle.attemptOf(customer, key);
+      const endToEnd = oracle.findAttempt(customer, key);
       return {
         status: 200,
         outcome: null,
@@ -322,7 +322,7 @@ export class Client {
     const { scheduler, customer, oracle } = this.#options;
     const request: AppRequest = { customer, key, requestedAt: scheduler.taken };
     return this.phone.request({
-      label: `${what} ${nameOf(customer, key)}`,
+      label: `${what} ${makeName(customer, key)}`,
       describe,
       // The oracle compares each response with the ledger at once.
       run: async (context, token) => {

@@ -118,7 +118,7 @@ const finalPhases: ReadonlySet<string> = new Set(['REJECTED', 'SETTLED']);
 
 /** The coverage as a table, with a list of what never occurred. */
 export function coverageText(tally: ReadonlyMap<string, number>): string {
-  const lines = [rowOf(['phase', 'event', ...faults])];
+  const lines = [formatRow(['phase', 'event', ...faults])];
   const never: string[] = [];
   for (const phase of phases) {
     const missed: string[] = [];
@@ -128,7 +128,7 @@ export function coverageText(tally: ReadonlyMap<string, number>): string {
         missed.push(event);
         continue;
       }
-      lines.push(rowOf([phase, event, ...counts.map((count) => String(count || '.'))]));
+      lines.push(formatRow([phase, event, ...counts.map((count) => String(count || '.'))]));
       const rest = faults.filter((one, place) => counts[place] === 0 && canStrike(one, event));
       const isOpen = phase !== 'before' && !finalPhases.has(phase);
       if (isOpen && rest.length > 0)
@@ -139,7 +139,7 @@ export function coverageText(tally: ReadonlyMap<string, number>): string {
   return [...lines, ...never].join('\n');
 }
 
-function rowOf([phase = '', event = '', ...counts]: readonly string[]): string {
+function formatRow([phase = '', event = '', ...counts]: readonly string[]): string {
   return phase.padEnd(10) + event.padEnd(13) + counts.map((one) => one.padStart(12)).join('');
 }
 

@@ -132,7 +132,11 @@ export class DatabaseFaults {
    * Decides the result of a statement.
    * @param request the statement, its process, and the step at which it was sent.
    */
-  fateOf(request: { readonly owner: Owner; readonly requestedAt: number; readonly text: string }) {
+  chooseFate(request: {
+    readonly owner: Owner;
+    readonly requestedAt: number;
+    readonly text: string;
+  }) {
     const fate = this.#inWindow(request) ?? this.#alone(request.text);
     if (fate.error) this.#options.scheduler.count(`statements: ${describeFate(fate)}`);
     return fate;

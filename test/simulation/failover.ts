@@ -87,7 +87,7 @@ export class Failover {
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) oracle.rolledBack(row);
     oracle.accounts.rolledBack(await store.rows(readBlocked));
-    const clock = scheduler.clockOf(this.#owner);
+    const clock = scheduler.getClock(this.#owner);
     const reason = 'the database has failed over';
     await beginPause({ db: store.db, clock }, { by: 'operator', reason, lostSince: since });
     failedOver();

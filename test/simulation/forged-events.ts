@@ -6,7 +6,7 @@ import { knownVocabularies } from './bank/words.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { FaultProfile } from './fault-profile.ts';
-import { hashOf } from './payload-hash.ts';
+import { computeHash } from './payload-hash.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export interface ForgedEventsOptions {
@@ -94,7 +94,7 @@ export class ForgedEvents {
   #forge(facts: EventFacts): Buffer<ArrayBuffer> {
     const { chance } = this.#options.scheduler;
     const { payload } = writeNotice(chance, facts, chance.pick(knownVocabularies));
-    this.sent.add(hashOf(payload));
+    this.sent.add(computeHash(payload));
     return payload;
   }
 }

@@ -61,7 +61,7 @@ function wholeNumber(name: string, text: string): number {
 /** The range of random first seeds. */
 const randomStarts = 2 ** 31;
 
-function startOf(text: string): number {
+function findStart(text: string): number {
   return text === 'random' ? randomInt(randomStarts) : wholeNumber('start', text);
 }
 
@@ -105,7 +105,7 @@ async function run(hazards: Hazards): Promise<boolean> {
   const workers = wholeNumber('workers', values.workers);
   if (workers > 1 && engine !== 'memory') throw new Error('several workers run in memory only');
   const range = {
-    start: startOf(start),
+    start: findStart(start),
     seeds: seeds === undefined && minutes ? Infinity : wholeNumber('seeds', seeds ?? '200'),
     minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
     hazards,

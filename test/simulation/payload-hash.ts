@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
 /** Identifies an event as the service does: by the hash of its bytes. */
-export function hashOf(payload: Buffer): string {
+export function computeHash(payload: Buffer): string {
   return createHash('sha256').update(payload).digest('hex');
 }

@@ -98,7 +98,7 @@ export class ProviderSide {
   /** The owner of a key may change soon after a look-up. */
   #moveLater(key: string): void {
     const { scheduler, policy } = this.#options;
-    const isOfCustomer = this.directory.customerOf(key) !== null;
+    const isOfCustomer = this.directory.findCustomer(key) !== null;
     if (isOfCustomer || !scheduler.chance.happens(policy.adversary.movingKeys)) return;
     scheduler.count('keys that get another owner');
     const delayMs = scheduler.chance.delayMs(slowestMoveMs);

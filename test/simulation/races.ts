@@ -52,7 +52,7 @@ export class Races {
     if (!race) return this.#inAnyOrder(name, rows);
     return calls.flatMap((parameters, index) => {
       const own = rows.filter(({ ordinal }) => Number(ordinal) === index + 1);
-      const isLost = this.#isLost(race.keyOf(parameters), trip.requestedAt, own);
+      const isLost = this.#isLost(race.toKey(parameters), trip.requestedAt, own);
       return isLost ? race.lost(own) : own;
     });
   }
@@ -76,7 +76,7 @@ export class Races {
 }
 
 interface Racing {
-  keyOf(parameters: CallParameters): string;
+  toKey(parameters: CallParameters): string;
   /** The response to the statement that lost the race. */
   lost(rows: readonly Row[]): Row[];
 }
@@ -84,7 +84,7 @@ interface Racing {
 /** Statements that insert a row, or find the conflicting one. */
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
-    keyOf: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
+    toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The statement returns the payer, but no transaction. With a limit, the first statement has
     // counted the user's row.
     lost: (rows) =>
@@ -93,12 +93,12 @@ const racing: Readonly<Record<string, Racing>> = {
       ),
   },
   'pix-reserve': {
-    keyOf: ({ userId, operation, idempotencyKey }) =>
+    toKey: ({ userId, operation, idempotencyKey }) =>
       JSON.stringify([userId, operation, idempotencyKey]),
     lost: withoutTransaction,
   },
   'webhook-store': {
-    keyOf: ({ payloadHash }) => (payloadHash as Buffer).toString('hex'),
+    toKey: ({ payloadHash }) => (payloadHash as Buffer).toString('hex'),
     lost: withoutEvent,
   },
 };

@@ -105,7 +105,7 @@ export class Scheduler {
     return new Promise((resolve) => void this.after(owner, delayMs, resolve));
   }
 
-  clockOf(owner: Owner): Clock {
+  getClock(owner: Owner): Clock {
     return {
       now: () => new Date(this.#nowMs + (this.#clockOffsets.get(owner) ?? 0)),
       after: (delayMs, work) => this.after(owner, delayMs, work),

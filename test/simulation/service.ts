@@ -78,7 +78,7 @@ export class Service {
     const { name, chance, jobs } = options;
     this.name = name;
     this.#whenAwake = options.whenAwake;
-    this.#context = contextOf(options, this.#stopping.signal);
+    this.#context = makeContext(options, this.#stopping.signal);
     this.#loop = new JobLoop({ context: this.#context, jobs, pollMs, random: chance.next });
   }
 
@@ -124,7 +124,7 @@ export class Service {
  * Composes the context as `src/app/app.ts` and `src/provider/compose.ts` do, as far as sends need
  * it.
  */
-function contextOf(options: ServiceOptions, stopping: AbortSignal): Context {
+function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
   const { store, clock, chance, db, dispatcher, wrap, wrapWire } = options;
   const { log, metrics, sealer } = store;
   const config = { ...store.config, pixLimits: options.limits };

@@ -136,7 +136,7 @@ async function close(simulation: Simulation): Promise<void> {
 
 async function openSessions({ store, bank, clients, scheduler }: Simulation): Promise<void> {
   const { db, sealer } = store;
-  const clock = scheduler.clockOf({ name: 'set-up' });
+  const clock = scheduler.getClock({ name: 'set-up' });
   for (const client of clients) {
     const { customer } = client;
     const from = { ...customer, clientAddress: '127.0.0.1' };

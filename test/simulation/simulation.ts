@@ -26,7 +26,7 @@ import type { Store } from './store.ts';
 import { drawFaultProfile, noFaults, type FaultProfile } from './fault-profile.ts';
 import { Webhooks } from './webhooks.ts';
 import { describeRequest, watchPayments } from './wire/orders.ts';
-import { wireOf } from './wire/wire.ts';
+import { makeWire } from './wire/wire.ts';
 
 /** The history to run. */
 export interface Plan {
@@ -231,10 +231,10 @@ export class Simulation {
   };
 
   /** The end-to-end id of the payment that the event with this hash reports; null: unknown. */
-  readonly endToEndOf = (hash: string): string | null =>
+  readonly findEndToEnd = (hash: string): string | null =>
     this.webhooks.posted.get(hash)?.endToEnd ??
-    this.receipts.endToEndOf(hash) ??
-    this.refunds.endToEndOf(hash);
+    this.receipts.findEndToEnd(hash) ??
+    this.refunds.findEndToEnd(hash);
 
   #makeScheduler(): Scheduler {
     const scheduler = new Scheduler({
@@ -275,7 +275,7 @@ export class Simulation {
 
   #createService(owner: Owner): Service {
     const { scheduler, store, chance, bank, oracle, evidence, names } = this;
-    const dispatcher = wireOf(owner, {
+    const dispatcher = makeWire(owner, {
       bank,
       scheduler,
       profile: () => this.#profile,
@@ -288,14 +288,14 @@ export class Simulation {
       }),
       describe: (request) => describeRequest(request, bank, names),
     });
-    const db = this.statements.databaseOf(owner);
+    const db = this.statements.getDatabase(owner);
     const deviation = this.#deviation;
     return new Service({
       name: owner.name,
       store,
       chance,
       dispatcher,
-      clock: scheduler.clockOf(owner),
+      clock: scheduler.getClock(owner),
       whenAwake: () =>
         scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
       db: deviation.db?.(db) ?? db,

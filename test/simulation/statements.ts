@@ -105,7 +105,7 @@ export class Statements {
     });
   }
 
-  databaseOf(owner: Owner): Database {
+  getDatabase(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, columns) => {
       const calls = toCalls(columns, statement.names);
@@ -177,7 +177,7 @@ export class Statements {
     if (length > 1) scheduler.count(`batches of ${sizeClass(length)} calls`);
     scheduler.submit({
       owner: request.owner,
-      label: labelOf(whole),
+      label: toLabel(whole),
       isOutside: kind === 'postgresql',
       run: () => this.#arrive(whole),
       outlives: () => kind === 'postgresql' && scheduler.chance.happens(executedAfterDeath),
@@ -190,7 +190,7 @@ export class Statements {
     const isOfOldServer = request.requestedAt <= this.#failedOverAt;
     const fate: StatementFate = isOfOldServer
       ? { isDone: false, error: new DatabaseFault('ECONNRESET') }
-      : this.faults.fateOf({ ...request, text: request.statement.text });
+      : this.faults.chooseFate({ ...request, text: request.statement.text });
     const { error, isDone, late } = fate;
     if (error) this.#options.evidence.databaseFailed(request.owner);
     if (error && request.calls.length > 1) scheduler.count('batches that failed');
@@ -215,7 +215,7 @@ export class Statements {
       const unit = { execute: inStore.query, observations };
       const query = async (statement: Statement, parameters: unknown): Promise<Row[]> => {
         const sent = bindSingle(statement, parameters);
-        const calls = callsOf(statement, parameters);
+        const calls = listCalls(statement, parameters);
         const request = { owner, statement: toSend(statement), calls, sent, requestedAt };
         const response = Promise.withResolvers<Row[]>();
         return (await this.#run({ ...request, response }, unit)).rows;
@@ -234,7 +234,7 @@ export class Statements {
       return result;
     };
     const run = async (): Promise<string> => {
-      const fate = this.faults.fateOf({ owner, requestedAt, text: 'insert into' });
+      const fate = this.faults.chooseFate({ owner, requestedAt, text: 'insert into' });
       if (fate.error) evidence.databaseFailed(owner);
       const isDone = fate.isDone && !fate.late && requestedAt > this.#failedOverAt;
       const error = fate.error ?? (isDone ? null : new DatabaseFault('ECONNRESET'));
@@ -284,7 +284,7 @@ export class Statements {
         ? 'not done'
         : (await this.#runOrRefuse(request)).summary;
     scheduler.after(this.#server, givenUpAfterMs + lateMs, () => {
-      scheduler.submit({ owner: this.#server, label: `late: ${labelOf(request)}`, run });
+      scheduler.submit({ owner: this.#server, label: `late: ${toLabel(request)}`, run });
     });
     return 'on its way';
   }
@@ -377,7 +377,7 @@ function isColumns(values: readonly unknown[]): values is Columns {
 }
 
 /** The parameters of the calls of a statement, whose values may be bound already. */
-function callsOf({ names = [] }: Statement, parameters: unknown): CallParameters[] {
+function listCalls({ names = [] }: Statement, parameters: unknown): CallParameters[] {
   if (!Array.isArray(parameters)) return [parameters as CallParameters];
   if (isColumns(parameters)) return toCalls(parameters, names);
   return [Object.fromEntries(names.map((name, place) => [name, parameters[place]]))];
@@ -394,7 +394,7 @@ function toSend({ name, text }: SentStatement): SentStatement {
   return { name, text };
 }
 
-function labelOf({ owner, statement, calls }: StatementRequest): string {
+function toLabel({ owner, statement, calls }: StatementRequest): string {
   const times = calls.length > 1 ? ` ×${calls.length}` : '';
   return `${owner.name} db ${statement.name}${times}`;
 }

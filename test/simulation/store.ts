@@ -23,7 +23,7 @@ import { readCatalog, type Catalog, type RunQuery } from '../postgres-model/cata
 import type { Snapshot } from '../postgres-model/database.ts';
 import type { AccountRef } from '../../src/provider/provider.ts';
 import { createSealer, type Sealer } from '../../src/security/sealing.ts';
-import { listedKeyOf } from './bank/listed-key.ts';
+import { toListedKey } from './bank/listed-key.ts';
 
 /** A customer of all seeds. */
 export interface StoredCustomer {
@@ -203,7 +203,7 @@ async function insertCustomers(rows: RunQuery): Promise<StoredCustomer[]> {
                updated_at)
        select id, 'provider', $4, $5, $3, array[$7], 'ACTIVE', now(), now() from made
        returning user_id as id`,
-      [name, email, document, agency, accountNumber, passwordHash, listedKeyOf({ name })],
+      [name, email, document, agency, accountNumber, passwordHash, toListedKey({ name })],
     );
     if (!user) throw new Error('a customer was not stored');
     customers.push({ id: user.id, name, email, passwordHash, account });

@@ -17,7 +17,7 @@ import type { Expiries } from './oracle/expiries.ts';
 import type { Receipts } from './oracle/receipts.ts';
 import type { Refunds } from './oracle/refunds.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import { hashOf } from './payload-hash.ts';
+import { computeHash } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
 import type { FaultProfile } from './fault-profile.ts';
 
@@ -114,7 +114,7 @@ export class Webhooks {
   ): void {
     const { chance } = this.#options.scheduler;
     const track = (one: Written): Parcel =>
-      this.#keep(one.payload, posted.posted(one, hashOf(one.payload)));
+      this.#keep(one.payload, posted.posted(one, computeHash(one.payload)));
     const writeAgain = (): Parcel => track(chance.happens(0.4) ? notice : again());
     this.#post(summary, { parcel: () => track(notice), writeAgain });
   }
@@ -183,12 +183,12 @@ export class Webhooks {
   }
 
   #track(notice: Notice): Parcel {
-    this.posted.set(hashOf(notice.payload), notice);
+    this.posted.set(computeHash(notice.payload), notice);
     return this.#keep(notice.payload, this.#options.evidence.posted(notice));
   }
 
   #trackReceived(notice: ReceivedNotice): Parcel {
-    const hash = hashOf(notice.payload);
+    const hash = computeHash(notice.payload);
     return this.#keep(notice.payload, this.#options.receipts.posted(notice, hash));
   }
 

@@ -30,7 +30,7 @@ export async function typePonte(argv: readonly string[], typed: Typed): Promise<
   const stderr = Object.assign(new PassThrough(), { isTTY, columns });
   // A prompt ends its output stream. A real terminal ignores that, so further prompts work.
   stderr.end = () => stderr;
-  const [readOutput, readErrors] = [textOf(stdout), textOf(stderr)];
+  const [readOutput, readErrors] = [readText(stdout), readText(stderr)];
   if (isTTY) type(typing, input, stderr);
   else input.end(stdin);
   const streams = { stdin: input, stdout, stderr };
@@ -43,7 +43,7 @@ export async function typePonte(argv: readonly string[], typed: Typed): Promise<
   return { code, stdout: readOutput(), stderr: readErrors() };
 }
 
-function textOf(stream: PassThrough): () => string {
+function readText(stream: PassThrough): () => string {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   return () => Buffer.concat(chunks).toString('utf8');

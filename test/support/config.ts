@@ -31,7 +31,7 @@ export const production = {
 } as const;
 
 /** @returns the fault of each invalid setting, by name; empty for a valid environment. */
-export function faultsOf(environment: Environment): Record<string, string> {
+export function findFaults(environment: Environment): Record<string, string> {
   try {
     loadConfig(environment);
   } catch (error) {
@@ -43,5 +43,5 @@ export function faultsOf(environment: Environment): Record<string, string> {
 
 /** Asserts that exactly these settings are invalid. */
 export function assertFaults(environment: Environment, ...names: string[]): void {
-  assert.deepEqual(Object.keys(faultsOf(environment)).sort(), names.sort());
+  assert.deepEqual(Object.keys(findFaults(environment)).sort(), names.sort());
 }

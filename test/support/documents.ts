@@ -5,13 +5,13 @@ const pdfHead = '%PDF-1.7\n<<>>stream\n';
 const pdfEnd = '\nendstream\nstartxref\n0\n%%EOF\n';
 
 /** A PDF with this content in a stream. */
-export function pdfOf(content: string | Buffer): Buffer {
+export function makePdf(content: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(pdfHead), Buffer.from(content), Buffer.from(pdfEnd)]);
 }
 
 /** A PDF of this size with random content. */
 export function pdfOfSize(sizeBytes: number): Buffer {
-  return pdfOf(randomBytes(sizeBytes - pdfHead.length - pdfEnd.length));
+  return makePdf(randomBytes(sizeBytes - pdfHead.length - pdfEnd.length));
 }
 
 /** A JPEG segment: marker, length, content. */

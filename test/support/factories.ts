@@ -73,7 +73,7 @@ export interface StoredSession {
 }
 
 /** All banking sessions of a user, ended ones included, oldest first. */
-export function sessionsOf(app: TestApp, userId: number): Promise<StoredSession[]> {
+export function readSessions(app: TestApp, userId: number): Promise<StoredSession[]> {
   return app.rows(
     `select id, status, sealed_token, created_at, ended_at from banking_sessions
       where user_id = $1 order by created_at, ended_at nulls last`,

@@ -22,7 +22,7 @@ export function fieldPart(content: string, name = 'tipo_documento'): Part {
 }
 
 /** A complete form, with its closing boundary. */
-export function formOf(...parts: readonly Part[]): Buffer {
+export function makeForm(...parts: readonly Part[]): Buffer {
   return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${formBoundary}--\r\n`)]);
 }
 

@@ -72,7 +72,7 @@ const memoryOptions = '--max-semi-space-size=64';
 
 /** Copies the template of an earlier run: to create a database and to migrate it takes seconds. */
 async function copyCachedTemplate(templateDir: string): Promise<void> {
-  const cached = join(templateCache, digestOf(templateSources));
+  const cached = join(templateCache, computeDigest(templateSources));
   if (!existsSync(cached)) {
     await makeTemplate(templateDir);
     await mkdir(templateCache, { recursive: true });
@@ -87,7 +87,7 @@ async function copyCachedTemplate(templateDir: string): Promise<void> {
 }
 
 /** @returns the digest of files: of their paths and their contents. */
-function digestOf(patterns: readonly string[]): string {
+function computeDigest(patterns: readonly string[]): string {
   const hash = createHash('sha256');
   const found = globSync([...patterns], { cwd: root, withFileTypes: true });
   const files = found

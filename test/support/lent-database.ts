@@ -33,7 +33,7 @@ export class SharedDatabases<Made> {
   /** @returns an emptied database, and what ends its use. */
   async take(): Promise<{ readonly made: Made; giveBack(): void }> {
     const database = (await this.#reusable()) ?? (await this.#make());
-    const version = await versionOf(database, emptySql);
+    const version = await readVersion(database, emptySql);
     let isLent = true;
     // The next user empties it, because work of this user may still be stopping.
     const giveBack = (): void => {
@@ -48,13 +48,13 @@ export class SharedDatabases<Made> {
     const [lent] = place < 0 ? [] : this.#returned.splice(place, 1);
     if (!lent) return null;
     await lent.database.free();
-    if ((await versionOf(lent.database)) === lent.version) return lent.database;
+    if ((await readVersion(lent.database)) === lent.version) return lent.database;
     await lent.database.destroy();
     return null;
   }
 }
 
-async function versionOf<Made>(database: Shareable<Made>, before = ''): Promise<string> {
+async function readVersion<Made>(database: Shareable<Made>, before = ''): Promise<string> {
   const [row] = await database.sql<{ version: string }>(`${before};${versionSql}`);
   return row?.version ?? '';
 }

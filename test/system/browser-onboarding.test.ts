@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { startOwnService, type OwnService } from './service-process.ts';
-import { pdfOf } from '../support/documents.ts';
+import { makePdf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
-import { accessibilityFaults, noBrowser, openBrowser, openPage, overflowOf } from './browser.ts';
+import {
+  accessibilityFaults,
+  noBrowser,
+  openBrowser,
+  openPage,
+  measureOverflow,
+} from './browser.ts';
 
 describe('the onboarding', { skip: noBrowser }, () => {
   let service: OwnService;
@@ -99,7 +105,7 @@ async function checkSteps(page: Page): Promise<void> {
     for (const step of steps) {
       await page.click(`[data-opens="${step}"]`);
       assert.deepEqual(await accessibilityFaults(page), [], step);
-      assert.equal(await overflowOf(page), 0, step);
+      assert.equal(await measureOverflow(page), 0, step);
     }
   }
 }
@@ -136,7 +142,7 @@ async function lookUp(page: Page, cep: string, state: string): Promise<void> {
 
 async function upload(page: Page, kind: string): Promise<void> {
   await page.selectOption('#tipo_documento', kind);
-  const buffer = pdfOf(`kind ${kind}`);
+  const buffer = makePdf(`kind ${kind}`);
   await page.setInputFiles('#arquivo', { name: 'file.pdf', mimeType: 'application/pdf', buffer });
   const stored = await page.locator('#uploads li', { hasText: 'stored' }).count();
   await page.click('#documents .actions button');

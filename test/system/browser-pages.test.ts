@@ -8,7 +8,7 @@ import {
   noBrowser,
   openBrowser,
   openPage,
-  overflowOf,
+  measureOverflow,
   scan,
 } from './browser.ts';
 
@@ -497,7 +497,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 900 });
         const faults = await accessibilityFaults(page);
-        const overflow = await overflowOf(page);
+        const overflow = await measureOverflow(page);
         assert.deepEqual(
           { state, width, faults, overflow },
           { state, width, faults: [], overflow: 0 },
@@ -591,7 +591,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
           await page.locator(`[data-view="${view}"]:not([hidden])`).waitFor();
           const found = { colorScheme, width, view, faults: await accessibilityFaults(page) };
           assert.deepEqual(found, { colorScheme, width, view, faults: [] });
-          assert.equal(await overflowOf(page), 0, view);
+          assert.equal(await measureOverflow(page), 0, view);
         }
       }
     }

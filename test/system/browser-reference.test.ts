@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { startOwnService, type OwnService } from './service-process.ts';
-import { accessibilityFaults, noBrowser, openBrowser, openPage, overflowOf } from './browser.ts';
+import {
+  accessibilityFaults,
+  noBrowser,
+  openBrowser,
+  openPage,
+  measureOverflow,
+} from './browser.ts';
 
 describe('the reference of the API', { skip: noBrowser }, () => {
   let service: OwnService;
@@ -35,7 +41,7 @@ describe('the reference of the API', { skip: noBrowser }, () => {
         const box = await advice.first().boundingBox();
         assert.ok(box !== null && box.x + box.width <= width && box.width > 150, name);
         assert.deepEqual(await accessibilityFaults(page), [], name);
-        assert.equal(await overflowOf(page), 0, name);
+        assert.equal(await measureOverflow(page), 0, name);
       }
     }
     await page.getByText('500, or no response').first().waitFor();

@@ -93,7 +93,7 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 }
 
 /** @returns by how many pixels the page is wider than the window. */
-export function overflowOf(page: Page): Promise<number> {
+export function measureOverflow(page: Page): Promise<number> {
   return page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );

@@ -85,7 +85,7 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
       const response =
         (nth % 2 === 0 ? await pay(second, payment) : null) ?? (await pay(first, payment));
       assert.equal(response?.status, 200, JSON.stringify(response?.body));
-      sent.set(keyOf(nth), response?.body.transaction_id ?? '');
+      sent.set(makeKey(nth), response?.body.transaction_id ?? '');
       if (sent.size !== answeredBeforeStop) return;
       second.signal('SIGTERM');
       worker.signal('SIGTERM');
@@ -94,10 +94,10 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
     await deployment.start('worker');
 
     await inTurns(async (nth) => {
-      assert.equal(await finalStatus(first, token, sent.get(keyOf(nth)) ?? ''), 'COMPLETED');
+      assert.equal(await finalStatus(first, token, sent.get(makeKey(nth)) ?? ''), 'COMPLETED');
     });
     const { items } = (await first.call('/accounts/statement', { token })).body;
-    const keys = Array.from({ length: payments }, (_, nth) => keyOf(nth)).toSorted();
+    const keys = Array.from({ length: payments }, (_, nth) => makeKey(nth)).toSorted();
     const paid = items.remote.map(({ clientRequestId }) => clientRequestId).toSorted();
     assert.deepEqual(paid, keys, 'the provider has executed each payment once');
     assert.equal(items.local.length, payments);
@@ -105,7 +105,7 @@ describe('the container image', { skip, timeout: 400_000 }, () => {
   });
 });
 
-const keyOf = (nth: number): string => `payment-${nth}`;
+const makeKey = (nth: number): string => `payment-${nth}`;
 
 /** Runs the work for each payment, some at a time. */
 async function inTurns(work: (nth: number) => Promise<void>): Promise<void> {
@@ -123,7 +123,7 @@ async function pay(
 ): Promise<ServiceResponse | null> {
   const body = { pix_key: 'bruno@example.com', amount: (100 + nth) / 100 };
   const response = await server
-    .call('/pix/send', { token, key: keyOf(nth), body })
+    .call('/pix/send', { token, key: makeKey(nth), body })
     .catch(() => null);
   return response?.status === 503 ? null : response;
 }

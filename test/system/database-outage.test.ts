@@ -128,11 +128,11 @@ async function goThrough(trial: Trial, outage: Outage, answered: BankOutcomes): 
   );
   const stored = new Map(rows.map((row) => [row.idempotency_key, row]));
   for (const [nth, response] of (await ended).entries()) {
-    checkSend(stored.get(keyOf(prefix, nth)), response, answered);
+    checkSend(stored.get(makeKey(prefix, nth)), response, answered);
   }
 }
 
-function keyOf(prefix: string, nth: number): string {
+function makeKey(prefix: string, nth: number): string {
   return `${prefix}-${nth}`;
 }
 
@@ -140,7 +140,7 @@ function send({ app, customers }: Trial, prefix: string, nth: number): Promise<T
   const user = customers[nth % customers.length];
   assert.ok(user);
   const key = nth % 3 === 0 ? 'reject@ponte.test' : 'ana@example.com';
-  return app.send(user, { pix_key: key, amount: 0.01 }, { key: keyOf(prefix, nth) });
+  return app.send(user, { pix_key: key, amount: 0.01 }, { key: makeKey(prefix, nth) });
 }
 
 /** Advances the clock in steps of 500 ms; between them the service does its due work. */

@@ -104,7 +104,7 @@ function assertWalk({ path, heading }: Place, url: string): void {
     timeout: 60_000,
   });
   assert.equal(stderr, '');
-  assert.deepEqual(stepsOf(stdout), stepsOf(shown));
+  assert.deepEqual(parseSteps(stdout), parseSteps(shown));
 }
 
 function hasCurl(): boolean {
@@ -112,7 +112,7 @@ function hasCurl(): boolean {
 }
 
 /** The output of each step, without the parts that differ in each run. */
-function stepsOf(output: string): string[] {
+function parseSteps(output: string): string[] {
   return output
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
@@ -132,7 +132,7 @@ function assertInRule({ status, headers, body }: ServiceResponse, about: string)
   const rows = table('README.md', 'What the app should do').filter(
     ([responses = '', outcomes = '', codes = '']) =>
       responses.split(', ').includes(response) &&
-      namesErrorOf(outcomes, errors) &&
+      namesError(outcomes, errors) &&
       (outcomes === 'any' || outcomes.includes(outcome === null ? 'absent' : code(outcome))) &&
       (errorCode === undefined ? codes === '–' : codes.includes(code(errorCode))),
   );
@@ -140,7 +140,7 @@ function assertInRule({ status, headers, body }: ServiceResponse, about: string)
 }
 
 /** Whether a response has the error that a row is about, if the row is about one. */
-function namesErrorOf(outcomes: string, errors: object): boolean {
+function namesError(outcomes: string, errors: object): boolean {
   const [, field] = /`errors\.([\w-]+)`/.exec(outcomes) ?? [];
   return field === undefined || Object.hasOwn(errors, field);
 }

@@ -16,7 +16,7 @@ import { heldMs, maxHeldMs } from '../support/held.ts';
 import {
   bodyWith,
   documentedBody,
-  fieldsOf,
+  listFields,
   findMaxLegalSize,
   resolver,
   shapes,
@@ -46,7 +46,7 @@ const headers = { 'idempotency-key': 'k-1' };
 const params = { applicationId: '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77' };
 
 /** @returns the refusal, or null when the input is accepted. */
-function refusalOf(work: () => void): AppError | null {
+function catchRefusal(work: () => void): AppError | null {
   try {
     work();
     return null;
@@ -59,7 +59,7 @@ function refusalOf(work: () => void): AppError | null {
 /** Asserts that neither the work nor the rendering of its refusal blocks the event loop. */
 function assertShort(what: string, work: () => void): void {
   const ms = heldMs(() => {
-    const refusal = refusalOf(work);
+    const refusal = catchRefusal(work);
     if (refusal === null) return;
     const { status, content } = errorReply(refusal, 'pt');
     assert.ok(status >= 400 && status < 500, `${what}: ${status}`);
@@ -74,7 +74,7 @@ function assertShort(what: string, work: () => void): void {
 for (const { operation, body } of withJson) {
   test(`no body of ${operation.id} holds the event loop`, () => {
     const { schema, example } = documentedBody(document, operation.id);
-    const known = fieldsOf(schema, resolve);
+    const known = listFields(schema, resolve);
     const unknown = known.map(unknownField).filter((field) => field !== null);
     const measure = (field: Field, bytes: number): void => {
       for (const [name, shape] of Object.entries(shapes)) {
@@ -101,12 +101,12 @@ for (const { operation, body } of withJson) {
 test('a body that is faulty everywhere names its fields, and no more than fit', () => {
   for (const { operation, body } of withJson) {
     const { schema } = documentedBody(document, operation.id);
-    const [root, ...fields] = fieldsOf(schema, resolve);
+    const [root, ...fields] = listFields(schema, resolve);
     const own = fields.filter(({ path }) => path.length === 1).map(({ path }) => String(path[0]));
     const unknown = Array.from({ length: 300 }, (_, n) => `"${'k'.repeat(30)}${n}":"\\u0000"`);
     const faulty = own.map((key) => `"${key}":["\\u0000"]`);
     const raw = Buffer.from(`{${[...faulty, ...unknown].join(',')}}`);
-    const refusal = refusalOf(() => {
+    const refusal = catchRefusal(() => {
       readInput(operation, { params, query: '', headers, body: jsonBody(body, raw) });
     });
     if (body.isStoredAsBytes) continue;

@@ -20,10 +20,10 @@ const execute = promisify(execFile);
 
 /** The programs of the newest installed PostgreSQL, which dumps from every older one. */
 const [programs = ''] = globSync('/usr/lib/postgresql/*/bin/pg_dump')
-  .toSorted((one, other) => Number(versionOf(other)) - Number(versionOf(one)))
+  .toSorted((one, other) => Number(readVersion(other)) - Number(readVersion(one)))
   .map(dirname);
 
-function versionOf(path: string): string {
+function readVersion(path: string): string {
   return /postgresql\/(\d+)/.exec(path)?.[1] ?? '0';
 }
 

@@ -38,7 +38,7 @@ test('the previous release runs beside the current code', { skip }, async (t) =>
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   await eventually(() => isSettled(database), 'the end of all payments and jobs');
-  const audit = await auditOf(database);
+  const audit = await runAudit(database);
   assert.deepEqual(
     audit.invariants.filter(({ broken }) => broken > 0),
     [],
@@ -109,7 +109,7 @@ async function isSettled({ databaseUrl }: TestDatabase): Promise<boolean> {
 }
 
 /** Runs the audit of the current code. */
-async function auditOf(database: TestDatabase): Promise<PixAudit> {
+async function runAudit(database: TestDatabase): Promise<PixAudit> {
   const environment = settingsFor(database);
   const { stdout, stderr } = await typePonte(['pix', 'audit', '--json'], { environment });
   assert.equal(stderr, '');

@@ -19,7 +19,7 @@ function balance(token: string, headers: Record<string, string> = {}): Promise<T
   return app.call('/accounts/balance', { token, headers });
 }
 
-async function readingOf(userId: number): Promise<Record<string, unknown> | undefined> {
+async function findReading(userId: number): Promise<Record<string, unknown> | undefined> {
   const [reading] = await app.rows(
     'select balance, balance_read_at from accounts where user_id = $1',
     [userId],
@@ -29,11 +29,11 @@ async function readingOf(userId: number): Promise<Record<string, unknown> | unde
 
 test("the provider's balance is answered, and the reading is stored", async () => {
   const { id, token } = await givenCustomer(app);
-  assert.deepEqual(await readingOf(id), { balance: null, balance_read_at: null });
+  assert.deepEqual(await findReading(id), { balance: null, balance_read_at: null });
   const response = await balance(token);
   assert.equal(response.status, 200);
   assert.deepEqual(response.body, { balance: 10_000, source: 'provider' });
-  assert.deepEqual(await readingOf(id), {
+  assert.deepEqual(await findReading(id), {
     balance: '10000.00',
     balance_read_at: app.clock.now(),
   });
@@ -46,7 +46,7 @@ test('each reading replaces the one before', async () => {
   assert.equal((await app.call('/pix/send', { token, key: 'payment', body })).status, 200);
   await app.clock.advance(1_000);
   assert.deepEqual((await balance(token)).body, { balance: 9_999.93, source: 'provider' });
-  assert.deepEqual(await readingOf(id), { balance: '9999.93', balance_read_at: app.clock.now() });
+  assert.deepEqual(await findReading(id), { balance: '9999.93', balance_read_at: app.clock.now() });
 });
 
 for (const [cents, reais] of [
@@ -93,13 +93,13 @@ for (const [what, failure] of failures) {
   test(`the stored balance is answered when the provider ${what}, and is kept`, async (t) => {
     const { id, token } = await givenCustomer(app);
     await balance(token);
-    const reading = await readingOf(id);
+    const reading = await findReading(id);
     t.mock.method(app.bank, 'balance', () => failure);
     await app.clock.advance(1_000);
     const response = await balance(token);
     assert.equal(response.status, 200);
     assert.deepEqual(response.body, { balance: 10_000, source: 'local' });
-    assert.deepEqual(await readingOf(id), reading);
+    assert.deepEqual(await findReading(id), reading);
   });
 }
 

@@ -263,18 +263,18 @@ for (const [what, query, errors] of faults) {
 test('422 is worded in Portuguese for those who prefer it', async () => {
   const { token } = await givenCustomer(app);
   const inPortuguese = { 'accept-language': 'pt-BR' };
-  const errorsOf = async (query: string): Promise<unknown> => {
+  const readErrors = async (query: string): Promise<unknown> => {
     const { status, body } = await statement(token, query, inPortuguese);
     assert.equal(status, 422);
     return body.errors;
   };
-  assert.deepEqual(await errorsOf('?start_date=2026-05-02&end_date=2026-05-01'), {
+  assert.deepEqual(await readErrors('?start_date=2026-05-02&end_date=2026-05-01'), {
     start_date: ['O primeiro dia não pode ser depois do último.'],
   });
-  assert.deepEqual(await errorsOf('?start_date=2020-01-01'), {
+  assert.deepEqual(await readErrors('?start_date=2020-01-01'), {
     start_date: ['O período não pode passar de 366 dias.'],
   });
-  assert.deepEqual(await errorsOf('?end_date=1666-01-01'), {
+  assert.deepEqual(await readErrors('?end_date=1666-01-01'), {
     end_date: ['Deve ser um dia dos anos de 1970 a 2100.'],
   });
 });

@@ -10,7 +10,7 @@ import {
   givenUser,
   logIn,
   providerAttempts,
-  sessionsOf,
+  readSessions,
   type TestUser,
 } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
@@ -157,7 +157,7 @@ const refused: [what: string, authorization: Forge][] = [
     "for another user's session",
     async ({ id }) => {
       const other = await givenCustomer(app);
-      const [session] = await sessionsOf(app, other.id);
+      const [session] = await readSessions(app, other.id);
       return `Bearer ${await issue(id, session?.id ?? '')}`;
     },
   ],
@@ -263,7 +263,7 @@ test('a token is good on every instance, whichever renews the session', onlyOnSe
     assert.equal((await callWith(balance, token, at)).status, 200);
     assert.equal((await callWith(balance, newer, at)).status, 200);
   }
-  assert.equal((await sessionsOf(app, id)).length, 1);
+  assert.equal((await readSessions(app, id)).length, 1);
 });
 
 test(
@@ -288,7 +288,7 @@ for (const endpoint of providerEndpoints) {
     app.bank.expireCustomerTokens(email);
     const begun = app.clock.now();
     assertUnauthenticated(await callRefused(endpoint, token), 'the first call');
-    const [session, ...others] = await sessionsOf(app, id);
+    const [session, ...others] = await readSessions(app, id);
     assert.deepEqual(others, []);
     assert.equal(session?.status, 'EXPIRED');
     assert.equal(session.sealed_token, null);
@@ -312,7 +312,7 @@ test('a login after that opens another session, and the old tokens stay refused'
   const newer = await logIn(app, email);
   assert.equal((await callWith(balance, newer)).status, 200);
   assertUnauthenticated(await callWith(balance, token), 'the old token');
-  const statuses = (await sessionsOf(app, id)).map(({ status }) => status);
+  const statuses = (await readSessions(app, id)).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), ['ACTIVE', 'EXPIRED']);
 });
 
@@ -328,7 +328,7 @@ test('calls refused at once are all answered 401, and the session is expired onc
   app.bank.expireCustomerTokens(email);
   const responses = await Promise.all(Array.from({ length: 8 }, () => callRefused(balance, token)));
   for (const response of responses) assertUnauthenticated(response, 'one of many');
-  const sessions = await sessionsOf(app, id);
+  const sessions = await readSessions(app, id);
   assert.deepEqual(
     sessions.map(({ status }) => status),
     ['EXPIRED'],
@@ -364,7 +364,7 @@ test('the token that another login stored meanwhile is tried, and the session go
   const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.notEqual(first, second);
   assert.deepEqual(others, []);
-  const [session] = await sessionsOf(app, id);
+  const [session] = await readSessions(app, id);
   assert.equal(session?.status, 'ACTIVE');
   assert.equal((await callWith(balance, token)).status, 200);
 });
@@ -381,7 +381,7 @@ test('401 when the renewed token is refused too, and the session is expired', as
   );
   assertUnauthenticated(await callWith(balance, token), 'refused twice');
   assert.equal(mock.callCount(), 2);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'EXPIRED');
+  assert.equal((await readSessions(app, id))[0]?.status, 'EXPIRED');
 });
 
 test('401 when the session was logged out of meanwhile, which stays ended', async (t) => {
@@ -396,7 +396,7 @@ test('401 when the session was logged out of meanwhile, which stays ended', asyn
   );
   assertUnauthenticated(await callWith(balance, token), 'logged out');
   assert.equal(mock.callCount(), 1);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'ENDED');
+  assert.equal((await readSessions(app, id))[0]?.status, 'ENDED');
 });
 
 /** Refuses the token of the next calls of a method, as often as `times` says. */
@@ -419,12 +419,12 @@ test('one 401 of the provider logs no one out: the same token is tried again', a
   const [first, second, ...others] = mock.calls.map((mocked) => mocked.arguments[0]);
   assert.equal(first, second);
   assert.deepEqual(others, []);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
+  assert.equal((await readSessions(app, id))[0]?.status, 'ACTIVE');
 });
 
 test("a provider's failure is no refusal: the session goes on", async () => {
   const { id, email } = await givenUser(app, { email: 'offline@ponte.test' });
   const token = await logIn(app, email);
   assert.equal((await callWith(balance, token)).status, 503);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
+  assert.equal((await readSessions(app, id))[0]?.status, 'ACTIVE');
 });

@@ -43,7 +43,7 @@ async function fail(email: string, address: string, times: number): Promise<void
 }
 
 /** The names of the statements that some work runs. */
-async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promise<string[]> {
+async function captureStatements(t: TestContext, work: () => Promise<unknown>): Promise<string[]> {
   const { mock } = t.mock.method(app.context.db, 'query');
   await work();
   mock.restore();
@@ -267,10 +267,10 @@ test('a refusal costs no write, and one for the address a read of the user only'
   const address = newAddress();
   await fail(email, address, 5);
   const neighbour = address.replace(/\d+$/, '99');
-  const ofEmail = await statementsOf(t, () => attempt(email, neighbour));
+  const ofEmail = await captureStatements(t, () => attempt(email, neighbour));
   assert.deepEqual(ofEmail, ['user-by-email', 'throttle-count']);
   for (let times = 0; times < 25; times += 1) await attempt('no e-mail', address);
-  const ofAddress = await statementsOf(t, async () => {
+  const ofAddress = await captureStatements(t, async () => {
     assert.equal((await attempt(email, address)).status, 429);
   });
   assert.deepEqual(ofAddress, ['user-by-email']);

@@ -6,7 +6,13 @@ import { disableUser, resetPassword } from '../../../src/operator/users.ts';
 import { unwatched } from '../operator/asking.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../../support/factories.ts';
+import {
+  givenCustomer,
+  givenUser,
+  logIn,
+  password,
+  readSessions,
+} from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -48,7 +54,7 @@ const waits: Readonly<Record<string, Wait>> = {
 };
 
 async function activeSessions(userId: number): Promise<number> {
-  const sessions = await sessionsOf(app, userId);
+  const sessions = await readSessions(app, userId);
   return sessions.filter(({ status }) => status === 'ACTIVE').length;
 }
 
@@ -66,7 +72,7 @@ for (const [where, wait] of Object.entries(waits)) {
       const { id, email } = await givenUser(app);
       wait(t, () => change(email));
       assertRefused(await login(email));
-      assert.deepEqual(await sessionsOf(app, id), []);
+      assert.deepEqual(await readSessions(app, id), []);
       const accounts = await app.rows('select id from accounts where user_id = $1', [id]);
       assert.deepEqual(accounts, [], 'what the provider said of the account is not stored either');
     });
@@ -128,7 +134,7 @@ for (const [what, column] of [
       await lockedStatements(1);
       await changing.commit();
       assertRefused(await answered);
-      assert.deepEqual(await sessionsOf(app, id), []);
+      assert.deepEqual(await readSessions(app, id), []);
     },
   );
 }
@@ -159,7 +165,7 @@ test('a session revoked while a login waits for the provider is not renewed', as
   const { id, email, token } = await givenCustomer(app);
   waits['for the provider']?.(t, () => revokeSession.run(app.context, { of: email }, unwatched));
   const newer = await logIn(app, email);
-  const [ended, opened] = (await sessionsOf(app, id))
+  const [ended, opened] = (await readSessions(app, id))
     .map(({ status }) => status)
     .toSorted()
     .toReversed();

@@ -7,7 +7,7 @@ import { givenUser, logIn, password } from '../../support/factories.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' }, hashesInFull: true });
 
-async function hashOf(id: number): Promise<string> {
+async function readHash(id: number): Promise<string> {
   const [user] = await app.rows<{ hash: string }>(
     'select password_hash as hash from users where id = $1',
     [id],
@@ -19,28 +19,28 @@ const current = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
 test('a login renews a hash with old parameters, once', async (t) => {
   const { id, email } = await givenUser(app);
-  assert.doesNotMatch(await hashOf(id), current);
+  assert.doesNotMatch(await readHash(id), current);
   const { mock } = t.mock.method(app.context.passwords, 'hash');
   await logIn(app, email);
-  const renewed = await hashOf(id);
+  const renewed = await readHash(id);
   assert.match(renewed, current);
   await logIn(app, email);
-  assert.equal(await hashOf(id), renewed);
+  assert.equal(await readHash(id), renewed);
   assert.equal(mock.callCount(), 1);
 });
 
 test('a wrong password renews nothing', async () => {
   const { id, email } = await givenUser(app);
-  const before = await hashOf(id);
+  const before = await readHash(id);
   const body = { email, password: 'a wrong one' };
   assert.equal((await app.call('/auth/login', { body })).status, 422);
-  assert.equal(await hashOf(id), before);
+  assert.equal(await readHash(id), before);
 });
 
 test('logins at once all succeed while one of them renews the hash', async () => {
   const { id, email } = await givenUser(app);
   await Promise.all(Array.from({ length: 5 }, () => logIn(app, email)));
-  assert.match(await hashOf(id), current);
+  assert.match(await readHash(id), current);
 });
 
 test('a login whose hash was renewed after it was checked succeeds', async (t) => {
@@ -56,13 +56,13 @@ test('a login whose hash was renewed after it was checked succeeds', async (t) =
 
 test('a full queue leaves the hash to the next login', async (t) => {
   const { id, email } = await givenUser(app);
-  const before = await hashOf(id);
+  const before = await readHash(id);
   const { mock } = t.mock.method(app.context.passwords, 'hash', () =>
     Promise.reject(new AppError('BUSY')),
   );
   await logIn(app, email);
-  assert.equal(await hashOf(id), before);
+  assert.equal(await readHash(id), before);
   mock.restore();
   await logIn(app, email);
-  assert.match(await hashOf(id), current);
+  assert.match(await readHash(id), current);
 });

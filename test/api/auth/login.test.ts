@@ -19,7 +19,7 @@ import {
   logIn,
   password,
   providerAttempts,
-  sessionsOf,
+  readSessions,
 } from '../../support/factories.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -44,7 +44,7 @@ async function throughTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /** What is stored of a user's account. */
-async function accountOf(userId: number): Promise<Record<string, unknown> | undefined> {
+async function readAccount(userId: number): Promise<Record<string, unknown> | undefined> {
   const [account] = await app.rows(
     `select agency, account_number, document, status, provider, provider_company_id,
             provider_client_token from accounts where user_id = $1`,
@@ -62,7 +62,7 @@ test('a login answers an access token of the service, and nothing else', async (
   assert.deepEqual(Object.keys(response.body).sort(), ['access_token', 'token_type']);
   assert.equal(response.body.token_type, 'Bearer');
   assert.equal(response.headers.get('cache-control'), 'no-store');
-  const [session] = await sessionsOf(app, id);
+  const [session] = await readSessions(app, id);
   const token = await app.context.accessTokens.verify(response.body.access_token);
   assert.deepEqual([token.userId, token.sessionId], [id, session?.id]);
 });
@@ -232,8 +232,8 @@ test('a refused login opens no session and stores no account', async () => {
   const [user] = await app.rows<{ id: number }>('select id from users where email = $1', [email]);
   assert.ok(user, 'the user of an earlier test');
   assert.equal((await login(email)).status, 422);
-  assert.deepEqual(await sessionsOf(app, user.id), []);
-  assert.equal(await accountOf(user.id), undefined);
+  assert.deepEqual(await readSessions(app, user.id), []);
+  assert.equal(await readAccount(user.id), undefined);
 });
 
 // 502: the provider fails.
@@ -257,7 +257,7 @@ test('502 when the provider is down, after its retries, and no session is opened
     message: 'The bank could not be reached and nothing was done. You may try again.',
   });
   assert.equal(await providerAttempts(app, 'login'), before + 3);
-  assert.deepEqual(await sessionsOf(app, id), []);
+  assert.deepEqual(await readSessions(app, id), []);
 });
 
 test('502 is worded in Portuguese for those who prefer it', async () => {
@@ -286,7 +286,7 @@ for (const [code, what, response] of failures) {
     assert.equal(failed.status, 502);
     assert.deepEqual(Object.keys(failed.body).sort(), ['code', 'message']);
     assert.equal(failed.body.code, code);
-    assert.deepEqual(await sessionsOf(app, id), []);
+    assert.deepEqual(await readSessions(app, id), []);
     mock.restore();
     assert.equal((await login(email)).status, 200);
   });
@@ -326,7 +326,7 @@ test('the account that the provider names is stored', async () => {
   const response = app.bank.login({ email, password });
   assert.ok(response.outcome === 'done');
   const { agency, accountNumber, document, companyId, clientToken } = response.value.account;
-  const { provider_client_token: sealed, ...stored } = (await accountOf(id)) ?? {};
+  const { provider_client_token: sealed, ...stored } = (await readAccount(id)) ?? {};
   assert.deepEqual(stored, {
     agency,
     account_number: accountNumber,
@@ -353,11 +353,11 @@ function respondWithAccount(changes: Record<string, string | null>) {
 
 test('a later login stores what is new of the account and keeps the rest', async (t) => {
   const { id, email } = await givenCustomer(app);
-  const before = await accountOf(id);
+  const before = await readAccount(id);
   const news = { agency: '0002', accountNumber: '', document: null, clientToken: null };
   t.mock.method(app.bank, 'login', respondWithAccount(news));
   await logIn(app, email);
-  assert.deepEqual(await accountOf(id), { ...before, agency: '0002' });
+  assert.deepEqual(await readAccount(id), { ...before, agency: '0002' });
 });
 
 test('a login without account details stores none', async (t) => {
@@ -369,7 +369,7 @@ test('a login without account details stores none', async (t) => {
   };
   t.mock.method(app.bank, 'login', respondWithAccount(changes));
   await logIn(app, email);
-  assert.equal(await accountOf(id), undefined);
+  assert.equal(await readAccount(id), undefined);
 });
 
 for (const status of ['IN_PROGRESS', 'UNDER_ANALYSIS', 'REJECTED'] as const) {
@@ -377,7 +377,7 @@ for (const status of ['IN_PROGRESS', 'UNDER_ANALYSIS', 'REJECTED'] as const) {
     const { id, email } = await givenUser(app);
     await givenApplication(app, id, status);
     await logIn(app, email);
-    assert.equal(await accountOf(id), undefined);
+    assert.equal(await readAccount(id), undefined);
   });
 }
 
@@ -385,7 +385,7 @@ test('the account is stored for a user whose onboarding is APPROVED', async () =
   const { id, email } = await givenUser(app);
   await givenApplication(app, id, 'APPROVED');
   await logIn(app, email);
-  assert.equal((await accountOf(id))?.['agency'], '0001');
+  assert.equal((await readAccount(id))?.['agency'], '0001');
 });
 
 // What it keeps: the banking session.
@@ -396,7 +396,7 @@ test("the provider's token is stored sealed, for this user only", async (t) => {
   const [call] = mock.calls;
   assert.ok(call?.result?.outcome === 'done');
   const { token } = call.result.value;
-  const [session] = await sessionsOf(app, id);
+  const [session] = await readSessions(app, id);
   const sealed = session?.sealed_token;
   assert.ok(sealed);
   assert.equal(sealed.includes(token), false);
@@ -432,9 +432,9 @@ test("neither the provider's token nor what was typed is in a response or in the
 
 test('a new login renews the one session and its token', async () => {
   const { id, email } = await givenCustomer(app);
-  const [first] = await sessionsOf(app, id);
+  const [first] = await readSessions(app, id);
   await logIn(app, email);
-  const [second, ...others] = await sessionsOf(app, id);
+  const [second, ...others] = await readSessions(app, id);
   assert.deepEqual(others, []);
   assert.equal(second?.id, first?.id);
   assert.equal(second?.status, 'ACTIVE');
@@ -452,7 +452,7 @@ test('a new login leaves the tokens issued before valid', async () => {
 test('logins of one user at once share one active session', async () => {
   const { id, email } = await givenUser(app);
   const tokens = await Promise.all(Array.from({ length: 8 }, () => logIn(app, email)));
-  const sessions = await sessionsOf(app, id);
+  const sessions = await readSessions(app, id);
   assert.deepEqual(
     sessions.map(({ status }) => status),
     ['ACTIVE'],
@@ -465,8 +465,8 @@ test('logins of one user at once share one active session', async () => {
 
 test('users have sessions of their own', async () => {
   const [one, other] = [await givenCustomer(app), await givenCustomer(app)];
-  const [ofOne] = await sessionsOf(app, one.id);
-  const [ofOther] = await sessionsOf(app, other.id);
+  const [ofOne] = await readSessions(app, one.id);
+  const [ofOther] = await readSessions(app, other.id);
   assert.notEqual(ofOne?.id, ofOther?.id);
 });
 

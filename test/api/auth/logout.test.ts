@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { givenCustomer, logIn, sessionsOf } from '../../support/factories.ts';
+import { givenCustomer, logIn, readSessions } from '../../support/factories.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 import { passUntil } from '../../support/passing-time.ts';
 
@@ -51,7 +51,7 @@ test("a logout ends the session and destroys the provider's token", async () => 
   const { id, token } = await givenCustomer(app);
   await app.clock.advance(1_000);
   await logOut(token);
-  const [session, ...others] = await sessionsOf(app, id);
+  const [session, ...others] = await readSessions(app, id);
   assert.deepEqual(others, []);
   assert.equal(session?.status, 'ENDED');
   assert.equal(session.sealed_token, null);
@@ -74,16 +74,16 @@ test('a logout is repeated with the same response, by any token of the session',
   ];
   assert.equal(status, 200);
   for (const response of again) assert.deepEqual([response.status, response.body], [200, body]);
-  assert.equal((await sessionsOf(app, id)).length, 1);
+  assert.equal((await readSessions(app, id)).length, 1);
 });
 
 test('a repeated logout leaves the time of the first', async () => {
   const { id, token } = await givenCustomer(app);
   await logOut(token);
-  const before = await sessionsOf(app, id);
+  const before = await readSessions(app, id);
   await app.clock.advance(1_000);
   await logOut(token);
-  assert.deepEqual(await sessionsOf(app, id), before);
+  assert.deepEqual(await readSessions(app, id), before);
 });
 
 test('a login after a logout opens another session and does not revive the old tokens', async () => {
@@ -91,7 +91,7 @@ test('a login after a logout opens another session and does not revive the old t
   await logOut(token);
   const newer = await logIn(app, email);
   assert.deepEqual([await meStatus(token), await meStatus(newer)], [401, 200]);
-  const statuses = (await sessionsOf(app, id)).map(({ status }) => status);
+  const statuses = (await readSessions(app, id)).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), ['ACTIVE', 'ENDED']);
 });
 
@@ -115,14 +115,14 @@ test('a session that the provider has ended is logged out of like any other', as
   const refused = await passUntil(app.clock, app.call('/accounts/balance', { token }));
   assert.equal(refused.status, 401);
   assert.equal((await logOut(token)).status, 200);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'EXPIRED');
+  assert.equal((await readSessions(app, id))[0]?.status, 'EXPIRED');
 });
 
 test('a disabled user can still log out', async () => {
   const { id, token } = await givenCustomer(app);
   await app.rows(`update users set status = 'DISABLED' where id = $1`, [id]);
   assert.equal((await logOut(token)).status, 200);
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'ENDED');
+  assert.equal((await readSessions(app, id))[0]?.status, 'ENDED');
 });
 
 test('a logout holds on every instance at once', onlyOnServer, async () => {
@@ -169,5 +169,5 @@ test('401 for a token that has run out', async () => {
   assert.deepEqual(response.body, {
     message: 'Sua sessão é inválida ou expirou. Entre novamente.',
   });
-  assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
+  assert.equal((await readSessions(app, id))[0]?.status, 'ACTIVE');
 });

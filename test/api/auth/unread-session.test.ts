@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
-import { givenCustomer, logIn, sessionsOf } from '../../support/factories.ts';
+import { givenCustomer, logIn, readSessions } from '../../support/factories.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
 
@@ -42,7 +42,7 @@ for (const error of slowDatabase) {
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
       if (path === '/pix/send') assert.equal(response.headers.get('pix-outcome'), 'not_sent');
       t.mock.restoreAll();
-      assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
+      assert.equal((await readSessions(app, id))[0]?.status, 'ACTIVE');
       await logIn(app, email);
       assert.equal((await app.call('/accounts/balance', { token })).status, 200);
     });

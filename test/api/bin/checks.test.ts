@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import type { ConfigReport } from '../../../src/config/report.ts';
-import { faultsOf, rsaPems } from '../../support/config.ts';
+import { findFaults, rsaPems } from '../../support/config.ts';
 import { settings } from '../../../src/config/report.ts';
 import type { Finding } from '../../../src/operator/doctor.ts';
 import { manualClock } from '../../support/clock.ts';
@@ -41,7 +41,7 @@ describe('ponte doctor', () => {
     readonly findings: readonly Finding[];
   }
 
-  async function reportOf(changes: Environment = {}): Promise<Report> {
+  async function readReport(changes: Environment = {}): Promise<Report> {
     const { code, stdout } = await type(['doctor', '--json'], { ...healthy, ...changes });
     return { code, ...(JSON.parse(stdout) as Omit<Report, 'code'>) };
   }
@@ -52,7 +52,7 @@ describe('ponte doctor', () => {
   };
 
   it('finds nothing to do where all is well: exit 0, a line each', async () => {
-    const report = await reportOf();
+    const report = await readReport();
     assert.deepEqual([report.code, report.ok], [0, true]);
     assert.deepEqual(
       report.findings
@@ -98,7 +98,7 @@ describe('ponte doctor', () => {
   });
 
   it('says what is wrong with the configuration, and looks no further: exit 1', async () => {
-    const { code, findings } = await reportOf({ PORT: 'x', JOBS: 'maybe' });
+    const { code, findings } = await readReport({ PORT: 'x', JOBS: 'maybe' });
     assert.equal(code, 1);
     assert.deepEqual(
       findings.map(({ name, state, says }) => [name, state, says.split(' ')[0]]),
@@ -110,7 +110,7 @@ describe('ponte doctor', () => {
   });
 
   it('says when the database cannot be reached, and still looks at the rest', async () => {
-    const report = await reportOf({ DATABASE_URL: 'postgres://x:hidden@127.0.0.1:1/accounts' });
+    const report = await readReport({ DATABASE_URL: 'postgres://x:hidden@127.0.0.1:1/accounts' });
     assert.equal(report.code, 1);
     assert.equal(
       find(report, 'database').says,
@@ -123,11 +123,11 @@ describe('ponte doctor', () => {
   it('says when there is no database yet, and where it cannot be made', async () => {
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
-    const report = await reportOf({ DATABASE_URL: '', DATA_DIR: join(folder, 'new') });
+    const report = await readReport({ DATABASE_URL: '', DATA_DIR: join(folder, 'new') });
     assert.match(find(report, 'database').says, /there is no database yet/);
     assert.match(find(report, 'data folder').says, /can be created$/);
     assert.match(find(report, 'signing key').says, /generated at the first start/);
-    const inFile = await reportOf({ DATABASE_URL: '', DATA_DIR: join(file, 'new') });
+    const inFile = await readReport({ DATABASE_URL: '', DATA_DIR: join(file, 'new') });
     assert.equal(find(inFile, 'data folder').state, 'bad');
   });
 
@@ -135,7 +135,7 @@ describe('ponte doctor', () => {
     const { ownerUrl } = database;
     const environment = { ...healthy, ...(ownerUrl !== undefined && { DATABASE_URL: ownerUrl }) };
     await typePonte(['migrate', 'down', '--yes'], { environment });
-    const report = await reportOf();
+    const report = await readReport();
     const inService = ownerUrl === undefined ? null : await type(['migrate', 'up']);
     await typePonte(['migrate', 'up'], { environment });
     // The role of the service may not change the schema.
@@ -153,7 +153,7 @@ describe('ponte doctor', () => {
     const dataDir = join(folder, 'broken');
     await typePonte(['keys', 'generate', '--out', dataDir, '--bits', '2048'], { environment: {} });
     writeFileSync(join(dataDir, 'jwt-private.pem'), 'no key');
-    const report = await reportOf({ DATABASE_URL: '', DATA_DIR: dataDir });
+    const report = await readReport({ DATABASE_URL: '', DATA_DIR: dataDir });
     assert.equal(find(report, 'signing key').state, 'bad');
   });
 
@@ -186,25 +186,25 @@ describe('ponte doctor', () => {
     }
 
     it('takes any response for one, compares the clocks, and asks for a secret', async (t) => {
-      const report = await reportOf(await provider(t, ''));
+      const report = await readReport(await provider(t, ''));
       assert.match(find(report, 'provider').says, /\/bank answers in \d+ ms, with 404$/);
       assert.equal(find(report, "clock and the provider's").state, 'ok');
       assert.equal(find(report, 'webhook secret').state, 'doubtful');
       assert.equal(report.code, 0);
-      const secret = await reportOf({ ...(await provider(t, null)), WEBHOOK_SECRET: 'one,two' });
+      const secret = await readReport({ ...(await provider(t, null)), WEBHOOK_SECRET: 'one,two' });
       assert.equal(find(secret, 'webhook secret').says, 'two are accepted');
       assert.ok(!secret.findings.some(({ name }) => name === "clock and the provider's"));
     });
 
     it("says when the provider's clock is another", async (t) => {
-      const report = await reportOf(await provider(t, 'Sat, 01 Jan 2000 00:00:00 GMT'));
+      const report = await readReport(await provider(t, 'Sat, 01 Jan 2000 00:00:00 GMT'));
       assert.match(find(report, "clock and the provider's").says, /the provider is behind$/);
       assert.equal(report.code, 1);
     });
 
     it('says when no server answers there', async () => {
       const baseUrl = 'http://127.0.0.1:1';
-      const report = await reportOf({ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: baseUrl });
+      const report = await readReport({ PROVIDER_STUB: 'false', PROVIDER_BASE_URL: baseUrl });
       assert.equal(find(report, 'provider').says, `${baseUrl} cannot be reached (ECONNREFUSED)`);
       assert.equal(report.code, 1);
     });
@@ -285,7 +285,7 @@ describe('ponte config check', () => {
     const { code, stdout, stderr } = await type(['config', 'check'], faulty);
     assert.equal(code, 2);
     assert.match(stdout, /^PORT +invalid +environment$/m);
-    const expected = Object.entries(faultsOf(faulty)).map(([name, says]) => `  ${name} ${says}`);
+    const expected = Object.entries(findFaults(faulty)).map(([name, says]) => `  ${name} ${says}`);
     assert.deepEqual(stderr.trimEnd().split('\n').slice(1), expected);
     assert.equal(expected.length, 3);
     const json = await type(['config', 'check', '--json'], faulty);

@@ -23,7 +23,7 @@ function open({ isTTY = false, hasColours = true, columns }: Screen): {
 }
 
 /** What has been written so far; without colours. */
-async function textOf(stream: PassThrough): Promise<string> {
+async function readText(stream: PassThrough): Promise<string> {
   stream.end();
   return stripVTControlCharacters(Buffer.concat((await stream.toArray()) as Buffer[]).toString());
 }
@@ -51,7 +51,7 @@ describe('a terminal', () => {
     terminal.note('look');
     terminal.json({ name: 'Maria' });
     assert.deepEqual(
-      [await textOf(stdout), await textOf(stderr)],
+      [await readText(stdout), await readText(stderr)],
       ['NAME\nMaria Apare…\nname  Maria\n{\n  "name": "Maria"\n}\n', 'No users.\nlook\n'],
     );
   });
@@ -61,9 +61,9 @@ describe('a terminal', () => {
     const stored = 'a\u009b2J\u202eb\u0007';
     terminal.json({ stored });
     terminal.note(stored);
-    const written = await textOf(stdout);
+    const written = await readText(stdout);
     assert.deepEqual(JSON.parse(written), { stored });
-    for (const text of [written, await textOf(stderr)]) {
+    for (const text of [written, await readText(stderr)]) {
       assert.doesNotMatch(text, /[\u007f-\u009f\u202e\u0007]/);
     }
   });

@@ -18,7 +18,7 @@ import { afterFile } from '../../support/suite.ts';
 const app = await startTestApp();
 const never = new AbortController().signal;
 
-async function apiOf(token: string): Promise<Api> {
+async function makeApi(token: string): Promise<Api> {
   const api = new Api(app.url);
   api.token = token;
   return api;
@@ -56,7 +56,7 @@ describe('a call', () => {
   });
 
   it('gives a response without a body as none', async () => {
-    const api = await apiOf((await givenCustomer(app)).token);
+    const api = await makeApi((await givenCustomer(app)).token);
     const headers = { 'Idempotency-Key': 'k2' };
     const body = { pix_key: 'x@y.test', amount: 1 };
     const sent = await api.call('sendPix', { headers, body }, never);
@@ -72,7 +72,7 @@ describe('a call', () => {
 
 describe('a refused token', () => {
   it('is forgotten, and reported once', async () => {
-    const api = await apiOf('no.token.at-all');
+    const api = await makeApi('no.token.at-all');
     const refusals: (string | null)[] = [];
     api.onRefused = (outcome) => refusals.push(outcome);
     const responses = await Promise.all([

@@ -52,7 +52,7 @@ const storeOne = async (id: number): Promise<Stored | undefined> =>
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
 
-const codeOf = (result: PromiseSettledResult<unknown>): unknown =>
+const getCode = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason.code : result.status;
 
 test('calls of one turn of the event loop are one commit, and each gets its own row', async () => {
@@ -76,13 +76,13 @@ test('calls that arrive while a batch is in flight share the next one', async ()
 
 test('calls with the same conflict key are in two batches, unless the key is null', async () => {
   await Promise.all([storeOne(1), storeOne(2)]);
-  const commitsOf = async (statement: typeof count, id: number | null) => {
+  const countCommits = async (statement: typeof count, id: number | null) => {
     const calls = await Promise.all([1, 2].map(() => db.query(statement, { id })));
     return new Set(calls.flat().map(({ commit }) => commit)).size;
   };
-  assert.equal(await commitsOf(count, 1), 2);
+  assert.equal(await countCommits(count, 1), 2);
   const text = count.text.replace('= requested.id', '= coalesce(requested.id, ordinal)');
-  assert.equal(await commitsOf({ ...count, name: 'test-count-all', text }, null), 1);
+  assert.equal(await countCommits({ ...count, name: 'test-count-all', text }, null), 1);
 });
 
 test('a batch has its calls in the lock order of its statement', async () => {
@@ -232,7 +232,7 @@ test('a call that the database refuses fails, and the rest of its batch succeeds
   const results = await Promise.allSettled([1, 2, -3, 4, 5, 6, -7, 8].map(storeOne));
   const refused = '23514';
   const done = 'fulfilled';
-  assert.deepEqual(results.map(codeOf), [done, done, refused, done, done, done, refused, done]);
+  assert.deepEqual(results.map(getCode), [done, done, refused, done, done, done, refused, done]);
   const stored = await rows<{ id: number }>('select id from counters order by id');
   assert.deepEqual(
     stored.map(({ id }) => id),

@@ -13,7 +13,7 @@ import {
   refusedSiblings,
   same,
 } from './refused-rows.ts';
-import { at, goodRow, insertGood, parentOf, uuid, type Row, type Table } from './rows.ts';
+import { at, goodRow, insertGood, insertParent, uuid, type Row, type Table } from './rows.ts';
 
 const open = await openTestDatabase();
 const { rows } = open;
@@ -45,7 +45,7 @@ for (const [constraint, cases] of Object.entries(refusedPairs)) {
 
 for (const [constraint, { table, changes }] of Object.entries(refusedSiblings)) {
   test(`${constraint} refuses a second row of one parent`, async () => {
-    const parent = await parentOf(open, table);
+    const parent = await insertParent(open, table);
     await put(table, { ...parent, ...changes?.() });
     await isRefusedBy(constraint, put(table, { ...parent, ...changes?.() }));
   });
@@ -109,7 +109,7 @@ test('onboarding_applications_moves_forward keeps an application from any other 
   ];
   for (const from of statuses) {
     for (const to of statuses) {
-      const parent = await parentOf(open, 'onboarding_applications');
+      const parent = await insertParent(open, 'onboarding_applications');
       const id = await put('onboarding_applications', { ...parent, status: from });
       const moved = rows('update onboarding_applications set status = $2 where id = $1', [id, to]);
       if (from === to || moves.includes(`${from} ${to}`)) await moved;
@@ -135,7 +135,7 @@ test('pix_timeline_append_only refuses to change and to remove rows', async () =
 
 test('a row is not removed while others point at it', async () => {
   for (const table of ['accounts', 'banking_sessions', 'onboarding_applications'] as const) {
-    const { user_id: userId, ...parent } = await parentOf(open, table);
+    const { user_id: userId, ...parent } = await insertParent(open, table);
     await put(table, { user_id: userId, ...parent });
     const removed = rows('delete from users where id = $1', [userId]);
     await isRefusedBy(`${table}_user_id_foreign`, removed);
@@ -143,7 +143,7 @@ test('a row is not removed while others point at it', async () => {
 });
 
 test('pix_transactions_kept refuses to remove a transaction, with a timeline or without', async () => {
-  const { transaction_id: transactionId } = await parentOf(open, 'pix_timeline');
+  const { transaction_id: transactionId } = await insertParent(open, 'pix_timeline');
   const refusal = { message: 'a transaction is not removed', code: '23514' };
   const remove = () => rows('delete from pix_transactions where id = $1', [transactionId]);
   await assert.rejects(remove(), refusal);
@@ -218,7 +218,7 @@ const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
   'two accounts at the provider may have one number': () =>
     both('accounts', same({ agency: '0001', account_number: '777' })),
   'a user may have many sessions that ended': async () => {
-    const parent = await parentOf(open, 'banking_sessions');
+    const parent = await insertParent(open, 'banking_sessions');
     await both('banking_sessions', same({ ...parent, ...ended }));
     await put('banking_sessions', parent);
   },
@@ -233,7 +233,7 @@ const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
   'two users may use one idempotency key': () =>
     both('pix_transactions', same({ idempotency_key: 'shared' })),
   'a user may use one idempotency key for a send and for a charge': async () => {
-    const parent = await parentOf(open, 'pix_transactions');
+    const parent = await insertParent(open, 'pix_transactions');
     const claim = { ...parent, idempotency_key: 'for-both' };
     await both('pix_transactions', [claim, { ...claim, ...charge() }]);
   },
@@ -292,15 +292,15 @@ test('pix_open has the transactions that are not settled, and charges until they
 });
 
 test('webhook_events_attention follows the status, whichever statement writes it', async () => {
-  const attentionOf = async (id: unknown) =>
+  const readAttention = async (id: unknown) =>
     (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
   const id = await put('webhook_events', { status: 'received' });
-  assert.equal(await attentionOf(id), null);
+  assert.equal(await readAttention(id), null);
   for (const status of ['parked', 'anomaly', 'processed', 'orphaned', 'ignored']) {
     const expected = ['processed', 'ignored'].includes(status) ? null : status;
     await rows('update webhook_events set status = $2 where id = $1', [id, status]);
-    assert.equal(await attentionOf(id), expected);
-    assert.equal(await attentionOf(await put('webhook_events', { status })), expected);
+    assert.equal(await readAttention(id), expected);
+    assert.equal(await readAttention(await put('webhook_events', { status })), expected);
   }
 });
 

@@ -38,7 +38,7 @@ const { db, rows } = await openTestDatabase();
 type Store = Parameters<typeof readPage>[0];
 
 /** The statement of a read that has one. */
-async function statementOf(read: (store: Store) => Promise<unknown>): Promise<Statement> {
+async function captureStatement(read: (store: Store) => Promise<unknown>): Promise<Statement> {
   const executed: Statement[] = [];
   const query = (statement: Statement) => Promise.resolve(void executed.push(statement));
   const store = { db: { query } as unknown as Database, clock: { now: () => new Date(0) } };
@@ -50,8 +50,8 @@ async function statementOf(read: (store: Store) => Promise<unknown>): Promise<St
 }
 
 const caller = { sessionId: nilUuid, userId: 1 } as Parameters<typeof readPage>[1];
-const receipt = await statementOf((store) => readReceipt(store, caller, nilUuid));
-const page = await statementOf((store) =>
+const receipt = await captureStatement((store) => readReceipt(store, caller, nilUuid));
+const page = await captureStatement((store) =>
   readPage(store, caller, {
     operation: null,
     status: null,
@@ -98,7 +98,7 @@ const rareStatements: readonly Statement[] = [
 ];
 
 /** The lines of a plan, as a connection with some settings makes it for some values. */
-async function planOf(
+async function explainPlan(
   { text }: Statement,
   values: string,
   settings: readonly string[] = [],
@@ -117,13 +117,13 @@ async function planOf(
 }
 
 /** The lines of a plan that read a table; by default as the connections of batches make it. */
-async function scansOf(
+async function countScans(
   statement: Statement,
   settings: readonly string[] = indexedSettings,
 ): Promise<string[]> {
   const parameters = new Set(statement.text.match(/\$\d+/g));
   const nulls = [...parameters].map(() => 'null').join(', ');
-  const plan = await planOf(statement, nulls, settings);
+  const plan = await explainPlan(statement, nulls, settings);
   return plan.filter((line) => / Scan (?:Backward )?(?:using \S+ )?on /.test(line));
 }
 
@@ -136,7 +136,7 @@ function isSumOfPeriod(statement: Statement, scan: string): boolean {
 function findsByName(): void {
   for (const statement of statements) {
     test(statement.name, async () => {
-      const scans = await scansOf(statement);
+      const scans = await countScans(statement);
       assert.ok(scans.length > 0, 'the plan reads something');
       for (const scan of scans) {
         assert.doesNotMatch(scan, /Seq Scan/);
@@ -180,7 +180,7 @@ describe('when one user has most of the transactions', () => {
     for (const filter of ['null, null', `'RECEIVED', 'FAILED'`]) {
       for (const mode of ['force_custom_plan', 'force_generic_plan']) {
         const values = `${session}, ${period}, ${filter}, 101`;
-        const plan = (await planOf(page, values, [`plan_cache_mode=${mode}`])).join('\n');
+        const plan = (await explainPlan(page, values, [`plan_cache_mode=${mode}`])).join('\n');
         assert.match(plan, /Limit[^]*Index Scan Backward using pix_transactions_statement on .* t/);
         assert.match(plan, /Index Scan using pix_transactions_end_to_end_unique on .* charge/);
         assert.match(plan, /Index Cond: .*user_id = u\.id.*ROW\(/);
@@ -191,14 +191,14 @@ describe('when one user has most of the transactions', () => {
   // A call whose batch has failed runs alone, on a connection that may read whole tables.
   for (const statement of statements.filter(({ batching }) => batching)) {
     test(`${statement.name}, of a call that runs alone, finds transactions by their index`, async () => {
-      const scans = await scansOf(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
+      const scans = await countScans(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
       for (const scan of scans) assert.doesNotMatch(scan, /Seq Scan on pix_transactions/);
     });
   }
 
   for (const statement of rareStatements) {
     test(`${statement.name} finds transactions and their steps by an index`, async () => {
-      const scans = await scansOf(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
+      const scans = await countScans(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
       assert.ok(scans.length > 0, 'the plan reads something');
       // The open ones and the pauses are few rows, no statement was read, and no line was found.
       const whole = /Seq Scan on pix_(?!open|pauses|statement_reads|unaccounted_lines)/;
@@ -210,7 +210,7 @@ describe('when one user has most of the transactions', () => {
     const [busiest] = await rows<{ id: number }>('select min(id) as id from users');
     assert.ok(busiest);
     const month = `${busiest.id}, now() - interval '1 month', now(), 1001`;
-    const plan = await planOf(transactionStatements.listOfUser, month);
+    const plan = await explainPlan(transactionStatements.listOfUser, month);
     assert.match(
       plan.join('\n'),
       /Index Scan using pix_transactions_end_to_end_unique on .* charge/,

@@ -139,7 +139,7 @@ export async function insert({ rows }: Rows, table: Table, row: Row): Promise<un
 }
 
 /** The columns that point at the row's parent, which is made for it. */
-export async function parentOf(open: Rows, table: Table): Promise<Row> {
+export async function insertParent(open: Rows, table: Table): Promise<Row> {
   switch (table) {
     case 'accounts':
     case 'banking_sessions':
@@ -171,5 +171,9 @@ export async function parentOf(open: Rows, table: Table): Promise<Row> {
 
 /** Inserts a good row with a parent of its own, changed in some columns, and gives its id. */
 export async function insertGood(open: Rows, table: Table, changes: Row = {}): Promise<unknown> {
-  return insert(open, table, { ...goodRow[table](), ...(await parentOf(open, table)), ...changes });
+  return insert(open, table, {
+    ...goodRow[table](),
+    ...(await insertParent(open, table)),
+    ...changes,
+  });
 }

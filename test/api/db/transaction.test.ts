@@ -101,18 +101,18 @@ test('batched statements and entities share the commit of a transaction, and its
       [2, 4, null].map((twice) => [twice, at]),
     );
   };
-  const nameOf = async () => {
+  const readName = async () => {
     const text = 'select name from users where id = $1';
     return (await app.rows(text, [seed.otherUserId]))[0]?.['name'];
   };
   await inTransaction(context, (transaction) => change(transaction)('Committed'));
-  assert.equal(await nameOf(), 'Committed');
+  assert.equal(await readName(), 'Committed');
   const failed = inTransaction(context, async (transaction) => {
     await inTransaction(transaction, (inner) => change(inner)('Undone'));
     throw undone;
   });
   await assert.rejects(failed, (error) => error === undone);
-  assert.equal(await nameOf(), 'Committed');
+  assert.equal(await readName(), 'Committed');
 });
 
 test('a transaction that goes on after a failed statement reports that it was undone', async () => {

@@ -6,7 +6,7 @@ import { call, createThing, gate, rawConnection, startWire, until } from './wire
 const limit = 256 * 1024;
 
 /** A note of exactly so many bytes of JSON. */
-function noteOf(bytes: number): string {
+function makeNote(bytes: number): string {
   const empty = JSON.stringify({ text: '' });
   return JSON.stringify({ text: 'x'.repeat(bytes - empty.length) });
 }
@@ -47,8 +47,8 @@ test('text that looks like members is only text', async (t) => {
 
 test('JSON up to 256 KiB is taken, one byte more is 413', async (t) => {
   const wire = await startWire(t);
-  assert.equal((await call(wire, { ...notes, body: noteOf(limit) })).status, 202);
-  const response = await call(wire, { ...notes, body: noteOf(limit + 1) });
+  assert.equal((await call(wire, { ...notes, body: makeNote(limit) })).status, 202);
+  const response = await call(wire, { ...notes, body: makeNote(limit + 1) });
   assert.equal(response.status, 413);
   assert.deepEqual(response.json, { message: 'The body is too large.' });
 });
@@ -56,8 +56,8 @@ test('JSON up to 256 KiB is taken, one byte more is 413', async (t) => {
 test('a chunked body over the limit is 413 too', async (t) => {
   const wire = await startWire(t);
   const headers = { 'Transfer-Encoding': 'chunked' };
-  assert.equal((await call(wire, { ...notes, headers, body: noteOf(limit) })).status, 202);
-  const response = await call(wire, { ...notes, headers, body: noteOf(2 * limit) });
+  assert.equal((await call(wire, { ...notes, headers, body: makeNote(limit) })).status, 202);
+  const response = await call(wire, { ...notes, headers, body: makeNote(2 * limit) });
   assert.equal(response.status, 413);
   assert.equal(response.headers.connection, 'close');
 });

@@ -185,12 +185,12 @@ test('a request that waits for its response is not cut: nothing is to be sent', 
 
 test('of pipelined requests four run at a time, and responses keep their order', async (t) => {
   const gates = Array.from({ length: 36 }, gate);
-  const codeOf = (seen: Wire['calls'][number]) => Number(seen.input.path['code']);
+  const getCode = (seen: Wire['calls'][number]) => Number(seen.input.path['code']);
   const wire = await startWire(t, {
     runs: {
       readCode: async (seen) => {
-        await gates[codeOf(seen) - 100]?.opened;
-        return { status: 200, body: { message: `code ${codeOf(seen)}` } };
+        await gates[getCode(seen) - 100]?.opened;
+        return { status: 200, body: { message: `code ${getCode(seen)}` } };
       },
     },
   });
@@ -201,7 +201,7 @@ test('of pipelined requests four run at a time, and responses keep their order',
   // The server does not read these: it would have more open requests than it allows.
   client.send(codes.slice(6).map(readCode).join(''));
   await untilRead(wire);
-  assert.deepEqual(wire.calls.map(codeOf), [100, 101, 102, 103]);
+  assert.deepEqual(wire.calls.map(getCode), [100, 101, 102, 103]);
   for (const { open } of gates.slice(1)) open();
   await untilRead(wire);
   assert.equal(wire.calls.length, 4);
@@ -211,7 +211,7 @@ test('of pipelined requests four run at a time, and responses keep their order',
     [...responses.matchAll(/code (\d+)/g)].map(([, code]) => Number(code)),
     codes,
   );
-  assert.deepEqual(wire.calls.map(codeOf), codes);
+  assert.deepEqual(wire.calls.map(getCode), codes);
   assert.deepEqual(await closedConnections(wire), {});
 });
 

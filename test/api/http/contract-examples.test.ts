@@ -35,10 +35,10 @@ function assertExample(operation: string, { status, body }: TestResponse): void 
   const content = paths[path]?.[method.toLowerCase()]?.responses[String(status)]?.content;
   const { example, examples = {} } = content?.['application/json'] ?? {};
   const shown = [example, ...Object.values(examples).map(({ value }) => value)].filter(Boolean);
-  const fieldsOf = (value: unknown) => [...new Set(fieldsIn(value))].toSorted();
-  const real = fieldsOf(body);
-  const isShown = shown.some((one) => fieldsOf(one).join() === real.join());
-  if (!isShown) assert.deepEqual(shown.map(fieldsOf), [real], `${operation} ${status}`);
+  const listFields = (value: unknown) => [...new Set(fieldsIn(value))].toSorted();
+  const real = listFields(body);
+  const isShown = shown.some((one) => listFields(one).join() === real.join());
+  if (!isShown) assert.deepEqual(shown.map(listFields), [real], `${operation} ${status}`);
 }
 
 test('the examples of the account, of payments and of charges are like real responses', async () => {

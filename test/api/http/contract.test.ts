@@ -3,17 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { readServedContract } from '../../../src/app/contract-file.ts';
 import { compileValidators, type OperationContract } from '../../../src/contract/contract.ts';
-import { contractOf, smallContract } from './small-contract.ts';
+import { parseContract, smallContract } from './small-contract.ts';
 
 function small(id: string): OperationContract {
-  const found = contractOf(smallContract).operations.find((operation) => operation.id === id);
+  const found = parseContract(smallContract).operations.find((operation) => operation.id === id);
   assert.ok(found);
   return found;
 }
 
 function changed(from: string, to: string): () => unknown {
   assert.ok(smallContract.includes(from), from);
-  return () => compileValidators(contractOf(smallContract.replace(from, to)));
+  return () => compileValidators(parseContract(smallContract.replace(from, to)));
 }
 
 test('routes stand below the path of the first server', () => {
@@ -39,7 +39,7 @@ test('formats refuse what the database would refuse', () => {
     const text = smallContract.replace('note, in: query, schema: { type: string }', (whole) =>
       whole.replace('string', `string, format: ${format}`),
     );
-    const contract = contractOf(text).operations.find(({ id }) => id === 'createThing');
+    const contract = parseContract(text).operations.find(({ id }) => id === 'createThing');
     return contract?.queryParameters.validate({ note: value }) ?? false;
   };
   assert.ok(validate('uuid', '3F0C1F8E-5d0b-4b5c-9a51-0f6f3c1f2a77'));
@@ -52,7 +52,7 @@ test('formats refuse what the database would refuse', () => {
 });
 
 test('a contract that asks for what the service does not do is refused', () => {
-  assert.throws(() => contractOf('just text'), /not an OpenAPI document/);
+  assert.throws(() => parseContract('just text'), /not an OpenAPI document/);
   assert.throws(changed('operationId: getThing', 'summary: x'), /has no operationId/);
   assert.throws(changed('security: [{ webhookSecret: [] }, {}]', 'security: [{ key: [] }]'), /key/);
   assert.throws(

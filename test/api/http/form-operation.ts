@@ -1,7 +1,7 @@
 /** The small contract's upload as an operation that receives the form, and its record of it. */
 import type { TestContext } from 'node:test';
 import type { FileConsumer, Form } from '../../../src/context/operation.ts';
-import { formType, formOf, type Part } from '../../support/forms.ts';
+import { formType, makeForm, type Part } from '../../support/forms.ts';
 import { call, startWire, type WireResponse, type Wire } from './wire.ts';
 
 export interface Taken {
@@ -53,7 +53,7 @@ export async function startFormWire(
 
 /** Sends a form. */
 export function upload(wire: Wire, ...parts: readonly Part[]): Promise<WireResponse> {
-  return sendForm(wire, formOf(...parts));
+  return sendForm(wire, makeForm(...parts));
 }
 
 /** Sends the bytes of a form, well-formed or not. */

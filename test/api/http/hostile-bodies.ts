@@ -38,7 +38,7 @@ export function documentedBody(document: Json, operationId: string): DocumentedB
 }
 
 /** Every place of a body that the contract names: the body, its fields, items and their fields. */
-export function fieldsOf(
+export function listFields(
   schema: Json,
   resolve: (schema: Json) => Json,
   path: Field['path'] = [],
@@ -48,8 +48,8 @@ export function fieldsOf(
   const items = own['items'] as Json | undefined;
   return [
     { path, schema: own },
-    ...properties.flatMap(([key, below]) => fieldsOf(below, resolve, [...path, key])),
-    ...(items ? fieldsOf(items, resolve, [...path, 0]) : []),
+    ...properties.flatMap(([key, below]) => listFields(below, resolve, [...path, key])),
+    ...(items ? listFields(items, resolve, [...path, 0]) : []),
   ];
 }
 

@@ -11,7 +11,7 @@ import {
   formBoundary,
   fieldPart,
   filePart,
-  formOf,
+  makeForm,
   partBytes,
   partHead,
 } from '../../support/forms.ts';
@@ -150,7 +150,7 @@ test('what follows a whole form is never the response to it', async (t) => {
     },
   });
   const client = await rawConnection(wire);
-  const form = formOf(kind, file);
+  const form = makeForm(kind, file);
   client.send(uploadHead(`Content-Length: ${form.length}`) + form.toString('latin1'));
   await until(() => isReceived);
   client.send('this is no HTTP\r\n\r\n');
@@ -214,7 +214,7 @@ test('a body that is not read has thirty seconds too', async (t) => {
 
 test('a client that expects 100-continue gets it once the form is read', async (t) => {
   const wire = await startFormWire(t);
-  const form = formOf(kind, file);
+  const form = makeForm(kind, file);
   const client = await rawConnection(wire);
   client.send(uploadHead(`Content-Length: ${form.length}`, 'Expect: 100-continue'));
   await client.receive('HTTP/1.1 100 Continue');
@@ -244,13 +244,13 @@ test('a connection goes on after a small form that was refused in the middle', a
 test('an upload under way is finished when the service stops', async (t) => {
   const wire = await startFormWire(t);
   const client = await rawConnection(wire);
-  const form = formOf(filePart(Buffer.alloc(maxFormFileBytes)), kind).toString('latin1');
+  const form = makeForm(filePart(Buffer.alloc(maxFormFileBytes)), kind).toString('latin1');
   client.send(uploadHead(`Content-Length: ${form.length}`) + form.slice(0, 1_000));
   await until(() => wire.calls.length === 1);
   const drained = wire.drain();
   client.send(form.slice(1_000));
   assert.match(await client.closed(), /^HTTP\/1\.1 201 /);
   await drained;
-  const late = await sendForm(wire, formOf(kind, file)).catch((error: unknown) => error);
+  const late = await sendForm(wire, makeForm(kind, file)).catch((error: unknown) => error);
   assert.ok(late instanceof Error);
 });

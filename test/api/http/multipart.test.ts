@@ -8,7 +8,7 @@ import {
   formBoundary,
   fieldPart,
   filePart,
-  formOf,
+  makeForm,
   partBytes,
   partHead,
   type Part,
@@ -51,7 +51,7 @@ test('text around the form and unknown fields are ignored', async (t) => {
     Buffer.from(
       `--${formBoundary}\r\nContent-Disposition: attachment; name="arquivo"\r\n\r\nx\r\n`,
     ),
-    formOf(kind, file),
+    makeForm(kind, file),
     Buffer.from('epilogue'),
   ];
   const response = await sendForm(wire, Buffer.concat(form));
@@ -190,7 +190,7 @@ test('a boundary that is missing or not allowed is 400 before the body comes', a
   const strange = ['; boundary="é"', '; boundary="a*b"', String.raw`; boundary="a\"b"`, tooLong];
   for (const parameters of [...odd, ...strange]) {
     const headers = { 'Content-Type': `multipart/form-data${parameters}` };
-    const response = await sendForm(wire, formOf(kind, file), headers);
+    const response = await sendForm(wire, makeForm(kind, file), headers);
     assert.equal(response.status, 400, parameters);
   }
   assert.equal(wire.calls.length, 0);
@@ -204,7 +204,7 @@ test('a boundary may stand in quotes, in capitals and beside others', async (t) 
     `multipart/form-data; charset=utf-8; boundary=${formBoundary}`,
   ];
   for (const type of types) {
-    const response = await sendForm(wire, formOf(kind, file), { 'Content-Type': type });
+    const response = await sendForm(wire, makeForm(kind, file), { 'Content-Type': type });
     assert.equal(response.status, 201, type);
   }
 });
@@ -217,14 +217,14 @@ test('any other media type or encoding is 415', async (t) => {
     { 'Content-Type': `multipart/mixed; boundary=${formBoundary}` },
     { 'Content-Encoding': 'gzip' },
   ]) {
-    assert.equal((await sendForm(wire, formOf(kind, file), headers)).status, 415);
+    assert.equal((await sendForm(wire, makeForm(kind, file), headers)).status, 415);
   }
   assert.equal(wire.calls.length, 0);
 });
 
 const malformed: [what: string, body: Buffer | string][] = [
   ['no form at all', 'tipo_documento=6'],
-  ['another boundary', formOf(kind, file).toString().replaceAll(formBoundary, 'other')],
+  ['another boundary', makeForm(kind, file).toString().replaceAll(formBoundary, 'other')],
   ['no closing boundary', Buffer.concat([partBytes(kind), partBytes(file)])],
   ['a file without an end', Buffer.concat([partBytes(kind), partHead(file), Buffer.from('some')])],
   [
@@ -235,12 +235,12 @@ const malformed: [what: string, body: Buffer | string][] = [
     'a line that is no header',
     `--${formBoundary}\r\nno header\r\n\r\nx\r\n--${formBoundary}--\r\n`,
   ],
-  ['a head of 20 KB', formOf({ ...file, filename: 'x'.repeat(20_000) })],
+  ['a head of 20 KB', makeForm({ ...file, filename: 'x'.repeat(20_000) })],
   [
     'ten thousand header lines',
     `--${formBoundary}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${formBoundary}--\r\n`,
   ],
-  ['an unknown character set', formOf({ ...kind, type: 'text/plain; charset=x-secret' })],
+  ['an unknown character set', makeForm({ ...kind, type: 'text/plain; charset=x-secret' })],
 ];
 
 test('a malformed form is 400, whatever has been read of it', async (t) => {
@@ -265,7 +265,7 @@ test('ten parts are taken, eleven and ten thousand are 413', async (t) => {
 test('nothing of the form is logged', async (t) => {
   const wire = await startFormWire(t);
   await upload(wire, filePart('%PDF-secret', { filename: 'maria.pdf' }), fieldPart('secret'));
-  await sendForm(wire, formOf(filePart('secret')).subarray(0, -10));
+  await sendForm(wire, makeForm(filePart('secret')).subarray(0, -10));
   assert.equal(wire.lines.length, 2);
   assert.doesNotMatch(JSON.stringify(wire.lines), /secret|maria|passwd/);
 });

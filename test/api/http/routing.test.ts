@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operationRoutes } from '../../../src/http/router.ts';
-import { contractOf, smallContract } from './small-contract.ts';
+import { parseContract, smallContract } from './small-contract.ts';
 import { call, loggedIn, operationTable, startWire, thingId } from './wire.ts';
 
 test('a path parameter reaches the operation decoded', async (t) => {
@@ -69,7 +69,7 @@ test('malformed percent-encoding is 400, in the path and in the query', async (t
 });
 
 test('operations and contract that differ are refused, each mismatch by name', () => {
-  const contract = contractOf(smallContract);
+  const contract = parseContract(smallContract);
   const table = { ...operationTable({}) } as Record<string, unknown>;
   delete table['getThing'];
   table['flyAway'] = { access: 'public', run: () => undefined };

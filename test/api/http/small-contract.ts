@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { loadContract, type Contract } from '../../../src/contract/contract.ts';
 
 /** The contract that a text in YAML describes. */
-export function contractOf(yaml: string): Contract {
+export function parseContract(yaml: string): Contract {
   return loadContract(parse(yaml), yaml);
 }
 

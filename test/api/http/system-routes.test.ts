@@ -69,7 +69,7 @@ test('the contract is compressed as the client accepts it', async (t) => {
     ['', 'identity'],
     ['zstd', 'identity'],
   ] as const) {
-    const response = await bytesOf(wire, accepted);
+    const response = await requestBytes(wire, accepted);
     const { 'content-encoding': sent = 'identity', 'content-length': length } = response.headers;
     assert.equal(sent, encoding, accepted);
     assert.equal(decoders[encoding](response.bytes).toString(), smallContract);
@@ -85,11 +85,11 @@ test('a client that has the contract is answered 304, for the form that it gets'
   const wire = await startWire(t);
   const etags = new Set<string>();
   for (const accepted of ['br', 'gzip', 'identity']) {
-    const { headers } = await bytesOf(wire, accepted);
+    const { headers } = await requestBytes(wire, accepted);
     assert.match(String(headers.etag), /^"[\w-]{22}"$/);
     etags.add(String(headers.etag));
     for (const known of [headers.etag, `"other", W/${headers.etag}`, '*']) {
-      const response = await bytesOf(wire, accepted, known);
+      const response = await requestBytes(wire, accepted, known);
       assert.equal(response.status, 304);
       assert.equal(response.bytes.length, 0);
       assert.equal(response.headers.etag, headers.etag);
@@ -98,7 +98,7 @@ test('a client that has the contract is answered 304, for the form that it gets'
   }
   assert.equal(etags.size, 3);
   const [brotli = ''] = etags;
-  assert.equal((await bytesOf(wire, 'gzip', brotli)).status, 200);
+  assert.equal((await requestBytes(wire, 'gzip', brotli)).status, 200);
 });
 
 test('a static response is loaded and compressed once, and again after a failure', async () => {
@@ -124,7 +124,7 @@ interface BytesResponse {
 }
 
 /** The contract as it comes over the wire. */
-function bytesOf(wire: Wire, accepted: string, known?: string): Promise<BytesResponse> {
+function requestBytes(wire: Wire, accepted: string, known?: string): Promise<BytesResponse> {
   const headers = {
     'Accept-Encoding': accepted,
     ...(known !== undefined && { 'If-None-Match': known }),

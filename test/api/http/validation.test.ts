@@ -8,7 +8,7 @@ function thing(fields: object): { body: string } {
   return { body: JSON.stringify({ email: 'ana@example.com', amount: 10, ...fields }) };
 }
 
-async function errorsOf(wire: Wire, body: string): Promise<unknown> {
+async function readErrors(wire: Wire, body: string): Promise<unknown> {
   const response = await createThing(wire, { body });
   assert.equal(response.status, 422, body);
   return response.json.errors;
@@ -80,7 +80,7 @@ test('the error of a field with a format names the format, and nothing else', as
     ],
   ];
   for (const [fields, errors] of faults) {
-    assert.deepEqual(await errorsOf(wire, thing(fields).body), errors);
+    assert.deepEqual(await readErrors(wire, thing(fields).body), errors);
   }
 });
 
@@ -98,7 +98,7 @@ test('the repeated password must be the same', async (t) => {
   ];
   for (const [password, again, errors] of passwords) {
     const { body } = thing({ password, password_confirmation: again });
-    assert.deepEqual(await errorsOf(wire, body), errors);
+    assert.deepEqual(await readErrors(wire, body), errors);
   }
   const { body } = thing({ password: 'password one', password_confirmation: 'password one' });
   assert.equal((await createThing(wire, { body })).status, 201);
@@ -111,7 +111,7 @@ test('the repeated password must be the same', async (t) => {
 test('several faults of one field are all listed', async (t) => {
   const wire = await startWire(t);
   const email = 'x'.repeat(31);
-  assert.deepEqual(await errorsOf(wire, thing({ email }).body), {
+  assert.deepEqual(await readErrors(wire, thing({ email }).body), {
     email: ['The text must have at most 30 characters.', 'The value must be an e-mail address.'],
   });
 });
@@ -126,7 +126,7 @@ test('a message never repeats the value', async (t) => {
 
 test('alternatives are not reported one by one', async (t) => {
   const wire = await startWire(t);
-  assert.deepEqual(await errorsOf(wire, thing({ nickname: 'ab' }).body), {
+  assert.deepEqual(await readErrors(wire, thing({ nickname: 'ab' }).body), {
     nickname: ['The text must have at least 3 characters.'],
   });
   assert.equal((await createThing(wire, thing({ nickname: null }))).status, 201);
@@ -135,7 +135,7 @@ test('alternatives are not reported one by one', async (t) => {
 test('a body that is no object is a fault of the body', async (t) => {
   const wire = await startWire(t);
   for (const body of ['[]', '"text"', 'null', '1']) {
-    assert.deepEqual(await errorsOf(wire, body), { body: ['The value must be an object.'] });
+    assert.deepEqual(await readErrors(wire, body), { body: ['The value must be an object.'] });
   }
   const event = await call(wire, { method: 'POST', path: '/api/v1/events', body: '1' });
   assert.deepEqual(event.json.errors, { body: ['The value must be an object or a list.'] });
@@ -148,11 +148,11 @@ test('an amount is judged by its shortest decimal text', async (t) => {
     assert.equal((await createThing(wire, { body })).status, 201, amount);
   }
   for (const amount of ['10.505', '1.005', '0.011']) {
-    assert.deepEqual(await errorsOf(wire, `{"email":"a@b.cc","amount":${amount}}`), {
+    assert.deepEqual(await readErrors(wire, `{"email":"a@b.cc","amount":${amount}}`), {
       amount: ['The value must have at most two decimals.'],
     });
   }
-  assert.deepEqual(await errorsOf(wire, '{"email":"a@b.cc","amount":1e999}'), {
+  assert.deepEqual(await readErrors(wire, '{"email":"a@b.cc","amount":1e999}'), {
     amount: ['The value must be a number.'],
   });
 });
@@ -168,11 +168,11 @@ test('text that cannot be stored is 422 by its path', async (t) => {
   const withText = (text: string): string =>
     `{"email":"a@b.cc","amount":1,"extra":{"a":["ok","${text}"]}}`;
   for (const text of ['\\u0000', 'a\\ud800', '\\udc00\\ud800']) {
-    assert.deepEqual(await errorsOf(wire, withText(text)), { 'extra.a.1': bad }, text);
+    assert.deepEqual(await readErrors(wire, withText(text)), { 'extra.a.1': bad }, text);
   }
   assert.equal((await createThing(wire, { body: withText('\\ud83d\\ude00') })).status, 201);
   const badKey = '{"email":"a@b.cc","amount":1,"extra":{"\\u0000":1}}';
-  assert.deepEqual(await errorsOf(wire, badKey), { extra: bad });
+  assert.deepEqual(await readErrors(wire, badKey), { extra: bad });
   const query = await createThing(wire, { path: '/api/v1/things?note=a%00b' });
   assert.deepEqual(query.json.errors, { note: bad });
   const event = await call(wire, { method: 'POST', path: '/api/v1/events', body: '["\\u0000"]' });

@@ -15,7 +15,7 @@ import { createSealer } from '../../../src/security/sealing.ts';
 import type { VerifiedToken } from '../../../src/process/access-tokens.ts';
 import type { Principal } from '../../../src/domain/principal.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
-import { contractOf, smallContract } from './small-contract.ts';
+import { parseContract, smallContract } from './small-contract.ts';
 
 export const thingId = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
 
@@ -68,7 +68,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
   const context = fakeContext({ clock, lines, config: options.config ?? {} });
   const server = createHttpServer({
     context,
-    contract: contractOf(smallContract),
+    contract: parseContract(smallContract),
     operations: withAdmission(operationTable(options.runs ?? {}, calls), options.admits ?? {}),
     readiness:
       options.readiness ?? (() => Promise.resolve({ ready: true, version: '1.2.3', checks: {} })),

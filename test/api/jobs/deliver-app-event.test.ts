@@ -57,7 +57,7 @@ interface EventRow {
   readonly delivered_at: Date | null;
 }
 
-function eventsOf(userId: number): Promise<EventRow[]> {
+function readEvents(userId: number): Promise<EventRow[]> {
   return app.rows<EventRow>(
     'select id, type, delivered_at from app_events where user_id = $1 order by at, id',
     [userId],
@@ -89,7 +89,7 @@ test('the end of a send is posted once, signed with both secrets, with ids only'
   const body = confirmed({ endToEnd: send.end_to_end });
   await app.receive(body);
   await app.receive({ ...body, repeated: true });
-  const [event, ...others] = (await eventsOf(app.customer.id)).filter(({ id }) =>
+  const [event, ...others] = (await readEvents(app.customer.id)).filter(({ id }) =>
     id.endsWith(send.id),
   );
   assert.deepEqual([event?.id, event?.type, others], [`pix_${send.id}`, 'pix.completed', []]);
@@ -113,7 +113,7 @@ test('the end of a send is posted once, signed with both secrets, with ids only'
     });
   }
   assert.throws(() => verify(t, request, `whsec_${'C'.repeat(32)}`), /No matching signature/);
-  const [delivered] = await eventsOf(app.customer.id);
+  const [delivered] = await readEvents(app.customer.id);
   assert.deepEqual(delivered?.delivered_at, app.clock.now());
 });
 
@@ -124,7 +124,7 @@ test('a correction is an event of its own, and names the payment that was made a
   await app.clock.advance(1_000);
   const again = await app.givenSend(undefined, 31);
   await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 31 }));
-  const events = (await eventsOf(app.customer.id)).filter(({ id }) => id.includes(send.id));
+  const events = (await readEvents(app.customer.id)).filter(({ id }) => id.includes(send.id));
   assert.deepEqual(
     events.map(({ id, type }) => [id, type]),
     [
@@ -160,7 +160,7 @@ test('each end is posted: a failure, a decision, a received Pix, an onboarding',
     `update onboarding_applications set status = 'REJECTED', updated_at = $2 where user_id = $1`,
     [user.id, app.clock.now()],
   );
-  const types = (await eventsOf(user.id)).map(({ type }) => type);
+  const types = (await readEvents(user.id)).map(({ type }) => type);
   const ends = await app.rows<{ status: string }>(
     `select status from pix_transactions where user_id = $1 and status <> 'PROCESSING'`,
     [user.id],

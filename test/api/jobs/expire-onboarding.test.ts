@@ -9,7 +9,7 @@ import {
   addressBody,
   giveAll,
   give,
-  kycOf,
+  readKyc,
   newPerson,
   register,
   upload,
@@ -36,7 +36,7 @@ async function isTaken(person: PersonBody): Promise<boolean> {
   return true;
 }
 
-async function documentsOf({ id }: Shown, at: TestApp = app): Promise<number> {
+async function countDocuments({ id }: Shown, at: TestApp = app): Promise<number> {
   const [row] = await at.rows<{ count: number }>(
     'select count(*)::int as count from onboarding_documents where application_id = $1',
     [id],
@@ -44,7 +44,7 @@ async function documentsOf({ id }: Shown, at: TestApp = app): Promise<number> {
   return row?.count ?? 0;
 }
 
-async function statusOf({ id }: Shown): Promise<number> {
+async function readStatus({ id }: Shown): Promise<number> {
   return (await app.call(`/onboarding/${id}`)).status;
 }
 
@@ -52,7 +52,7 @@ async function statusOf({ id }: Shown): Promise<number> {
 async function decided(person: PersonBody): Promise<Shown> {
   const application = await register(app, person);
   await giveAll(app, application.id);
-  return kycOf(app, application.id);
+  return readKyc(app, application.id);
 }
 
 test('an application that was not touched goes with its documents, and its user with it', async () => {
@@ -64,8 +64,8 @@ test('an application that was not touched goes with its documents, and its user 
   assert.equal(await isTaken(person), true, 'exactly at the limit it is kept');
   await app.clock.advance(1);
   await run();
-  assert.equal(await statusOf(application), 404);
-  assert.equal(await documentsOf(application), 0);
+  assert.equal(await readStatus(application), 404);
+  assert.equal(await countDocuments(application), 0);
   const chunks = await app.rows('select from onboarding_document_chunks');
   assert.equal(chunks.length, 0);
   assert.equal(await isTaken(person), false);
@@ -79,10 +79,10 @@ test('an application that is touched stays', async () => {
   await give(app, application.id, { step: 'address', body: addressBody });
   await app.clock.advance(6 * dayMs);
   await run();
-  assert.equal(await statusOf(application), 200);
+  assert.equal(await readStatus(application), 200);
   await app.clock.advance(dayMs + 1);
   await run();
-  assert.equal(await statusOf(application), 404);
+  assert.equal(await readStatus(application), 404);
 });
 
 test('a rejected application goes, and an application under analysis', async () => {
@@ -101,10 +101,10 @@ test('an approved application stays, with its user and account; its id has expir
   const person = newPerson();
   const approved = await decided(person);
   await app.clock.advance(7 * dayMs - 1);
-  assert.equal(await statusOf(approved), 200);
+  assert.equal(await readStatus(approved), 200);
   await app.clock.advance(1);
   await run();
-  assert.equal(await statusOf(approved), 404);
+  assert.equal(await readStatus(approved), 404);
   assert.equal((await app.call(`/onboarding/${approved.id}/kyc`)).status, 404);
   assert.equal(await isTaken(person), true);
   const me = await app.call('/accounts/me', { token: await logIn(app, person.email) });
@@ -118,7 +118,7 @@ test('a user who has logged in at the provider stays, without the application', 
   await app.call('/auth/logout', { token, method: 'POST' });
   await app.clock.advance(7 * dayMs + 1);
   await run();
-  assert.equal(await statusOf(application), 404);
+  assert.equal(await readStatus(application), 404);
   assert.equal(await isTaken(person), true);
   assert.ok(await logIn(app, person.email));
 });
@@ -132,12 +132,12 @@ test('where onboarding is local the documents of a decided application go after 
   await upload(app, open.id, 1);
   await app.clock.advance(24 * hourMs);
   await run();
-  for (const one of applications) assert.equal(await documentsOf(one), 3);
+  for (const one of applications) assert.equal(await countDocuments(one), 3);
   await app.clock.advance(1);
   await run();
-  for (const one of applications) assert.equal(await documentsOf(one), 0);
-  assert.equal(await documentsOf(open), 1);
-  assert.equal(await statusOf(applications[0] ?? assert.fail()), 200);
+  for (const one of applications) assert.equal(await countDocuments(one), 0);
+  assert.equal(await countDocuments(open), 1);
+  assert.equal(await readStatus(applications[0] ?? assert.fail()), 200);
 });
 
 test('where onboarding is at the provider no document goes before it has been forwarded', async () => {
@@ -145,7 +145,7 @@ test('where onboarding is at the provider no document goes before it has been fo
   await app.clock.advance(25 * hourMs);
   const config = { ...app.context.config, onboardingLocalOnly: false };
   await run({ ...app, context: { ...app.context, config } });
-  assert.equal(await documentsOf(before), 3);
+  assert.equal(await countDocuments(before), 3);
 });
 
 test('what has expired is logged by number, and nothing of the persons', async () => {

@@ -53,7 +53,7 @@ function posted(): PostedEvent {
   return { payload: Buffer.from(JSON.stringify(content)), content };
 }
 
-async function jobOf(eventId: string) {
+async function readJob(eventId: string) {
   const [job] = await app.rows<{ id: string }>('select id from jobs where unique_key = $1', [
     `webhook:${eventId}`,
   ]);
@@ -62,9 +62,9 @@ async function jobOf(eventId: string) {
 
 /** A job is removed when its event is settled. */
 const isDone = (eventId: string) =>
-  eventually(async () => (await jobOf(eventId)) === undefined, 'the end of the job');
+  eventually(async () => (await readJob(eventId)) === undefined, 'the end of the job');
 
-const statusOf = (eventId: string) => eventStatus(app, eventId);
+const readStatus = (eventId: string) => eventStatus(app, eventId);
 
 test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
   const process = await startProcess(t);
@@ -72,7 +72,7 @@ test('an event begins where it is stored: it is not claimed, looked up or ended 
   const { id } = await receiveEvent(process.context, posted());
   await isDone(id);
   await process.rest();
-  assert.equal(await statusOf(id), 'ignored');
+  assert.equal(await readStatus(id), 'ignored');
   const others = ['webhook-find', 'jobs-finish'].map((name) => process.executions(name));
   assert.deepEqual([process.polls() - polls, ...others], [0, 0, 0]);
 });
@@ -125,25 +125,25 @@ test('an event whose process dies before it is settled is taken up when its leas
     }),
   };
   const { id } = await receiveEvent(connected(watched(app), loop), posted());
-  assert.equal((await jobOf(id))?.leased_by, 'the-dead');
+  assert.equal((await readJob(id))?.leased_by, 'the-dead');
   const other = await startProcess(t);
   await other.pass(29_000);
-  assert.equal(await statusOf(id), 'received');
+  assert.equal(await readStatus(id), 'received');
   await other.pass(7_000);
   await isDone(id);
-  assert.equal(await statusOf(id), 'ignored');
+  assert.equal(await readStatus(id), 'ignored');
 });
 
 test('a first run that fails is put back, and the next one looks the event up', async (t) => {
   const process = await startProcess(t);
   process.fail('webhook-finish');
   const { id } = await receiveEvent(process.context, posted());
-  await eventually(async () => (await jobOf(id))?.status === 'queued', 'the failed run');
-  assert.equal((await jobOf(id))?.attempts, 1);
+  await eventually(async () => (await readJob(id))?.status === 'queued', 'the failed run');
+  assert.equal((await readJob(id))?.attempts, 1);
   process.fail();
   await process.pass(2_000);
   await isDone(id);
-  assert.deepEqual([process.executions('webhook-find'), await statusOf(id)], [1, 'ignored']);
+  assert.deepEqual([process.executions('webhook-find'), await readStatus(id)], [1, 'ignored']);
 });
 
 test('a job that is requested again while it runs is queued by the commit that would end it', async (t) => {

@@ -82,7 +82,7 @@ export function lostWebhooks({ bank }: Pick<PixApp, 'bank'>, id: string): unknow
 }
 
 /** The ids of the refunds that the bank has made of a movement. */
-export function refundsOf({ bank }: Pick<PixApp, 'bank'>, endToEnd: string): string[] {
+export function listRefunds({ bank }: Pick<PixApp, 'bank'>, endToEnd: string): string[] {
   const transfers = [...bank.state.transfers.values()];
   return transfers.flatMap((one) =>
     one.row === 'refund' && one.originalEndToEnd === endToEnd ? [one.endToEnd] : [],

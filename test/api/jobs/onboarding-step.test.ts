@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import {
   addressBody,
   give,
-  jobsOf,
+  readJobs,
   register,
   settled,
   shown,
@@ -69,7 +69,7 @@ test('content that changes while it is sent stays queued, and is sent after it',
   assert.deepEqual([step(after, 'address').status, step(after, 'address').attempts], ['done', 2]);
   const numbers = sent.calls.map((call) => call.arguments[0].address.numero);
   assert.deepEqual(numbers, ['1000', '2']);
-  const jobs = await jobsOf(app, application);
+  const jobs = await readJobs(app, application);
   assert.equal(jobs.filter((job) => job.startsWith('address')).length, 1, 'one job ran twice');
 });
 

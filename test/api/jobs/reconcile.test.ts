@@ -9,7 +9,7 @@ import type { ProviderStatementItem as Item } from '../../../src/provider/provid
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
-import { givenUnheard, loseADay, lostWebhooks, refundsOf, unheard } from './lost-webhooks.ts';
+import { givenUnheard, loseADay, lostWebhooks, listRefunds, unheard } from './lost-webhooks.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
@@ -28,7 +28,7 @@ interface DifferenceRow {
   readonly closed_as: string | null;
 }
 
-const differencesOf = ({ id }: { readonly id: number }) =>
+const readDifferences = ({ id }: { readonly id: number }) =>
   app.rows<DifferenceRow>(
     `select kind, reason, subject, closed_as from reconciliation_differences
       where user_id = $1 order by kind, reason, subject`,
@@ -36,12 +36,12 @@ const differencesOf = ({ id }: { readonly id: number }) =>
   );
 
 /** The differences in words: `MISSING_HERE payment_out`, with how each was closed. */
-const shownOf = async (user: { readonly id: number }) =>
-  (await differencesOf(user)).map(({ kind, reason, closed_as: closed }) =>
+const readShown = async (user: { readonly id: number }) =>
+  (await readDifferences(user)).map(({ kind, reason, closed_as: closed }) =>
     [kind, reason, closed].filter(Boolean).join(' '),
   );
 
-const movementsOf = async ({ id }: { readonly id: number }) => {
+const readMovements = async ({ id }: { readonly id: number }) => {
   const rows = await app.rows<{ operation: string; status: string; amount: string }>(
     `select operation, status, amount from pix_transactions where user_id = $1
       order by operation, amount`,
@@ -50,7 +50,7 @@ const movementsOf = async ({ id }: { readonly id: number }) => {
   return rows.map(({ operation, status, amount }) => `${operation} ${amount} ${status}`);
 };
 
-const daysOf = async ({ id }: { readonly id: number }) =>
+const readDays = async ({ id }: { readonly id: number }) =>
   app.rows<{ day: string; state: string; reason: string | null }>(
     `select day::text as day, state, reason from reconciliations where user_id = $1 order by day`,
     [id],
@@ -115,7 +115,7 @@ test('a day with lost webhooks of every kind is brought in', async () => {
   const day = await loseADay(app, user);
   await clock.advance(15 * hourMs);
   assert.equal(await run(), undefined);
-  assert.deepEqual(await differencesOf(user), [], 'the day is over for less than an hour');
+  assert.deepEqual(await readDifferences(user), [], 'the day is over for less than an hour');
   await clock.advance(hourMs);
   await logIn(app, unheard);
   await run();
@@ -129,20 +129,20 @@ test('a day with lost webhooks of every kind is brought in', async () => {
     'SEND 13.00 COMPLETED',
     'SEND 14.00 COMPLETED',
   ];
-  assert.deepEqual(await movementsOf(user), all);
+  assert.deepEqual(await readMovements(user), all);
   assert.equal((await app.timeline(day.completed.id)).at(-1), 'SETTLED found_in_statement');
   const corrected = 'SETTLED corrected found_in_statement';
   assert.equal((await app.timeline(day.paidAfterAll.id)).at(-1), corrected);
   // A statement never proves a failure.
   const open = { kind: 'OTHER_STATUS', reason: 'failed_there', subject: day.failed.end_to_end };
-  assert.deepEqual(await differencesOf(user), [{ ...open, closed_as: null }]);
+  assert.deepEqual(await readDifferences(user), [{ ...open, closed_as: null }]);
   await holdsEveryRule();
 
   // The webhooks come after all.
   const ids = [day.completed, day.paidAfterAll, day.returned].map((one) => one.end_to_end ?? '');
   const refunds = [
-    ...refundsOf(app, day.returned.end_to_end ?? ''),
-    ...refundsOf(app, day.received),
+    ...listRefunds(app, day.returned.end_to_end ?? ''),
+    ...listRefunds(app, day.received),
   ];
   assert.equal(refunds.length, 2);
   for (const id of [day.received, day.charge.paidBy, ...ids.slice(0, 1), ...refunds]) {
@@ -150,14 +150,14 @@ test('a day with lost webhooks of every kind is brought in', async () => {
       assert.deepEqual(results(await app.receive(webhook)), ['already'], JSON.stringify(webhook));
     }
   }
-  assert.deepEqual(await movementsOf(user), all);
+  assert.deepEqual(await readMovements(user), all);
   const [failure] = lostWebhooks(app, day.failed.end_to_end ?? '');
   assert.deepEqual(results(await app.receive(failure)), ['applied']);
   // A day later the open difference is checked again, and the webhook has explained it.
   await clock.advance(21 * hourMs);
   await logIn(app, unheard);
   await run();
-  assert.deepEqual(await shownOf(user), ['OTHER_STATUS failed_there EXPLAINED']);
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS failed_there EXPLAINED']);
   await holdsEveryRule();
 });
 
@@ -170,11 +170,11 @@ test('a line about what an event has settled or recorded changes nothing', async
   await bank.refund(send.end_to_end ?? '', 500);
   await bank.idle();
   for (const id of await app.unsettled()) await app.settle(id);
-  const before = await movementsOf(user);
+  const before = await readMovements(user);
   assert.equal(before.length, 3);
   const { settled, differences } = await reconcileToday(user);
   assert.deepEqual([settled, differences], [[], []]);
-  assert.deepEqual(await movementsOf(user), before);
+  assert.deepEqual(await readMovements(user), before);
 });
 
 test('an event and a line at once record a Pix and a return once', async () => {
@@ -194,7 +194,7 @@ test('an event and a line at once record a Pix and a return once', async () => {
     assert.deepEqual(differences, []);
     await reconcileToday(user);
   }
-  const counts = Map.groupBy(await movementsOf(user), (one) => one.split(' ')[0]);
+  const counts = Map.groupBy(await readMovements(user), (one) => one.split(' ')[0]);
   assert.equal(counts.get('RECEIVED')?.filter((one) => / 10\.0\d /.test(one)).length, 5);
   assert.equal(counts.get('REFUND_OUT')?.filter((one) => one.includes(' 1.00 ')).length, 5);
   await holdsEveryRule();
@@ -221,8 +221,8 @@ test('a line without an end-to-end id, twice, or not understood only appears in 
   const fee = line({ endToEnd: undefined, type: 'FEE', direction: undefined });
   const { settled } = await reconcileToday(user, () => [...unproven, fee]);
   assert.deepEqual(settled, []);
-  assert.deepEqual(await movementsOf(user), []);
-  assert.deepEqual(await shownOf(user), [
+  assert.deepEqual(await readMovements(user), []);
+  assert.deepEqual(await readShown(user), [
     'UNPROVEN no_end_to_end_id',
     'UNPROVEN no_end_to_end_id',
     'UNPROVEN several_lines',
@@ -260,8 +260,8 @@ test('money under an id that is older than the statement, or of a send, is not r
   const old = `E99999999${today().replaceAll('-', '').slice(0, 6)}011200abcdefghijk`;
   const back = line({ endToEnd: send.end_to_end });
   await reconcileToday(user, () => [line({ endToEnd: old }), back]);
-  assert.deepEqual(await movementsOf(user), ['SEND 10.50 PROCESSING']);
-  assert.deepEqual(await shownOf(user), [
+  assert.deepEqual(await readMovements(user), ['SEND 10.50 PROCESSING']);
+  assert.deepEqual(await readShown(user), [
     'OTHER_STATUS money_back',
     'UNPROVEN id_before_statement',
   ]);
@@ -274,12 +274,12 @@ test('what the statement does not show is listed, and stays as it is', async () 
   await sent(user, 21);
   await sent(user, 22, 'lost@ponte.test');
   await reconcileToday(user, () => []);
-  assert.deepEqual(await shownOf(user), [
+  assert.deepEqual(await readShown(user), [
     'MISSING_THERE not_in_statement',
     'MISSING_THERE open_and_not_in_statement',
     'MISSING_THERE open_and_not_in_statement',
   ]);
-  assert.deepEqual(await movementsOf(user), [
+  assert.deepEqual(await readMovements(user), [
     'SEND 20.00 COMPLETED',
     'SEND 21.00 PROCESSING',
     'SEND 22.00 PROCESSING',
@@ -287,7 +287,7 @@ test('what the statement does not show is listed, and stays as it is', async () 
   // The next run finds all of them, completes the open ones and closes the differences.
   const { explained } = await reconcileToday(user);
   assert.equal(explained, 3);
-  assert.ok((await shownOf(user)).every((one) => one.endsWith('EXPLAINED')));
+  assert.ok((await readShown(user)).every((one) => one.endsWith('EXPLAINED')));
 });
 
 test('another amount and another status are listed, and settle nothing', async () => {
@@ -310,12 +310,12 @@ test('another amount and another status are listed, and settle nothing', async (
     });
   const { settled } = await reconcileToday(user, change);
   assert.deepEqual(settled, []);
-  assert.deepEqual(await shownOf(user), [
+  assert.deepEqual(await readShown(user), [
     'DIFFERENT_AMOUNT amount_mismatch',
     'DIFFERENT_AMOUNT refunds_exceed_amount',
     'OTHER_STATUS failed_there',
   ]);
-  assert.deepEqual(await movementsOf(user), [
+  assert.deepEqual(await readMovements(user), [
     'SEND 20.00 PROCESSING',
     'SEND 21.00 COMPLETED',
     'SEND 22.00 COMPLETED',
@@ -332,19 +332,19 @@ test('an outgoing line that is not here is listed until it is explained or accep
   });
   await reconcileToday(user, () => [elsewhere, returned]);
   const open = ['MISSING_HERE payment_out', 'MISSING_HERE refund_of_nothing'];
-  assert.deepEqual(await shownOf(user), open);
+  assert.deepEqual(await readShown(user), open);
   await app.rows(
     `update reconciliation_differences set closed_at = $1, closed_as = 'ACCEPTED'
       where user_id = $2 and reason = 'payment_out'`,
     [clock.now(), user.id],
   );
   await reconcileToday(user, () => [elsewhere]);
-  assert.deepEqual(await shownOf(user), [
+  assert.deepEqual(await readShown(user), [
     'MISSING_HERE payment_out ACCEPTED',
     'MISSING_HERE refund_of_nothing EXPLAINED',
   ]);
   await reconcileToday(user, () => [elsewhere, returned]);
-  assert.deepEqual(await shownOf(user), [`${open[0]} ACCEPTED`, open[1]]);
+  assert.deepEqual(await readShown(user), [`${open[0]} ACCEPTED`, open[1]]);
 });
 
 test("a line completes no charge of another user, and records no other user's Pix", async () => {
@@ -353,10 +353,10 @@ test("a line completes no charge of another user, and records no other user's Pi
   const charge = await app.stored(charged.body.transaction_id);
   const paid = line({ transactionIdentification: charge.transaction_identification, amount: 15 });
   await reconcileToday(other, () => [paid]);
-  assert.deepEqual(await movementsOf(other), ['RECEIVED 15.00 COMPLETED']);
+  assert.deepEqual(await readMovements(other), ['RECEIVED 15.00 COMPLETED']);
   assert.equal((await app.stored(charge.id)).status, 'PROCESSING');
   await reconcileToday(owner, () => [paid]);
-  assert.deepEqual(await shownOf(owner), ['UNPROVEN other_account']);
+  assert.deepEqual(await readShown(owner), ['UNPROVEN other_account']);
   assert.equal((await app.stored(charge.id)).status, 'PROCESSING');
 });
 
@@ -366,8 +366,8 @@ test('both sides of a payment between two customers are settled, each by its sta
   await reconcileToday(payer);
   const { endToEnd } = line({ endToEnd: send.end_to_end });
   await reconcileToday(payee, () => [line({ endToEnd, amount: 17 })]);
-  assert.deepEqual(await movementsOf(payer), ['SEND 17.00 COMPLETED']);
-  assert.deepEqual(await movementsOf(payee), ['RECEIVED 17.00 COMPLETED']);
+  assert.deepEqual(await readMovements(payer), ['SEND 17.00 COMPLETED']);
+  assert.deepEqual(await readMovements(payee), ['RECEIVED 17.00 COMPLETED']);
   await holdsEveryRule();
 });
 
@@ -384,9 +384,9 @@ test('a statement with a further page is unread, and changes nothing', async () 
   const days = { first: today(), last: today(), options: {} };
   const { state } = await reconcileUser(context, found, days);
   assert.equal(state, 'UNREAD');
-  assert.deepEqual(await movementsOf(user), ['SEND 10.50 PROCESSING']);
+  assert.deepEqual(await readMovements(user), ['SEND 10.50 PROCESSING']);
   const unread = { day: today(), state: 'UNREAD', reason: 'NOT_WHOLE' };
-  assert.deepEqual(await daysOf(user), [unread]);
+  assert.deepEqual(await readDays(user), [unread]);
 });
 
 test('days without a session wait, and the login queues their reading, all at once', async () => {
@@ -404,7 +404,7 @@ test('days without a session wait, and the login queues their reading, all at on
     state: 'UNREAD',
     reason: 'NO_SESSION',
   }));
-  assert.deepEqual(await daysOf(user), waiting);
+  assert.deepEqual(await readDays(user), waiting);
   const queued = () =>
     app.rows<{ payload: Record<string, unknown> }>(
       `select payload from jobs where kind = 'reconcile-user' and unique_key = $1`,
@@ -424,10 +424,10 @@ test('days without a session wait, and the login queues their reading, all at on
   await reconcileUserDays.run(context, { ...job, kind: 'reconcile-user', payload });
   assert.equal(calls.length, 1, 'one reading serves all days');
   assert.deepEqual(
-    (await daysOf(user)).map(({ state }) => state),
+    (await readDays(user)).map(({ state }) => state),
     ['READ', 'READ'],
   );
-  assert.deepEqual(await movementsOf(user), ['RECEIVED 33.00 COMPLETED']);
+  assert.deepEqual(await readMovements(user), ['RECEIVED 33.00 COMPLETED']);
   // The date is that of the payment, not of the login.
   const [row] = await app.rows<{ created_at: Date }>(
     'select created_at from pix_transactions where user_id = $1',

@@ -11,7 +11,7 @@ import {
   vacuumEmbedded,
 } from '../../../src/retention/maintenance.ts';
 import { insertGood, uuid, type Row } from '../db/rows.ts';
-import { givenCustomer, sessionsOf } from '../../support/factories.ts';
+import { givenCustomer, readSessions } from '../../support/factories.ts';
 import { queueJob, startLoop, watched } from './loops.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 
@@ -169,13 +169,13 @@ test('a session whose token has expired is ended, and its token destroyed', asyn
   await expiresAt(stays.id, new Date(clock.now().getTime() + 1));
   await expiresAt(endless.id, null);
   await run(expireSessions);
-  const [session] = await sessionsOf(app, gone.id);
+  const [session] = await readSessions(app, gone.id);
   assert.deepEqual(
     [session?.status, session?.sealed_token, session?.ended_at],
     ['EXPIRED', null, clock.now()],
   );
   for (const { id, token } of [stays, endless]) {
-    assert.equal((await sessionsOf(app, id))[0]?.status, 'ACTIVE');
+    assert.equal((await readSessions(app, id))[0]?.status, 'ACTIVE');
     assert.equal((await app.call('/accounts/me', { token })).status, 200);
   }
   assert.equal((await app.call('/accounts/me', { token: gone.token })).status, 401);

@@ -102,7 +102,7 @@ const secondLookMs = 2_000;
 /** What happens to one transaction. */
 interface Life {
   readonly happenings: readonly Happening[];
-  readonly payloadOf: (report: string) => Record<string, unknown>;
+  readonly makePayload: (report: string) => Record<string, unknown>;
   readonly steps: readonly (() => Promise<unknown>)[];
 }
 
@@ -113,24 +113,24 @@ async function liveAll(lives: readonly Life[]): Promise<Outcome[][]> {
   // A statement of a step may have been under way over two looks at an event; the next finds it.
   await app.clock.advance(secondLookMs);
   await settleAll();
-  return Promise.all(delivered.map(outcomesOf));
+  return Promise.all(delivered.map(readOutcomes));
 }
 
 /** @returns the reports by the ids of their events. */
-async function live({ happenings, payloadOf, steps }: Life): Promise<Map<string, string>> {
+async function live({ happenings, makePayload, steps }: Life): Promise<Map<string, string>> {
   const delivered = new Map<string, string>();
   const left = [...steps];
   for (const happening of happenings) {
     if (happening === 'step') await left.shift()?.();
     else if (happening === 'run') await process.rest();
     else {
-      delivered.set(await store(payloadOf(happening.report)), happening.report);
+      delivered.set(await store(makePayload(happening.report)), happening.report);
     }
   }
   return delivered;
 }
 
-async function outcomesOf(delivered: ReadonlyMap<string, string>): Promise<Outcome[]> {
+async function readOutcomes(delivered: ReadonlyMap<string, string>): Promise<Outcome[]> {
   const events = await app.rows<{ id: string; results: Outcome[] }>(
     'select id, results from webhook_events where id = any($1)',
     [[...delivered.keys()]],
@@ -212,7 +212,7 @@ interface End {
 }
 
 /** The possible results of a report. */
-function expectedOf(report: string, end: End): readonly string[] {
+function listExpected(report: string, end: End): readonly string[] {
   if (report === 'unknownWord') return ['ignored: unknown_status'];
   if (report === 'wrongAmount') return ['anomaly: amount_mismatch'];
   if (report === 'completedByProvider' && !end.knowsProvider) return ['parked: no_match'];
@@ -235,8 +235,8 @@ function newSend() {
     async () => (await send.promise).pay(ids.endToEnd),
     async () => (await send.promise).accept(ids.provider),
   ];
-  const payloadOf = (report: string) => sendPayloads[report]?.(ids) ?? {};
-  return { ids, steps, payloadOf, id: async () => (await send.promise).id };
+  const makePayload = (report: string) => sendPayloads[report]?.(ids) ?? {};
+  return { ids, steps, makePayload, id: async () => (await send.promise).id };
 }
 
 test('a send: the first settled final status counts until it is corrected, each contrary one is an anomaly', async (t) => {
@@ -256,7 +256,7 @@ test('a send: the first settled final status counts until it is corrected, each 
         };
         for (const outcome of outcomes) {
           const { report } = outcome;
-          const expected = expectedOf(report, end);
+          const expected = listExpected(report, end);
           assert.ok(expected.includes(shown(outcome)), `${report} resulted in ${shown(outcome)}`);
         }
         const ends = outcomes.filter(({ result }) => result === 'applied');
@@ -283,8 +283,8 @@ function newCharge() {
     async () => charge.resolve(await reserveCharge(app, ids.txid)),
     async () => (await charge.promise).accept(ids.provider),
   ];
-  const payloadOf = (report: string) => chargePayloads[report]?.(ids) ?? {};
-  return { ids, steps, payloadOf, id: async () => (await charge.promise).id };
+  const makePayload = (report: string) => chargePayloads[report]?.(ids) ?? {};
+  return { ids, steps, makePayload, id: async () => (await charge.promise).id };
 }
 
 test('a charge: however its one payment is reported, it is completed once', async (t) => {

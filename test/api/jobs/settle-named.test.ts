@@ -17,7 +17,7 @@ async function givenCharge(user: TestUser = customer, amount = 10.5) {
   return { id, txid };
 }
 
-const statusOf = async ({ id }: { readonly id: string }) => (await stored(id)).status;
+const readStatus = async ({ id }: { readonly id: string }) => (await stored(id)).status;
 
 const amount = 10.5;
 
@@ -32,7 +32,7 @@ test('a charge that is named under a word for payments is completed by it', asyn
     const event = { ...item(charge.txid), status: 'COMPLETED', amount };
     const settlement = await receive(event);
     assert.deepEqual(results(settlement), ['applied'], JSON.stringify(event));
-    assert.equal(await statusOf(charge), 'COMPLETED');
+    assert.equal(await readStatus(charge), 'COMPLETED');
     assert.deepEqual(results(await receive({ ...event, again: true })), ['already']);
   }
 });
@@ -45,7 +45,7 @@ test('it is not by half a match: another amount, none, or no success', async () 
   for (const change of [{ amount: 10.51 }, { amount: null }, { amount, status: 'FAILED', error }]) {
     assert.deepEqual(results(await receive({ ...payment, ...change })), ['parked: no_match']);
   }
-  assert.equal(await statusOf(charge), 'PROCESSING');
+  assert.equal(await readStatus(charge), 'PROCESSING');
 });
 
 test("another user's payment with one of our keys completes the charge, and not our send", async () => {
@@ -54,13 +54,13 @@ test("another user's payment with one of our keys completes the charge, and not 
   const payment = { event: 'PAYMENT', clientRequestId: '1', status: 'COMPLETED', amount };
   const event = { ...payment, txid: charge.txid, endToEnd: newEndToEnd() };
   assert.deepEqual(results(await receive(event)), ['applied']);
-  assert.deepEqual([await statusOf(charge), await statusOf(send)], ['COMPLETED', 'PROCESSING']);
+  assert.deepEqual([await readStatus(charge), await readStatus(send)], ['COMPLETED', 'PROCESSING']);
 
   // Without an end-to-end id it may be either.
   const other = await givenCharge();
   const settlement = await receive({ ...payment, txid: other.txid });
   assert.deepEqual(results(settlement), ['anomaly: ids_disagree']);
-  assert.deepEqual([await statusOf(other), await statusOf(send)], ['PROCESSING', 'PROCESSING']);
+  assert.deepEqual([await readStatus(other), await readStatus(send)], ['PROCESSING', 'PROCESSING']);
 });
 
 test("a further payment of a charge is recorded for the charge's owner", async () => {
@@ -70,7 +70,7 @@ test("a further payment of a charge is recorded for the charge's owner", async (
     const event = { event: 'PAYMENT', txid: charge.txid, endToEnd, status: 'COMPLETED', amount };
     assert.deepEqual(results(await receive(event)), ['applied']);
   }
-  assert.equal(await app.countOf(payee), 2);
+  assert.equal(await app.countRows(payee), 2);
 });
 
 /** A user pays another one: one end-to-end id, a send and a charge. */
@@ -95,9 +95,9 @@ test('the two sides of a payment between users each settle their own, in both or
     const { send, charge } = settlement;
     for (const side of order) {
       const [mine, other] = side === 'ofPayer' ? [send, charge] : [charge, send];
-      const before = await statusOf(other);
+      const before = await readStatus(other);
       assert.deepEqual(results(await receive(settlement[side])), ['applied'], side);
-      assert.deepEqual([await statusOf(mine), await statusOf(other)], ['COMPLETED', before]);
+      assert.deepEqual([await readStatus(mine), await readStatus(other)], ['COMPLETED', before]);
     }
     for (const side of order) {
       assert.deepEqual(results(await receive({ ...settlement[side], again: true })), ['already']);
@@ -110,7 +110,10 @@ test('a payment between users that does not say whose it is settles both, in any
     const settlement = await betweenUsers();
     const { send, charge } = settlement;
     for (const side of order) await receive(settlement[side]);
-    assert.deepEqual([await statusOf(send), await statusOf(charge)], ['COMPLETED', 'COMPLETED']);
+    assert.deepEqual(
+      [await readStatus(send), await readStatus(charge)],
+      ['COMPLETED', 'COMPLETED'],
+    );
     assert.deepEqual(results(await receive({ ...settlement.ofBoth, again: true })), ['already']);
     assert.equal((await stored(charge.id)).end_to_end, send.end_to_end);
   }
@@ -125,7 +128,10 @@ test('a preview changes neither, and a replay changes nothing more', async () =>
     previewed.items.map(({ index, result, transactionId }) => [index, result, transactionId]),
     [[0, 'applied', send.id]],
   );
-  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['PROCESSING', 'PROCESSING']);
+  assert.deepEqual(
+    [await readStatus(send), await readStatus(charge)],
+    ['PROCESSING', 'PROCESSING'],
+  );
   assert.deepEqual(results(await app.settle(eventId)), ['applied']);
   const before = [await app.timeline(send.id), await app.timeline(charge.id)];
   await replayEvent(app.context, eventId);
@@ -135,9 +141,9 @@ test('a preview changes neither, and a replay changes nothing more', async () =>
 test('a payment that corrects its send pays the charge, too', async () => {
   const { send, charge, ofBoth } = await betweenUsers();
   await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED', error });
-  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
+  assert.deepEqual([await readStatus(send), await readStatus(charge)], ['FAILED', 'PROCESSING']);
   assert.deepEqual(results(await receive(ofBoth)), ['anomaly: corrected']);
-  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['COMPLETED', 'COMPLETED']);
+  assert.deepEqual([await readStatus(send), await readStatus(charge)], ['COMPLETED', 'COMPLETED']);
   assert.deepEqual(results(await receive({ ...ofBoth, again: true })), ['already']);
 });
 
@@ -146,7 +152,7 @@ test('a payment that contradicts its send pays no charge either', async () => {
   await receive({ ...ofBoth, transactionIdentification: undefined, status: 'FAILED', error });
   const unproved = { ...ofBoth, endToEnd: undefined, id: send.provider_txid };
   assert.deepEqual(results(await receive(unproved)), ['anomaly: contradicts_final_status']);
-  assert.deepEqual([await statusOf(send), await statusOf(charge)], ['FAILED', 'PROCESSING']);
+  assert.deepEqual([await readStatus(send), await readStatus(charge)], ['FAILED', 'PROCESSING']);
 });
 
 test('an item of a pix list with a status settles the send that it names', async () => {
@@ -154,7 +160,7 @@ test('an item of a pix list with a status settles the send that it names', async
   const gnExtras = { idEnvio: '123ABC' };
   const item = { endToEndId: send.end_to_end, status: 'REALIZADO', valor: '10.50', gnExtras };
   await receive({ pix: [item] });
-  assert.equal(await statusOf(send), 'COMPLETED');
+  assert.equal(await readStatus(send), 'COMPLETED');
   const charge = await givenCharge();
   const paid = { endToEndId: newEndToEnd(), txid: charge.txid, valor: '10.50' };
   assert.deepEqual(results(await receive({ pix: [paid] })), ['applied']);
@@ -170,8 +176,8 @@ test('of several sends with one key that one is meant that fits the amount', asy
   assert.deepEqual(results(await receive(event(null))), ['parked: no_match']);
   assert.deepEqual(results(await receive(event(30))), ['parked: no_match']);
   assert.deepEqual(results(await receive(event(20))), ['applied']);
-  assert.equal(await statusOf({ id: otherSend }), 'COMPLETED');
-  assert.equal(await statusOf(mine), 'PROCESSING');
+  assert.equal(await readStatus({ id: otherSend }), 'COMPLETED');
+  assert.equal(await readStatus(mine), 'PROCESSING');
 });
 
 test('of several sends with one key and one amount none is meant, though one never left', async () => {
@@ -182,7 +188,7 @@ test('of several sends with one key and one amount none is meant, though one nev
   assert.equal(failed.status, 502);
   const settlement = await receive(confirmed({ clientRequestId: key, amount }));
   assert.deepEqual(results(settlement), ['parked: no_match']);
-  assert.equal(await statusOf(send), 'PROCESSING');
+  assert.equal(await readStatus(send), 'PROCESSING');
 });
 
 test('where there are more sends with one key than are looked at, none is guessed', async () => {
@@ -203,14 +209,14 @@ test('where there are more sends with one key than are looked at, none is guesse
   );
   const settlement = await receive(confirmed({ clientRequestId: key, amount }));
   assert.deepEqual(results(settlement), ['parked: no_match']);
-  assert.equal(await statusOf(send), 'PROCESSING');
+  assert.equal(await readStatus(send), 'PROCESSING');
 });
 
 test("an event's own id does not take the place of the provider's, and both are known", async () => {
   const send = await givenSend();
   const id = `evt-${randomUUID()}`;
   await receive({ id, event: 'PAYMENT', endToEnd: send.end_to_end, status: 'COMPLETED' });
-  assert.equal(await statusOf(send), 'COMPLETED');
+  assert.equal(await readStatus(send), 'COMPLETED');
   assert.ok(send.provider_txid !== null);
   assert.equal((await stored(send.id)).provider_txid, send.provider_txid);
   for (const known of [id, send.provider_txid]) {

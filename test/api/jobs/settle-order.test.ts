@@ -33,7 +33,7 @@ const ends: Partial<Record<Report, 'COMPLETED' | 'FAILED'>> = {
 };
 
 /** The final status of an event; a failure has none while another attempt may be sent. */
-function endOf(report: Report, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
+function predictEnd(report: Report, phase: PixPhase): 'COMPLETED' | 'FAILED' | undefined {
   return report === 'failed' && phase === 'PAYING' ? undefined : ends[report];
 }
 
@@ -49,7 +49,10 @@ async function sendIn(phase: PixPhase): Promise<Send> {
 }
 
 /** Every telling has other bytes: what is deduplicated is not settled a second time. */
-const payloadOf = (send: Send, report: Report, nth: number) => ({ ...payloads[report](send), nth });
+const makePayload = (send: Send, report: Report, nth: number) => ({
+  ...payloads[report](send),
+  nth,
+});
 
 async function isAllowed({ id }: Send): Promise<void> {
   const { status, phase } = await stored(id);
@@ -76,8 +79,8 @@ test('one after another: the first final status counts until a failure is correc
     const send = await sendIn(phase);
     let end: string | undefined;
     for (const [nth, report] of reports.entries()) {
-      const outcome = results(await app.receive(payloadOf(send, report, nth)))[0];
-      const word = end === undefined ? endOf(report, phase) : ends[report];
+      const outcome = results(await app.receive(makePayload(send, report, nth)))[0];
+      const word = end === undefined ? predictEnd(report, phase) : ends[report];
       if (word === undefined && report === 'failed') assert.equal(outcome, 'parked: still_paying');
       if (word !== undefined && end === undefined) assert.equal(outcome, 'applied');
       if (word !== undefined && end === word) assert.equal(outcome, 'already');
@@ -101,12 +104,12 @@ test('at once: the final status is a reported one, reached once, and the proof o
     const send = await sendIn(phase);
     const events = [];
     for (const [nth, report] of reports.entries()) {
-      events.push(await app.deliver(payloadOf(send, report, nth)));
+      events.push(await app.deliver(makePayload(send, report, nth)));
     }
     const settled = await Promise.all(events.map((eventId) => app.settle(eventId)));
     const applied = settled.filter((one) => results(one)[0] === 'applied');
     const possible = reports
-      .map((report) => endOf(report, phase))
+      .map((report) => predictEnd(report, phase))
       .filter((end) => end !== undefined);
     const { status } = await stored(send.id);
     assert.equal(applied.length, possible.length > 0 ? 1 : 0);
@@ -121,7 +124,7 @@ test('at once: the final status is a reported one, reached once, and the proof o
 test('in one batch: what is completed counts, and a contradicted failure ends nothing', async () => {
   await tellAll(5, async (phase, reports) => {
     const send = await sendIn(phase);
-    await app.receive(reports.map((report, nth) => payloadOf(send, report, nth)));
+    await app.receive(reports.map((report, nth) => makePayload(send, report, nth)));
     const has = (...some: Report[]) => some.some((report) => reports.includes(report));
     const mayFail = phase !== 'PAYING' && !has('wrongAmount', 'wrongIds');
     const failed = has('failed') && mayFail ? 'FAILED' : 'PROCESSING';

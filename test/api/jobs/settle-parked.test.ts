@@ -9,7 +9,7 @@ const { receive, stored, settle, clock } = app;
 
 const hourMs = 60 * 60_000;
 
-const delayOf = ({ retryAt }: Settlement) =>
+const computeDelay = ({ retryAt }: Settlement) =>
   (retryAt?.getTime() ?? Infinity) - clock.now().getTime();
 
 test('an event without its transaction is looked at again after growing pauses, for a day', async () => {
@@ -18,8 +18,8 @@ test('an event without its transaction is looked at again after growing pauses, 
   const pauses: number[] = [];
   while (settlement.retryAt) {
     assert.deepEqual([settlement.status, results(settlement)], ['parked', ['parked: no_match']]);
-    pauses.push(delayOf(settlement));
-    await clock.advance(delayOf(settlement));
+    pauses.push(computeDelay(settlement));
+    await clock.advance(computeDelay(settlement));
     settlement = await settle(settlement.eventId);
   }
   assert.deepEqual(pauses.slice(0, 6), [1_000, 1_000, 2_000, 4_000, 8_000, 16_000]);
@@ -37,7 +37,7 @@ test('an event whose transaction appears later is applied at the next look', asy
   assert.equal(settlement.status, 'parked');
   const send = await app.givenSend();
   await app.rows('update pix_transactions set end_to_end = $2 where id = $1', [send.id, endToEnd]);
-  await clock.advance(delayOf(settlement));
+  await clock.advance(computeDelay(settlement));
   const found = await settle(settlement.eventId);
   assert.deepEqual([found.status, results(found)], ['processed', ['applied']]);
   assert.equal(found.retryAt, null);
@@ -57,7 +57,7 @@ test('an event about a payment that has not left waits until it has', async () =
     );
     assert.equal((await stored(send.id)).status, 'PROCESSING');
     await put('PAYING');
-    await clock.advance(delayOf(settlement));
+    await clock.advance(computeDelay(settlement));
     assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(send.id)).status, 'COMPLETED');
   }
@@ -81,9 +81,9 @@ test('a PIX for an account that is opened later is recorded then', async () => {
   assert.equal(settlement.status, 'parked');
   const payee = await givenCustomer(app, { email: 'late@example.com' });
   await app.listEmail(payee);
-  await clock.advance(delayOf(settlement));
+  await clock.advance(computeDelay(settlement));
   assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
-  assert.equal(await app.countOf(payee), 1);
+  assert.equal(await app.countRows(payee), 1);
 });
 
 test('a batch is parked while one item waits; the others are neither recorded nor counted again', async () => {
@@ -102,7 +102,7 @@ test('a batch is parked while one item waits; the others are neither recorded no
     'ignored: moves_nothing',
   ];
   assert.deepEqual([settlement.status, results(settlement)], ['anomaly', outcome]);
-  assert.equal(delayOf(settlement), 1_000);
+  assert.equal(computeDelay(settlement), 1_000);
   await clock.advance(24 * hourMs);
   const last = await settle(settlement.eventId);
   assert.deepEqual(results(last), outcome.with(2, 'orphaned: no_match'));

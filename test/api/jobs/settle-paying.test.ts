@@ -47,7 +47,7 @@ const failed = (ids: Record<string, unknown>) =>
   confirmed({ status: 'ERROR', error: { code: 'AB03' }, ...ids });
 
 /** When the event's job is due. */
-async function dueOf(eventId: string): Promise<Date | undefined> {
+async function readDue(eventId: string): Promise<Date | undefined> {
   const [job] = await rows<{ run_at: Date }>(
     `select run_at from jobs where unique_key = $1 and status = 'queued'`,
     [`webhook:${eventId}`],
@@ -142,7 +142,11 @@ for (const [end, take] of Object.entries(ends)) {
     assert.equal((await stored(paying.id)).phase, 'PAYING');
     await postpone(settlement.eventId);
     await take(paying);
-    assert.deepEqual(await dueOf(settlement.eventId), clock.now(), 'the end of the call wakes it');
+    assert.deepEqual(
+      await readDue(settlement.eventId),
+      clock.now(),
+      'the end of the call wakes it',
+    );
     assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     const { status, failure_code: code } = await stored(paying.id);
     assert.deepEqual([status, code], ['FAILED', 'AB03']);
@@ -154,7 +158,7 @@ test('a failure is matched by the key alone, and waits too', async () => {
   const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
   assert.deepEqual(results(settlement), ['parked: still_paying']);
   await accept(paying);
-  assert.deepEqual(await dueOf(settlement.eventId), clock.now());
+  assert.deepEqual(await readDue(settlement.eventId), clock.now());
   assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
 });
 
@@ -202,7 +206,7 @@ for (const isRestarted of [false, true]) {
     await postpone(settlement.eventId);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
-    assert.deepEqual(await dueOf(settlement.eventId), clock.now(), 'the sweep wakes it');
+    assert.deepEqual(await readDue(settlement.eventId), clock.now(), 'the sweep wakes it');
     assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(paying.id)).status, 'FAILED');
   });

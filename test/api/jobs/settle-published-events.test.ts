@@ -24,7 +24,7 @@ async function givenCharge(amount = 12.34) {
   return { id, txid, payee };
 }
 
-const statusOf = async ({ id }: { readonly id: string }) => (await stored(id)).status;
+const readStatus = async ({ id }: { readonly id: string }) => (await stored(id)).status;
 
 /** How many events were counted because no dialect reads them, by reason. */
 async function unread(reason: string): Promise<number> {
@@ -74,7 +74,7 @@ test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async (
     pix: [{ endToEndId: newEndToEnd(), txid, valor: '12.34', horario }],
   });
   assert.equal(results(settlement).at(-1), 'applied');
-  assert.equal(await statusOf(charge), 'COMPLETED');
+  assert.equal(await readStatus(charge), 'COMPLETED');
 });
 
 test('a word that no active dialect lists is ignored and counted, and moves nothing', async () => {
@@ -83,7 +83,7 @@ test('a word that no active dialect lists is ignored and counted, and moves noth
   const event = { event: 'PIX_PAYMENT', endToEnd: send.end_to_end, status: 'sent', amount: 10.5 };
   assert.deepEqual(results(await receive(event)), ['ignored: unknown_status']);
   assert.equal((await unread('unknown_status')) - before, 1);
-  assert.equal(await statusOf(send), 'PROCESSING');
+  assert.equal(await readStatus(send), 'PROCESSING');
 });
 
 test('Woovi: a charge that somebody else has paid is completed', async () => {
@@ -91,7 +91,7 @@ test('Woovi: a charge that somebody else has paid is completed', async () => {
   const event = 'OPENPIX:CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER';
   const named = { value: 1234, status: 'COMPLETED', correlationID: charge.txid };
   assert.deepEqual(results(await receive({ event, charge: named })), ['applied']);
-  assert.equal(await statusOf(charge), 'COMPLETED');
+  assert.equal(await readStatus(charge), 'COMPLETED');
 });
 
 test('Woovi: a movement that was removed before it was made ends the send as failed', async () => {
@@ -100,7 +100,7 @@ test('Woovi: a movement that was removed before it was made ends the send as fai
   const payment = { value: 1050, status: 'REMOVED', correlationID: key };
   const settlement = await receive({ event: 'OPENPIX:MOVEMENT_REMOVED', payment });
   assert.deepEqual(results(settlement), ['applied']);
-  assert.equal(await statusOf(send), 'FAILED');
+  assert.equal(await readStatus(send), 'FAILED');
 });
 
 test('Efí: the result of a send in the list of Pix completes it', async () => {
@@ -109,7 +109,7 @@ test('Efí: the result of a send in the list of Pix completes it', async () => {
   const gnExtras = { idEnvio: key };
   const item = { endToEndId: send.end_to_end, status: 'REALIZADO', gnExtras, valor: '10.50' };
   assert.deepEqual(results(await receive({ pix: [item] })), ['applied']);
-  assert.equal(await statusOf(send), 'COMPLETED');
+  assert.equal(await readStatus(send), 'COMPLETED');
 });
 
 test('Celcoin: a refund because of fraud is one refund once it is closed', async () => {
@@ -131,7 +131,7 @@ test('Celcoin: a refund because of fraud is one refund once it is closed', async
   assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED' })), ['applied']);
   assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED', n: 2 })), ['already']);
   assert.deepEqual(await refunds(), [{ amount: '5.00' }]);
-  assert.equal(await statusOf(send), 'COMPLETED');
+  assert.equal(await readStatus(send), 'COMPLETED');
 });
 
 for (const [what, payee] of Object.entries({
@@ -144,7 +144,7 @@ for (const [what, payee] of Object.entries({
     const charge = await givenCharge();
     const paid = app.pix({ txid: charge.txid, valor: '12.34', ...payee });
     assert.deepEqual(results(await receive(paid)), ['anomaly: payee_disagrees']);
-    assert.equal(await statusOf(charge), 'PROCESSING');
+    assert.equal(await readStatus(charge), 'PROCESSING');
     assert.deepEqual(await receivedBy(charge.payee), []);
   });
 }
@@ -166,7 +166,7 @@ for (const [what, payee] of Object.entries({
     };
     const event = { entity: 'pix-payment-in', status: 'CONFIRMED', body };
     assert.deepEqual(results(await receive(event)), ['anomaly: payee_disagrees']);
-    assert.equal(await statusOf(charge), 'PROCESSING');
+    assert.equal(await readStatus(charge), 'PROCESSING');
     assert.deepEqual(await receivedBy(charge.payee), []);
   });
 }
@@ -179,7 +179,7 @@ test('an event by the client id that is older than the send never settles it', a
   const send = await givenSend(key, 25);
   await app.clock.advance(60_000);
   assert.deepEqual(results(await app.settle(early.eventId)), ['parked: no_match']);
-  assert.equal(await statusOf(send), 'PROCESSING');
+  assert.equal(await readStatus(send), 'PROCESSING');
 });
 
 for (const [what, error] of Object.entries({
@@ -193,6 +193,6 @@ for (const [what, error] of Object.entries({
     const body = { id: 'another id', clientCode: key, amount: 10.5 };
     const failed = { entity: 'pix-payment-out', status: 'ERROR', ...(error && { error }), body };
     assert.deepEqual(results(await receive(failed)), ['anomaly: other_provider_id']);
-    assert.equal(await statusOf(send), 'PROCESSING');
+    assert.equal(await readStatus(send), 'PROCESSING');
   });
 }

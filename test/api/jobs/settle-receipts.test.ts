@@ -197,7 +197,7 @@ interface StoredAccount {
   readonly account_number: string;
 }
 
-async function accountOf({ id }: TestUser): Promise<StoredAccount> {
+async function readAccount({ id }: TestUser): Promise<StoredAccount> {
   const [account] = await app.rows<StoredAccount>(
     'select document, agency, account_number from accounts where user_id = $1',
     [id],
@@ -218,7 +218,7 @@ async function receivedAs(party: Record<string, unknown>): Promise<string[]> {
 test('a PIX without a charge is recorded for the account that every identifier names', async () => {
   const payee = await givenCustomer(app, { phone: '+5521912345678', document: '11144477735' });
   await app.listEmail(payee);
-  const { document, agency, account_number: accountNumber } = await accountOf(payee);
+  const { document, agency, account_number: accountNumber } = await readAccount(payee);
   const named: readonly Record<string, unknown>[] = [
     { creditParty: { document } },
     { creditParty: { taxId: document.replace(/(\d{3})(\d{3})(\d{3})/, '$1.$2.$3-') } },
@@ -243,8 +243,8 @@ test('a PIX is no user’s where one identifier disagrees or none proves anythin
     await givenCustomer(app),
   ];
   await app.listEmail(payee);
-  const { document, agency, account_number: accountNumber } = await accountOf(payee);
-  const others = await accountOf(other);
+  const { document, agency, account_number: accountNumber } = await readAccount(payee);
+  const others = await readAccount(other);
   const unproved: readonly Record<string, unknown>[] = [
     // Typed at registration, and not listed by the provider.
     { chave: other.email },
@@ -286,7 +286,7 @@ test('a further payment of a charge that names another account is recorded for n
   const charged = await app.charge(payee, { type: 'static', amount: 20, reusable: true });
   const { transaction_identification: txid } = await stored(charged.body.transaction_id);
   assert.deepEqual(results(await receive(pix({ txid, valor: '20.00' }))), ['applied']);
-  const { document } = await accountOf(other);
+  const { document } = await readAccount(other);
   assert.deepEqual(results(await receive(pix({ txid, valor: '20.00', chave: document }))), [
     'parked: no_match',
   ]);
@@ -328,7 +328,7 @@ test('a charge whose key has moved to another account is not completed by it', a
   assert.equal((await stored(id)).status, 'PROCESSING');
 });
 
-for (const [what, payeeOf] of Object.entries({
+for (const [what, choosePayee] of Object.entries({
   'a key of nobody here': () => ({ chave: 'zoe@example.com' }),
   'a document of nobody here': () => ({ recebedor: { cpf: '93541134780' } }),
   'an account of nobody here': () => ({ recebedor: { agency: '0009', account: '7777777' } }),
@@ -344,13 +344,13 @@ for (const [what, payeeOf] of Object.entries({
     const [payee, other] = [await givenCustomer(app), await givenCustomer(app)];
     const charged = await app.charge(payee, { type: 'dynamic', amount: 20, key: payee.email });
     const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
-    const named = payeeOf(await accountOf(other), payee);
+    const named = choosePayee(await readAccount(other), payee);
     const paid = { txid, valor: '20.00', ...named };
     assert.deepEqual(results(await receive(pix(paid))), ['anomaly: payee_disagrees']);
     assert.equal((await stored(id)).status, 'PROCESSING');
     assert.equal((await app.timeline(id)).at(-1), 'ANOMALY payee_disagrees event');
     for (const user of [payee, other]) assert.deepEqual(await receivedBy(user), []);
-    const { document, agency, account_number: account } = await accountOf(payee);
+    const { document, agency, account_number: account } = await readAccount(payee);
     const right = { txid, valor: '20.00', chave: payee.email.toUpperCase() };
     const ofOwner = {
       ...right,
@@ -361,7 +361,7 @@ for (const [what, payeeOf] of Object.entries({
 }
 
 type PayeeOf = (
-  other: Awaited<ReturnType<typeof accountOf>>,
+  other: Awaited<ReturnType<typeof readAccount>>,
   payee: TestUser,
 ) => Record<string, unknown>;
 
@@ -398,7 +398,7 @@ test('a received PIX is dated by its event, within bounds, and else by its recei
     [now + 6 * minute, now],
   ] as const;
   const payee = await givenCustomer(app);
-  const { document: chave } = await accountOf(payee);
+  const { document: chave } = await readAccount(payee);
   for (const [settlement, dated] of dates) {
     const horario = new Date(settlement).toISOString();
     const { items } = await receive(pix({ chave, valor: '3.00', horario }));

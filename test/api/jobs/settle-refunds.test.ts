@@ -23,7 +23,7 @@ interface RefundRow {
   readonly user_id: number;
 }
 
-function refundsOf(originalId: string): Promise<RefundRow[]> {
+function readRefunds(originalId: string): Promise<RefundRow[]> {
   return app.rows<RefundRow>(
     `select id, operation, status, amount, end_to_end, user_id from pix_transactions
       where original_id = $1 order by id`,
@@ -77,7 +77,7 @@ test('a refund of a send is a transaction of its own, and the send stays COMPLET
   const refund = refundIn(send.end_to_end, 10.5);
   const settled = await app.receive(refund);
   assert.deepEqual(results(settled), ['applied']);
-  const [row, ...others] = await refundsOf(send.id);
+  const [row, ...others] = await readRefunds(send.id);
   assert.ok(row && others.length === 0);
   assert.equal(settled.items[0]?.transactionId, row.id);
   assert.deepEqual(
@@ -105,7 +105,7 @@ test('a refund is recorded once for its return id, whatever event tells it again
   assert.deepEqual(results(again), ['already']);
   const other = await app.receive({ ...refund, amount: 5 });
   assert.deepEqual(results(other), ['anomaly: amount_mismatch']);
-  assert.equal((await refundsOf(send.id)).length, 1);
+  assert.equal((await readRefunds(send.id)).length, 1);
   assert.equal(await refundedAmount(send.id), '4.00');
 });
 
@@ -118,7 +118,7 @@ test('refunds in part add up to the amount at most; more is an anomaly of the se
   const larger = await app.receive(refundIn(send.end_to_end, 10.51));
   assert.deepEqual(results(larger), ['anomaly: refunds_exceed_amount']);
   assert.equal(larger.items[0]?.transactionId, send.id);
-  assert.equal((await refundsOf(send.id)).length, 2);
+  assert.equal((await readRefunds(send.id)).length, 2);
   assert.equal(await refundedAmount(send.id), '10.50');
 });
 
@@ -134,7 +134,7 @@ test('a preview of refunds that exceed the amount together finds them as the rep
     ['applied', undefined, null, 'COMPLETED'],
     ['anomaly', 'refunds_exceed_amount', 'COMPLETED', 'COMPLETED'],
   ]);
-  assert.deepEqual([await refundsOf(send.id), await refundedAmount(send.id)], [[], null]);
+  assert.deepEqual([await readRefunds(send.id), await refundedAmount(send.id)], [[], null]);
   assert.deepEqual(results(await app.settle(eventId)), [
     'applied',
     'applied',
@@ -248,11 +248,11 @@ test('a refund of a payment that has failed is an anomaly, and waits for a corre
   const refund = await app.receive(refundIn(send.end_to_end, 10.5));
   assert.deepEqual(results(refund), ['parked: contradicts_final_status']);
   assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY contradicts_final_status event');
-  assert.deepEqual(await refundsOf(send.id), []);
+  assert.deepEqual(await readRefunds(send.id), []);
   const corrected = await app.receive(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
   assert.deepEqual(results(corrected), ['anomaly: corrected']);
   assert.deepEqual(results(await app.settle(refund.eventId)), ['applied']);
-  const [row] = await refundsOf(send.id);
+  const [row] = await readRefunds(send.id);
   assert.deepEqual([row?.operation, row?.amount], ['REFUND_IN', '10.50']);
 });
 
@@ -263,7 +263,7 @@ test('a refund of what was received goes out; one that goes in finds no payment'
   const wrong = await app.receive(event('pix-reversal-in'));
   assert.deepEqual(results(wrong), ['parked: no_match']);
   assert.deepEqual(results(await app.receive(event('pix-reversal-out'))), ['applied']);
-  const [row] = await refundsOf(received.id);
+  const [row] = await readRefunds(received.id);
   assert.deepEqual([row?.operation, row?.amount], ['REFUND_OUT', '7.00']);
 });
 
@@ -291,7 +291,7 @@ test('a refund without a direction between two customers is recorded for both', 
   assert.deepEqual(results(refund), ['applied']);
   const receivedId = incoming.items[0]?.transactionId ?? '';
   assert.deepEqual(
-    [...(await refundsOf(send.id)), ...(await refundsOf(receivedId))].map((row) => [
+    [...(await readRefunds(send.id)), ...(await readRefunds(receivedId))].map((row) => [
       row.operation,
       row.amount,
       row.user_id,
@@ -329,7 +329,7 @@ test("the refunds in the central bank's list of a PIX are recorded", async () =>
     'ignored: processing',
     'ignored: not_refunded',
   ]);
-  const [row, ...others] = await refundsOf(settled.items[0]?.transactionId ?? '');
+  const [row, ...others] = await readRefunds(settled.items[0]?.transactionId ?? '');
   assert.deepEqual([row?.operation, row?.amount, others.length], ['REFUND_OUT', '5.00', 0]);
 });
 
@@ -337,7 +337,7 @@ test('a refund that names no return id changes nothing', async () => {
   const send = await givenPaid();
   const { returnId: _, ...unnamed } = refundIn(send.end_to_end, 1);
   assert.deepEqual(results(await app.receive(unnamed)), ['ignored: reversal']);
-  assert.deepEqual(await refundsOf(send.id), []);
+  assert.deepEqual(await readRefunds(send.id), []);
 });
 
 /** The owner of every key at the simulated bank. */

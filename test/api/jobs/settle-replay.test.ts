@@ -36,7 +36,7 @@ async function replay(eventId: string) {
   return { ...replayed, eventId, retryAt: replayed.parkedUntil };
 }
 
-const jobsOf = (eventId: string) =>
+const readJobs = (eventId: string) =>
   app.rows<JobState>('select * from jobs where unique_key = $1 order by id', [
     `webhook:${eventId}`,
   ]);
@@ -142,7 +142,7 @@ test('an orphan that still matches nothing is parked for another day, by a job o
   assert.deepEqual(shown(await preview(eventId)), ['parked: no_match']);
   const replayed = await replay(eventId);
   assert.deepEqual([replayed.status, results(replayed)], ['parked', ['parked: no_match']]);
-  const [, job] = await jobsOf(eventId);
+  const [, job] = await readJobs(eventId);
   assert.deepEqual([job?.status, job?.run_at], ['queued', replayed.parkedUntil]);
   await clock.advance(23 * hourMs);
   assert.equal((await app.settle(eventId)).status, 'parked');
@@ -171,7 +171,7 @@ test('an event that waits already keeps its one job, and waits for another day',
   const { eventId } = await receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   await clock.advance(23 * hourMs);
   await replay(eventId);
-  assert.equal((await jobsOf(eventId)).length, 1);
+  assert.equal((await readJobs(eventId)).length, 1);
   await clock.advance(23 * hourMs);
   assert.equal((await app.settle(eventId)).status, 'parked');
 });

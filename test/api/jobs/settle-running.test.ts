@@ -8,7 +8,7 @@ import { eventStatus } from './loops.ts';
 
 const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1500' } });
 
-const statusOf = (eventId: string) => eventStatus(app, eventId);
+const readStatus = (eventId: string) => eventStatus(app, eventId);
 
 test('a payment that the bank settles is completed without a poll', async () => {
   const user = await givenCustomer(app);
@@ -45,14 +45,14 @@ test('a parked event is looked at again by itself, and applied once its payment 
   const body = { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' };
   const posted = await app.call('/webhooks/provider', { body });
   const eventId = posted.body.event_id;
-  await eventually(async () => (await statusOf(eventId)) === 'parked', 'the first look');
+  await eventually(async () => (await readStatus(eventId)) === 'parked', 'the first look');
   const user = await givenCustomer(app);
   const sent = await app.send(user, { pix_key: 'silent@ponte.test', amount: 1 });
   const id = sent.body.transaction_id;
   await app.rows('update pix_transactions set end_to_end = $2 where id = $1', [id, endToEnd]);
   await eventually(async () => {
     await app.clock.advance(500);
-    return (await statusOf(eventId)) === 'processed';
+    return (await readStatus(eventId)) === 'processed';
   }, 'the next look');
   assert.equal((await app.stored(id)).status, 'COMPLETED');
 });

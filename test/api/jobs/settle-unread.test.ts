@@ -21,7 +21,7 @@ async function unread(): Promise<number> {
   return values.reduce((sum, { value }) => sum + value, 0);
 }
 
-async function eventsOf(transactionId: string): Promise<string[]> {
+async function readEvents(transactionId: string): Promise<string[]> {
   const { events } = await listWebhooks.run(context, { transactionId, limit: 100 }, unwatched);
   return events.map(({ id }) => id);
 }
@@ -60,7 +60,7 @@ for (const [reason, changes] of notUnderstood) {
     assert.equal((await unread()) - counted, 1);
     assert.equal(warnings().length - settlement, 1);
     assert.match(warnings().at(-1) ?? '', new RegExp(`"transactionId":"${send.id}"`));
-    assert.deepEqual(await eventsOf(send.id), [event.eventId]);
+    assert.deepEqual(await readEvents(send.id), [event.eventId]);
   });
 }
 

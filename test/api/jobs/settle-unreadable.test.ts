@@ -16,7 +16,7 @@ async function receive(body: string | Buffer, headers: Record<string, string> = 
   return app.settle(response.body.event_id);
 }
 
-const statusOf = async (id: string) => (await app.stored(id)).status;
+const readStatus = async (id: string) => (await app.stored(id)).status;
 
 type Sent = Awaited<ReturnType<typeof app.givenSend>>;
 
@@ -49,7 +49,7 @@ for (const [what, event] of Object.entries(contradictions)) {
     const settled = await receive(event(sent));
     assert.deepEqual(results(settled), ['anomaly: contradictory_member']);
     assert.equal(settled.status, 'anomaly');
-    assert.equal(await statusOf(sent.id), 'PROCESSING');
+    assert.equal(await readStatus(sent.id), 'PROCESSING');
     assert.equal(await app.anomalies(), before + 1);
   });
 }
@@ -71,7 +71,7 @@ test('an event that says the same twice is read', async () => {
   const doubled = `"endToEnd":"${id}","status": "CONFIRMED"`;
   const event = `{"event":"PIX_PAYMENT_OUT","status":"CONFIRMED",${doubled}}`;
   assert.deepEqual(results(await receive(event)), ['applied']);
-  assert.equal(await statusOf(sent.id), 'COMPLETED');
+  assert.equal(await readStatus(sent.id), 'COMPLETED');
 });
 
 test('one item of a batch that contradicts itself does not lose the others', async () => {
@@ -82,7 +82,7 @@ test('one item of a batch that contradicts itself does not lose the others', asy
   const settled = await receive(batch);
   assert.deepEqual(results(settled), ['applied', 'anomaly: contradictory_member', 'applied']);
   assert.deepEqual(
-    [await statusOf(good.id), await statusOf(bad.id), await statusOf(last.id)],
+    [await readStatus(good.id), await readStatus(bad.id), await readStatus(last.id)],
     ['COMPLETED', 'PROCESSING', 'COMPLETED'],
   );
 });
@@ -123,7 +123,7 @@ for (const headers of otherTypes) {
     const sent = await app.givenSend();
     const event = JSON.stringify(confirmed({ endToEnd: sent.end_to_end }));
     assert.deepEqual(results(await receive(event, headers)), ['applied']);
-    assert.equal(await statusOf(sent.id), 'COMPLETED');
+    assert.equal(await readStatus(sent.id), 'COMPLETED');
   });
 }
 

@@ -26,7 +26,7 @@ const newEndToEnd = () => `E99999999202605241200${randomUUID().slice(0, 11)}`;
 
 const waits = () => app.rows<{ id_value: string }>('select id_value from webhook_waits');
 
-async function jobOf(eventId: string): Promise<JobState> {
+async function readJob(eventId: string): Promise<JobState> {
   const [job] = await app.rows<JobState>('select * from jobs where unique_key = $1', [
     `webhook:${eventId}`,
   ]);
@@ -55,7 +55,7 @@ async function parked(eventId: string): Promise<void> {
       eventId,
       'parked',
     ]);
-    const { status, run_at: runAt } = await jobOf(eventId);
+    const { status, run_at: runAt } = await readJob(eventId);
     return event && status === 'queued' && runAt > clock.now();
   }, 'the event to be parked');
 }
@@ -150,12 +150,12 @@ test('every event that waits for an id is woken, and none that waits for another
   ]);
   const other = await deliver(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   for (const eventId of [second, other]) await parked(eventId);
-  const untouched = await jobOf(other);
+  const untouched = await readJob(other);
   const send = await reserveSend(app, randomUUID());
   await send.pay(endToEnd);
   for (const eventId of [first, second]) await hasEnded(eventId);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
-  assert.deepEqual(await jobOf(other), untouched);
+  assert.deepEqual(await readJob(other), untouched);
 });
 
 test('sends that are stored together wake the events of each of them', async (t) => {
@@ -262,7 +262,7 @@ test('a job whose every look is overtaken looks again a second later, and has no
   const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
   await parked(eventId);
   assert.equal(overtaken, 3);
-  const { attempts, last_error: error, run_at: runAt } = await jobOf(eventId);
+  const { attempts, last_error: error, run_at: runAt } = await readJob(eventId);
   assert.deepEqual({ attempts, error }, { attempts: 0, error: null });
   assert.equal(runAt.getTime(), clock.now().getTime() + 1_000);
 });

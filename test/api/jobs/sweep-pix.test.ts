@@ -11,7 +11,7 @@ import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { startTestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
-import { givenCustomer, logIn, sessionsOf, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, logIn, readSessions, type TestUser } from '../../support/factories.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
@@ -354,12 +354,12 @@ test('without an active session no provider is called and nothing changes', asyn
     expired.id,
     clock.now(),
   ]);
-  const before = await rowsOf(sends);
+  const before = await readRows(sends);
   await sweep();
-  assert.deepEqual(await rowsOf(sends), before);
+  assert.deepEqual(await readRows(sends), before);
 });
 
-async function rowsOf(sends: readonly StoredPix[]): Promise<StoredPix[]> {
+async function readRows(sends: readonly StoredPix[]): Promise<StoredPix[]> {
   return Promise.all(sends.map(({ id }) => stored(id)));
 }
 
@@ -427,9 +427,9 @@ test("one user's trouble with the provider does not keep the others from being s
     unreadable.id,
   ]);
   await app.throughTime(sweep());
-  const phases = (await rowsOf(sends)).map(({ phase }) => phase);
+  const phases = (await readRows(sends)).map(({ phase }) => phase);
   assert.deepEqual(phases, ['UNKNOWN', 'UNKNOWN', 'SETTLED']);
-  const [session] = await sessionsOf(app, refused.id);
+  const [session] = await readSessions(app, refused.id);
   assert.equal(session?.status, 'EXPIRED');
 });
 

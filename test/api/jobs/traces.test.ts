@@ -70,33 +70,33 @@ await reconcileUser(app.context, reconciled, { first: today, last: today, option
 await app.context.tracing?.stop();
 
 const spans = collector.spans();
-const traceOf = (id: string): string => id.replaceAll('-', '');
-const spansOf = (traceId: string): CollectedSpan[] =>
+const toTraceId = (id: string): string => id.replaceAll('-', '');
+const listSpans = (traceId: string): CollectedSpan[] =>
   spans.filter((span) => span.traceId === traceId);
 
 /** The only span of this name in a trace. */
-function spanOf(traceId: string, name: string): CollectedSpan {
-  const found = spansOf(traceId).filter((span) => span.name === name);
+function findSpan(traceId: string, name: string): CollectedSpan {
+  const found = listSpans(traceId).filter((span) => span.name === name);
   assert.equal(found.length, 1, name);
   return found[0] as CollectedSpan;
 }
 
 describe('the trace of a send', () => {
   it('has the id of the transaction, from the request to the delivery of its result', () => {
-    const trace = traceOf(send.id);
-    const request = spanOf(trace, 'POST /api/v1/pix/send');
+    const trace = toTraceId(send.id);
+    const request = findSpan(trace, 'POST /api/v1/pix/send');
     assert.equal(request.parentSpanId, undefined);
     assert.equal(request.attributes['http.response.status_code'], 200);
     assert.equal(request.attributes['ponte.transaction.id'], send.id);
     for (const name of ['lookUpKey', 'pay', 'settle', 'deliver pix.completed']) {
-      assert.equal(spanOf(trace, name).parentSpanId, request.spanId, name);
+      assert.equal(findSpan(trace, name).parentSpanId, request.spanId, name);
     }
-    assert.equal(spanOf(trace, 'pay').attributes['ponte.outcome'], 'accepted');
+    assert.equal(findSpan(trace, 'pay').attributes['ponte.outcome'], 'accepted');
   });
 
   it("is continued by the app's backend", () => {
-    const trace = traceOf(send.id);
-    const { spanId } = spanOf(trace, 'deliver pix.completed');
+    const trace = toTraceId(send.id);
+    const { spanId } = findSpan(trace, 'deliver pix.completed');
     const event = collector.events.find(
       ({ headers }) => headers['webhook-id'] === `pix_${send.id}`,
     );
@@ -104,35 +104,35 @@ describe('the trace of a send', () => {
   });
 
   it("is the caller's where the caller has one, and links to the transaction's", () => {
-    const request = spanOf(callersId, 'POST /api/v1/pix/send');
+    const request = findSpan(callersId, 'POST /api/v1/pix/send');
     assert.equal(request.parentSpanId, callersSpan);
-    assert.equal(spanOf(callersId, 'pay').parentSpanId, request.spanId);
-    const first = spanOf(traceOf(continued), 'POST /api/v1/pix/send');
+    assert.equal(findSpan(callersId, 'pay').parentSpanId, request.spanId);
+    const first = findSpan(toTraceId(continued), 'POST /api/v1/pix/send');
     assert.equal(first.parentSpanId, undefined);
     assert.deepEqual(first.links, [{ traceId: callersId, spanId: request.spanId }]);
   });
 
   it('is not recorded where the caller says so', () => {
-    assert.deepEqual(spansOf(unrecordedId), []);
+    assert.deepEqual(listSpans(unrecordedId), []);
     assert.notEqual(unrecorded, '');
   });
 });
 
 describe('the trace of a charge', () => {
   it('has the id of the transaction, from the request to the sweep that ends it', () => {
-    const trace = traceOf(charge);
-    const request = spanOf(trace, 'POST /api/v1/pix/charge');
+    const trace = toTraceId(charge);
+    const request = findSpan(trace, 'POST /api/v1/pix/charge');
     assert.equal(request.parentSpanId, undefined);
     assert.equal(request.attributes['ponte.transaction.id'], charge);
     for (const name of ['createDynamicCharge', 'sweep']) {
-      assert.equal(spanOf(trace, name).parentSpanId, request.spanId, name);
+      assert.equal(findSpan(trace, name).parentSpanId, request.spanId, name);
     }
   });
 });
 
 describe('what reads a statement', () => {
   it('is a span of the sweep, and of the trace of each payment that it settles', () => {
-    const ofSweep = spansOf(sweepTrace.traceId);
+    const ofSweep = listSpans(sweepTrace.traceId);
     const reads = ofSweep.filter(({ name }) => name === 'sweep a statement');
     assert.ok(reads.length > 0);
     for (const read of reads) {
@@ -141,13 +141,13 @@ describe('what reads a statement', () => {
       const calls = ofSweep.filter(({ name }) => name === 'statement');
       assert.ok(calls.some(({ parentSpanId }) => parentSpanId === read.spanId));
     }
-    assert.ok(spanOf(traceOf(overdue), 'settle by statement'));
+    assert.ok(findSpan(toTraceId(overdue), 'settle by statement'));
   });
 
   it('is a span of the reconciliation', () => {
-    const read = spanOf(reconcileTrace.traceId, 'reconcile a statement');
+    const read = findSpan(reconcileTrace.traceId, 'reconcile a statement');
     assert.equal(read.parentSpanId, reconcileTrace.spanId);
-    assert.equal(spanOf(reconcileTrace.traceId, 'statement').parentSpanId, read.spanId);
+    assert.equal(findSpan(reconcileTrace.traceId, 'statement').parentSpanId, read.spanId);
   });
 });
 

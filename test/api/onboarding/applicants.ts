@@ -5,8 +5,8 @@ import type { Step, StepName } from '../../../src/domain/onboarding.ts';
 import type { TestResponse, TestApp, TestRequest } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { password } from '../../support/factories.ts';
-import { pdfOf } from '../../support/documents.ts';
-import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { makePdf } from '../../support/documents.ts';
+import { fieldPart, filePart, formType, makeForm } from '../../support/forms.ts';
 
 let born = 0;
 
@@ -83,7 +83,7 @@ export function give(
 
 /** Uploads a document. */
 export function upload(app: TestApp, id: string, type: number): Promise<TestResponse> {
-  const body = formOf(fieldPart(String(type)), filePart(pdfOf(`document ${type}`)));
+  const body = makeForm(fieldPart(String(type)), filePart(makePdf(`document ${type}`)));
   return give(app, id, { step: 'documents', body, headers: { 'content-type': formType } });
 }
 
@@ -117,7 +117,7 @@ export async function shown(app: TestApp, id: string): Promise<Shown> {
 }
 
 /** Asks for the decision. */
-export async function kycOf(app: TestApp, id: string): Promise<Shown> {
+export async function readKyc(app: TestApp, id: string): Promise<Shown> {
   const { status, body } = await app.call(`/onboarding/${id}/kyc`);
   assert.equal(status, 200, JSON.stringify(body));
   return body.application;
@@ -134,7 +134,7 @@ export function step(application: Shown, name: StepName) {
 }
 
 /** The jobs of an applicant's steps, oldest first: `address queued`. */
-export async function jobsOf(app: TestApp, { user_id: userId }: Shown): Promise<string[]> {
+export async function readJobs(app: TestApp, { user_id: userId }: Shown): Promise<string[]> {
   const rows = await app.rows<{ job: string }>(
     `select concat(payload->>'step', ' ', status) as job from jobs
       where kind = 'onboarding-step' and (payload->>'userId')::int = $1 order by id`,

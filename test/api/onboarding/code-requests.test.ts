@@ -67,7 +67,7 @@ function countCodes(t: TestContext): (application: Shown) => number {
 }
 
 test('one code a minute for an application, whatever the kind and the address', async (t) => {
-  const codesOf = countCodes(t);
+  const codesSoFar = countCodes(t);
   const application = await applicant();
   assert.equal((await ask(application)).status, 202);
   await settled(app, application);
@@ -77,13 +77,13 @@ test('one code a minute for an application, whatever the kind and the address', 
   }
   const { headers } = await ask(application, { tipo: 2 });
   assert.equal(headers.get('retry-after'), '60');
-  assert.equal(codesOf(application), 1);
+  assert.equal(codesSoFar(application), 1);
   const stored = await settled(app, application);
   assert.equal(step(stored, 'electronic_validation').status, 'done');
   await app.clock.advance(minuteMs);
   assert.equal((await ask(application, { tipo: 2 })).status, 202);
   await settled(app, application);
-  assert.equal(codesOf(application), 2);
+  assert.equal(codesSoFar(application), 2);
 });
 
 test('a repeat that sends no code is not counted and not refused', async () => {
@@ -216,11 +216,11 @@ test('a code given after a failed request has another one sent, within the limit
 });
 
 test('a code goes to Brazilian numbers only', async (t) => {
-  const codesOf = countCodes(t);
+  const codesSoFar = countCodes(t);
   const application = await applicant('+14155552671');
   const { status, body } = await ask(application);
   assert.equal(status, 422);
   assert.deepEqual(Object.keys(body.errors), ['phone']);
   await settled(app, application);
-  assert.equal(codesOf(application), 0);
+  assert.equal(codesSoFar(application), 0);
 });

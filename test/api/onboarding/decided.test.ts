@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
-import { giveAll, give, kycOf, newPerson, register } from './applicants.ts';
+import { giveAll, give, readKyc, newPerson, register } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -17,7 +17,7 @@ for (const [status, phone] of [
     const before = await app.call(`/onboarding/${id}`);
     assert.equal(before.body.document, person.document);
     assert.ok(before.body.prova_vida.url_iframe);
-    await kycOf(app, id);
+    await readKyc(app, id);
     const paths = [`/onboarding/${id}`, `/onboarding/${id}/kyc`];
     for (const path of paths) {
       const { body } = await app.call(path);

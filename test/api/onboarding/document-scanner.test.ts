@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { pdfOf, pdfOfSize } from '../../support/documents.ts';
-import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { makePdf, pdfOfSize } from '../../support/documents.ts';
+import { fieldPart, filePart, formType, makeForm } from '../../support/forms.ts';
 import { afterFile } from '../../support/suite.ts';
 import { register } from './applicants.ts';
 
@@ -58,7 +58,7 @@ const app = await startTestApp({
 });
 
 async function upload(id: string, content: Buffer, at: TestApp = app) {
-  const form = formOf(fieldPart('1'), filePart(content));
+  const form = makeForm(fieldPart('1'), filePart(content));
   const headers = { 'content-type': formType };
   return at.call(`/onboarding/${id}/documents`, { body: form, headers });
 }
@@ -76,7 +76,7 @@ test('a document is scanned whole, in its bytes, and kept when nothing is found'
 
 test('what the scanner finds is refused, and nothing of it is kept', async () => {
   const { id } = await register(app);
-  const { status, body } = await upload(id, pdfOf(`EICAR${'x'.repeat(200_000)}`));
+  const { status, body } = await upload(id, makePdf(`EICAR${'x'.repeat(200_000)}`));
   assert.equal(status, 422);
   assert.deepEqual(body.errors, {
     arquivo: ['The file is refused by the virus scanner. Save or photograph the document again.'],

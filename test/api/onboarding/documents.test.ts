@@ -12,7 +12,7 @@ import { findApplication } from '../../../src/onboarding/applicant.ts';
 import { register, step, type Shown } from './applicants.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pdfOfSize } from '../../support/documents.ts';
-import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, makeForm } from '../../support/forms.ts';
 import { intercepted } from '../../support/intercepted.ts';
 
 const app = await startTestApp({ environment: { ONBOARDING_LOCAL_ONLY: 'false', JOBS: 'off' } });
@@ -60,7 +60,7 @@ async function givenDocuments(...documents: readonly Buffer[]) {
 }
 
 async function upload(id: string, type: number, content: Buffer): Promise<Shown> {
-  const body = formOf(fieldPart(String(type)), filePart(content));
+  const body = makeForm(fieldPart(String(type)), filePart(content));
   const headers = { 'content-type': formType };
   const response = await app.call(`/onboarding/${id}/documents`, { body, headers });
   assert.equal(response.status, 201, JSON.stringify(response.body));

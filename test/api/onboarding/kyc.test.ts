@@ -7,7 +7,15 @@ import { accountCheckDigit } from '../../../src/domain/account.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { logIn } from '../../support/factories.ts';
-import { giveAll, kycOf, newPerson, register, shown, step, type PersonBody } from './applicants.ts';
+import {
+  giveAll,
+  readKyc,
+  newPerson,
+  register,
+  shown,
+  step,
+  type PersonBody,
+} from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -18,7 +26,7 @@ async function underAnalysis(person: PersonBody = newPerson()) {
   return application;
 }
 
-function accountsOf(userId: number) {
+function readAccounts(userId: number) {
   return app.rows<{
     provider: string;
     agency: string;
@@ -33,19 +41,19 @@ function accountsOf(userId: number) {
 test('before the analysis the application is answered as it is', async () => {
   const { id } = await register(app);
   const before = await shown(app, id);
-  assert.deepEqual(await kycOf(app, id), before);
+  assert.deepEqual(await readKyc(app, id), before);
   assert.equal(before.kyc_status, null);
 });
 
 test('an approval opens one active account in the name of the person', async () => {
   const person = newPerson();
   const { id, user_id: userId } = await underAnalysis(person);
-  const decided = await kycOf(app, id);
+  const decided = await readKyc(app, id);
   assert.equal(decided.status, 'APPROVED');
   assert.equal(decided.conta_bancaria_criada, true);
   assert.equal(step(decided, 'kyc').status, 'done');
   assert.equal(step(decided, 'account').status, 'done');
-  const [account, ...others] = await accountsOf(userId);
+  const [account, ...others] = await readAccounts(userId);
   assert.deepEqual(others, []);
   assert.ok(account);
   const { account_number: number, ...rest } = account;
@@ -59,30 +67,30 @@ test('an approval opens one active account in the name of the person', async () 
   assert.equal(number.at(-1), accountCheckDigit(number.slice(0, -1)));
   assert.equal(decided.provider['agency'], '0001');
   assert.equal(decided.provider['account_number'], number);
-  assert.deepEqual(await kycOf(app, id), decided, 'asking again changes nothing');
+  assert.deepEqual(await readKyc(app, id), decided, 'asking again changes nothing');
 });
 
 for (const phone of ['+5511987654322', '(11) 3333-4442', '+441632960002']) {
   test(`a phone that ends in 2 is rejected: ${phone}`, async () => {
     const { id, user_id: userId } = await underAnalysis(newPerson({ phone }));
-    const decided = await kycOf(app, id);
+    const decided = await readKyc(app, id);
     assert.equal(decided.status, 'REJECTED');
     assert.equal(decided.kyc_status, 'REJECTED');
     assert.equal(decided.conta_bancaria_criada, false);
     assert.equal(step(decided, 'kyc').status, 'done');
     assert.equal(step(decided, 'account').status, 'not_required');
-    assert.deepEqual(await accountsOf(userId), []);
-    assert.deepEqual(await kycOf(app, id), decided);
+    assert.deepEqual(await readAccounts(userId), []);
+    assert.deepEqual(await readKyc(app, id), decided);
   });
 }
 
 test('a rejected person logs in and has no account, whatever the provider says', async () => {
   const person = newPerson({ phone: '+5511987654322' });
   const { id, user_id: userId } = await underAnalysis(person);
-  await kycOf(app, id);
+  await readKyc(app, id);
   const me = await app.call('/accounts/me', { token: await logIn(app, person.email) });
   assert.equal(me.body.account, null);
-  assert.deepEqual(await accountsOf(userId), []);
+  assert.deepEqual(await readAccounts(userId), []);
 });
 
 test('an applicant has no account before the approval, whatever the provider says', async () => {
@@ -90,25 +98,25 @@ test('an applicant has no account before the approval, whatever the provider say
   const { id, user_id: userId } = await underAnalysis(person);
   const token = await logIn(app, person.email);
   assert.equal((await app.call('/accounts/me', { token })).body.account, null);
-  await kycOf(app, id);
-  const [account] = await accountsOf(userId);
+  await readKyc(app, id);
+  const [account] = await readAccounts(userId);
   const me = await app.call('/accounts/me', { token });
   assert.equal(me.body.account.account_number, account?.account_number);
 });
 
 test('ten questions at once decide once and open one account', async () => {
   const { id, user_id: userId } = await underAnalysis();
-  const responses = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, id)));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => readKyc(app, id)));
   const [first] = responses;
   for (const response of responses) assert.deepEqual(response, first);
   assert.equal(first?.status, 'APPROVED');
   assert.equal(step(first, 'kyc').attempts, 1);
-  assert.equal((await accountsOf(userId)).length, 1);
+  assert.equal((await readAccounts(userId)).length, 1);
 });
 
 test('a number that is taken is drawn again', async (t) => {
   const { id } = await underAnalysis();
-  const taken = (await kycOf(app, id)).provider['account_number'] ?? assert.fail('no number');
+  const taken = (await readKyc(app, id)).provider['account_number'] ?? assert.fail('no number');
   const base = Number(taken.slice(0, -1));
   const free = base === 7_654_321 ? 7_654_322 : 7_654_321;
   const draws = [base, base, free];
@@ -119,7 +127,7 @@ test('a number that is taken is drawn again', async (t) => {
     t.mock.restoreAll();
     syncBuiltinESMExports();
   });
-  const decided = await kycOf(app, other);
+  const decided = await readKyc(app, other);
   assert.equal(decided.status, 'APPROVED');
   assert.equal(decided.provider['account_number'], String(free) + accountCheckDigit(String(free)));
   assert.deepEqual(draws, []);
@@ -128,8 +136,8 @@ test('a number that is taken is drawn again', async (t) => {
 test('a login leaves the number and the document of an account that was opened here', async (t) => {
   const person = newPerson();
   const { id, user_id: userId } = await underAnalysis(person);
-  await kycOf(app, id);
-  const before = await accountsOf(userId);
+  await readKyc(app, id);
+  const before = await readAccounts(userId);
   const original = app.bank.login.bind(app.bank);
   t.mock.method(app.bank, 'login', (credentials: { email: string; password: string }) => {
     const response = original(credentials);
@@ -143,14 +151,14 @@ test('a login leaves the number and the document of an account that was opened h
     return done({ ...response.value, account });
   });
   const me = await app.call('/accounts/me', { token: await logIn(app, person.email) });
-  assert.deepEqual(await accountsOf(userId), before);
+  assert.deepEqual(await readAccounts(userId), before);
   assert.equal(me.body.account.account_number, before[0]?.account_number);
   assert.equal(me.body.user.document, person.document);
 });
 
 test('the database refuses to undo a decision, and an account without one', async () => {
   const { id } = await underAnalysis(newPerson({ phone: '+5511987654322' }));
-  await kycOf(app, id);
+  await readKyc(app, id);
   for (const status of ['IN_PROGRESS', 'UNDER_ANALYSIS', 'APPROVED']) {
     await assert.rejects(
       app.rows('update onboarding_applications set status = $2 where id = $1', [id, status]),

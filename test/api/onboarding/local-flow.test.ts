@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logIn } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
-import { giveAll, jobsOf, kycOf, newPerson, register, shown } from './applicants.ts';
+import { giveAll, readJobs, readKyc, newPerson, register, shown } from './applicants.ts';
 
 const app = await startPixApp({ environment: { STUB_SETTLE_MS: '1' } });
 
@@ -20,7 +20,7 @@ test('register, give every step, be approved, log in, see the account, send a PI
   assert.equal(complete.status, 'UNDER_ANALYSIS');
   assert.equal(complete.kyc_status, 'PENDING');
 
-  const decided = await kycOf(app, application.id);
+  const decided = await readKyc(app, application.id);
   assert.equal(decided.status, 'APPROVED');
   assert.equal(decided.kyc_status, 'APPROVED');
   assert.equal(decided.conta_bancaria_criada, true);
@@ -45,5 +45,5 @@ test('register, give every step, be approved, log in, see the account, send a PI
     mocks.map(({ mock }) => mock.callCount()),
     mocks.map(() => 0),
   );
-  assert.deepEqual(await jobsOf(app, application), []);
+  assert.deepEqual(await readJobs(app, application), []);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser, password } from '../../support/factories.ts';
-import { giveAll, kycOf, newPerson, register, step } from './applicants.ts';
+import { giveAll, readKyc, newPerson, register, step } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -18,18 +18,18 @@ async function twins() {
 
 test('the first application to be approved has the CPF, the other one ends REJECTED', async () => {
   const [one = '', other = ''] = await twins();
-  const approved = await kycOf(app, other);
+  const approved = await readKyc(app, other);
   assert.equal(approved.status, 'APPROVED');
-  const rejected = await kycOf(app, one);
+  const rejected = await readKyc(app, one);
   assert.deepEqual([rejected.status, rejected.kyc_status], ['REJECTED', 'REJECTED']);
   const { status, error } = step(rejected, 'kyc');
   assert.deepEqual({ status, error }, { status: 'failed', error: 'DOCUMENT_IN_USE' });
-  assert.equal((await kycOf(app, other)).status, 'APPROVED');
+  assert.equal((await readKyc(app, other)).status, 'APPROVED');
 });
 
 test('of two decisions at once, one is approved', async () => {
   const ids = await twins();
-  const decided = await Promise.all(ids.map((id) => kycOf(app, id)));
+  const decided = await Promise.all(ids.map((id) => readKyc(app, id)));
   const statuses = decided.map(({ status }) => status);
   assert.deepEqual(statuses.toSorted(), ['APPROVED', 'REJECTED']);
 });
@@ -49,7 +49,7 @@ for (const [status, decision] of [
     );
     const { id } = await register(app, person);
     await giveAll(app, id);
-    assert.equal((await kycOf(app, id)).status, decision);
+    assert.equal((await readKyc(app, id)).status, decision);
   });
 }
 

@@ -4,7 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findPayees } from '../../../src/settlement/transaction-repository.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
-import { givenCustomer, givenUser, logIn, password, sessionsOf } from '../../support/factories.ts';
+import {
+  givenCustomer,
+  givenUser,
+  logIn,
+  password,
+  readSessions,
+} from '../../support/factories.ts';
 import { startSandboxedApp } from '../../support/sandboxed-app.ts';
 
 const app = await startSandboxedApp({ JOBS: 'off' });
@@ -21,7 +27,7 @@ async function givenLocalAccount(userId: number, document: string): Promise<void
   );
 }
 
-async function accountOf(userId: number) {
+async function readAccount(userId: number) {
   const [account] = await app.rows(
     'select provider, agency, account_number, document, balance from accounts where user_id = $1',
     [userId],
@@ -37,7 +43,7 @@ test('the account of the provider replaces one that was opened here', async () =
   await givenLocalAccount(id, document);
   await logIn(app, email);
   const replaced = { provider: 'provider', agency, account_number: accountNumber, document };
-  assert.deepEqual(await accountOf(id), { ...replaced, balance: null });
+  assert.deepEqual(await readAccount(id), { ...replaced, balance: null });
 });
 
 test('a number that was generated here is never sent to the provider', async (t) => {
@@ -52,7 +58,7 @@ test('a number that was generated here is never sent to the provider', async (t)
     return done({ ...response.value, account: { ...response.value.account, accountNumber: '' } });
   });
   const token = await logIn(app, email);
-  assert.equal((await accountOf(id))?.['account_number'], madeUp.account_number);
+  assert.equal((await readAccount(id))?.['account_number'], madeUp.account_number);
   const mocks = (['pay', 'listKeys', 'createKey', 'deleteKey', 'lookUpKey'] as const).map(
     (name) => t.mock.method(bank, name).mock,
   );
@@ -84,8 +90,8 @@ test('a login at the provider as another person is refused as a wrong one, and l
   const response = await app.call('/auth/login', { body: { email, password } });
   const wrong = await app.call('/auth/login', { body: { email, password: 'not this one' } });
   assert.deepEqual([response.status, response.body], [422, wrong.body]);
-  assert.deepEqual(await sessionsOf(app, id), []);
-  assert.equal(await accountOf(id), undefined);
+  assert.deepEqual(await readSessions(app, id), []);
+  assert.equal(await readAccount(id), undefined);
   const logged = app.logLines.slice(before).filter((line) => line.includes('another holder'));
   assert.equal(logged.length, 1);
   assert.ok(!logged[0]?.includes('52998224725') && !logged[0]?.includes(email));

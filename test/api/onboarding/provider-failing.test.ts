@@ -8,7 +8,7 @@ import {
   give,
   bankMethods,
   giveAll,
-  jobsOf,
+  readJobs,
   register,
   settled,
   step,
@@ -89,7 +89,7 @@ test('nothing of a failed call is tried again by itself', async (t) => {
   await app.clock.advance(10 * 60_000);
   await settled(app, application);
   assert.equal(calls(), 1);
-  assert.deepEqual(await jobsOf(app, application), ['registration done']);
+  assert.deepEqual(await readJobs(app, application), ['registration done']);
 });
 
 const outcomes = [
@@ -197,9 +197,9 @@ test('syncs at once queue each step once, and one with nothing to do changes not
   ]);
   assert.equal(submitted.callCount(), 1);
   assert.ok(calls() >= 1);
-  const jobs = await jobsOf(app, application);
+  const jobs = await readJobs(app, application);
   assert.deepEqual((await sync(application)).body.application, done);
-  assert.deepEqual(await jobsOf(app, application), jobs);
+  assert.deepEqual(await readJobs(app, application), jobs);
 });
 
 test('sync finds a step whose job is gone', async () => {

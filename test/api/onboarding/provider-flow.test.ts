@@ -9,8 +9,8 @@ import {
   addressBody,
   give,
   giveAll,
-  jobsOf,
-  kycOf,
+  readJobs,
+  readKyc,
   newPerson,
   register,
   settled,
@@ -51,7 +51,7 @@ test('register, give every step, be approved, log in: the account is the provide
   }
   assert.match(complete.prova_vida['url_iframe'] ?? '', /^https:/);
 
-  const decided = await kycOf(app, application.id);
+  const decided = await readKyc(app, application.id);
   assert.deepEqual([decided.status, decided.kyc_status], ['APPROVED', 'APPROVED']);
   assert.equal(decided.conta_bancaria_criada, true);
   assert.equal(decided.provider['client_token'], null, 'the route is public');
@@ -96,7 +96,7 @@ test('a step submitted before the registration waits without a job, and is sent 
   for (const { name, status, attempts } of waiting.steps.slice(1, 7)) {
     assert.deepEqual([status, attempts], ['queued', 0], name);
   }
-  assert.deepEqual(await jobsOf(app, application), ['registration running']);
+  assert.deepEqual(await readJobs(app, application), ['registration running']);
   registration.release();
   assert.equal((await settled(app, application)).status, 'UNDER_ANALYSIS');
   assert.equal(registration.mock.callCount(), 1);
@@ -184,14 +184,14 @@ test('ten identical posts at once queue one job and make one call', async (t) =>
   const after = await settled(app, application);
   assert.equal(step(after, 'address').attempts, 1);
   assert.equal(submitted.mock.callCount(), 1);
-  const jobs = await jobsOf(app, application);
+  const jobs = await readJobs(app, application);
   assert.deepEqual(
     jobs.filter((job) => job.startsWith('address')),
     ['address done'],
   );
 
   await give(app, application.id, { step: 'address', body: addressBody });
-  assert.deepEqual(await jobsOf(app, application), jobs, 'a repeat queues nothing');
+  assert.deepEqual(await readJobs(app, application), jobs, 'a repeat queues nothing');
   await give(app, application.id, { step: 'address', body: { ...addressBody, numero: '7' } });
   assert.equal(step(await settled(app, application), 'address').attempts, 2);
   assert.equal(submitted.mock.callCount(), 2);
@@ -308,7 +308,7 @@ test('a page that was being requested when the process died is requested by the 
 test('a pending decision is requested again', async () => {
   const application = await underAnalysis(newPerson({ phone: '+5511987654323' }));
   for (const attempts of [1, 2]) {
-    const pending = await kycOf(app, application.id);
+    const pending = await readKyc(app, application.id);
     assert.deepEqual([pending.status, pending.kyc_status], ['UNDER_ANALYSIS', 'PENDING']);
     const { status, attempts: made, error } = step(pending, 'kyc');
     assert.deepEqual([status, made, error], ['queued', attempts, null]);
@@ -317,7 +317,7 @@ test('a pending decision is requested again', async () => {
 
 test('a person whom the bank rejects has no account', async () => {
   const application = await underAnalysis(newPerson({ phone: '+5511987654322' }));
-  const rejected = await kycOf(app, application.id);
+  const rejected = await readKyc(app, application.id);
   assert.deepEqual([rejected.status, rejected.kyc_status], ['REJECTED', 'REJECTED']);
   assert.equal(step(rejected, 'account').status, 'not_required');
   const accounts = await app.rows('select id from accounts where user_id = $1', [
@@ -334,18 +334,20 @@ test('a bank that fails leaves the application as it is: 200, and the step says 
     ['garbled', 'PROVIDER_INVALID_RESPONSE'],
   ] as const) {
     const { mock } = t.mock.method(onboarding, 'kyc', () => faulty(fault));
-    const failed = await kycOf(app, application.id);
+    const failed = await readKyc(app, application.id);
     assert.deepEqual([failed.status, failed.kyc_status], ['UNDER_ANALYSIS', 'PENDING']);
     assert.equal(step(failed, 'kyc').status, 'failed');
     assert.equal(step(failed, 'kyc').error, error);
     mock.restore();
   }
-  assert.equal((await kycOf(app, application.id)).status, 'APPROVED');
+  assert.equal((await readKyc(app, application.id)).status, 'APPROVED');
 });
 
 test('ten questions at once open one account', async () => {
   const application = await underAnalysis();
-  const responses = await Promise.all(Array.from({ length: 10 }, () => kycOf(app, application.id)));
+  const responses = await Promise.all(
+    Array.from({ length: 10 }, () => readKyc(app, application.id)),
+  );
   assert.ok(responses.every(({ status }) => status === 'APPROVED'));
   const accounts = await app.rows('select id from accounts where user_id = $1', [
     application.user_id,
@@ -373,11 +375,11 @@ function approvesWithoutAccount(t: TestContext) {
 test('an approval without an account waits for it, and is requested again', async (t) => {
   const application = await underAnalysis();
   const mock = approvesWithoutAccount(t);
-  const approved = await kycOf(app, application.id);
+  const approved = await readKyc(app, application.id);
   assert.deepEqual([approved.status, approved.kyc_status], ['APPROVED', 'APPROVED']);
   assert.equal(approved.conta_bancaria_criada, false);
   assert.equal(step(approved, 'account').status, 'queued');
-  const again = await kycOf(app, application.id);
+  const again = await readKyc(app, application.id);
   assert.equal(step(again, 'account').status, 'queued');
   assert.equal(again.conta_bancaria_criada, false);
   mock.restore();
@@ -392,7 +394,7 @@ test('an account that a login reports first is the application’s', async (t) =
   const person = newPerson();
   const application = await underAnalysis(person);
   approvesWithoutAccount(t);
-  await kycOf(app, application.id);
+  await readKyc(app, application.id);
   const token = await logIn(app, person.email);
   const opened = await shown(app, application.id);
   assert.equal(opened.conta_bancaria_criada, true);

@@ -9,13 +9,13 @@ import {
   type TestRequest,
 } from '../../support/app.ts';
 import { rawConnection } from '../http/wire.ts';
-import { pdfOf } from '../../support/documents.ts';
-import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { makePdf } from '../../support/documents.ts';
+import { fieldPart, filePart, formType, makeForm } from '../../support/forms.ts';
 import { addressBody, newPerson, register } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
-const document = formOf(fieldPart('1'), filePart(pdfOf('a document')));
+const document = makeForm(fieldPart('1'), filePart(makePdf('a document')));
 
 const post = { method: 'POST' };
 

@@ -8,8 +8,8 @@ import {
   give,
   giveAll,
   giveAllButCode,
-  jobsOf,
-  kycOf,
+  readJobs,
+  readKyc,
   newPerson,
   register,
   shown,
@@ -143,7 +143,7 @@ test('ten identical posts at once give a step once, and queue nothing', async ()
   );
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201]));
   assert.equal(step(await shown(app, application.id), 'address').attempts, 1);
-  assert.deepEqual(await jobsOf(app, application), []);
+  assert.deepEqual(await readJobs(app, application), []);
 });
 
 test('the steps are taken in any order', async () => {
@@ -223,7 +223,7 @@ for (const [decision, phone] of [
   test(`422 for every step of an application that is ${decision}, a repeat or not`, async () => {
     const { id } = await register(app, newPerson({ phone }));
     await giveAll(app, id);
-    const decided = await kycOf(app, id);
+    const decided = await readKyc(app, id);
     assert.equal(decided.status, decision);
     for (const [language, message] of Object.entries(closed)) {
       const headers = { 'accept-language': language };
@@ -245,7 +245,7 @@ for (const [decision, phone] of [
       const response = await upload(app, id, type);
       assert.deepEqual(response.body.errors, { application: [closed.en] });
     }
-    assert.deepEqual(await kycOf(app, id), decided);
+    assert.deepEqual(await readKyc(app, id), decided);
     assert.deepEqual(await shown(app, id), decided);
   });
 }
@@ -260,5 +260,5 @@ test('sync has nothing to do where onboarding is local', async () => {
     message: 'The synchronisation has started.',
     application: before,
   });
-  assert.deepEqual(await jobsOf(app, application), []);
+  assert.deepEqual(await readJobs(app, application), []);
 });

@@ -5,9 +5,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
-import { jpeg, pdfOf, pdfOfSize, png } from '../../support/documents.ts';
+import { jpeg, makePdf, pdfOfSize, png } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fieldPart, filePart, formType, formOf, partHead, type Part } from '../../support/forms.ts';
+import {
+  fieldPart,
+  filePart,
+  formType,
+  makeForm,
+  partHead,
+  type Part,
+} from '../../support/forms.ts';
 import { rawConnection } from '../http/wire.ts';
 import { givenUser } from '../../support/factories.ts';
 import { register } from './applicants.ts';
@@ -22,14 +29,14 @@ const missingId = '8f0cb1c5-8c5e-4f5e-9f0b-0d6f1f0a2b11';
 
 function send(id: string, ...parts: readonly Part[]): Promise<TestResponse> {
   const headers = { 'content-type': formType };
-  return app.call(`/onboarding/${id}/documents`, { body: formOf(...parts), headers });
+  return app.call(`/onboarding/${id}/documents`, { body: makeForm(...parts), headers });
 }
 
 function upload(id: string, type: number, content: Buffer | string): Promise<TestResponse> {
   return send(id, fieldPart(String(type)), filePart(content));
 }
 
-function documentsOf(id: string) {
+function readDocuments(id: string) {
   return app.rows(
     `select d.status, tipo_documento, content_type, size_bytes, chunk_count, content_hash,
             count(c.place)::int as chunks
@@ -52,7 +59,7 @@ test('a document is stored with the properties of its content', async () => {
   const response = await upload(id, 1, content);
   assert.equal(response.status, 201, JSON.stringify(response.body));
   assert.equal(response.body.id, id);
-  assert.deepEqual(await documentsOf(id), [
+  assert.deepEqual(await readDocuments(id), [
     {
       status: 'stored',
       tipo_documento: 1,
@@ -76,7 +83,7 @@ test('a document is what its content says, not what the client says', async () =
     const lie = filePart(content, { type: 'text/html', filename: 'a.exe' });
     assert.equal((await send(id, lie, fieldPart('7'))).status, 201, type);
   }
-  const stored = await documentsOf(id);
+  const stored = await readDocuments(id);
   assert.deepEqual(
     stored.map(({ content_type: type }) => type),
     beginnings.map(([, type]) => type),
@@ -88,7 +95,7 @@ test('only the first bytes of a file are looked at', async () => {
   const script = '<</S/JavaScript/OpenAction 1 0 R/EmbeddedFile 2 0 R>>';
   for (const content of [
     Buffer.concat([jpeg.subarray(0, 20), Buffer.from(script)]),
-    pdfOf(script),
+    makePdf(script),
     pdfOfSize(300_000).subarray(0, 299_000),
   ]) {
     assert.equal((await upload(id, 1, content)).status, 201);
@@ -98,7 +105,7 @@ test('only the first bytes of a file are looked at', async () => {
 test('nothing of a document can be read in the database', async () => {
   const { id } = await register(app);
   const marker = `MARKER-${randomBytes(12).toString('hex')}`;
-  await upload(id, 1, pdfOf(Buffer.concat([randomBytes(200_000), Buffer.from(marker)])));
+  await upload(id, 1, makePdf(Buffer.concat([randomBytes(200_000), Buffer.from(marker)])));
   const witness = `witness-${randomBytes(12).toString('hex')}@example.com`;
   await givenUser(app, { email: witness });
 
@@ -130,9 +137,9 @@ test('a repeat changes nothing, the same file as another type is another documen
     assert.equal(repeat.status, 201);
     assert.deepEqual(repeat.body, first.body);
   }
-  assert.equal((await documentsOf(id)).length, 1);
+  assert.equal((await readDocuments(id)).length, 1);
   assert.equal((await upload(id, 8, content)).status, 201);
-  assert.equal((await documentsOf(id)).length, 2);
+  assert.equal((await readDocuments(id)).length, 2);
 });
 
 test('two that are sent at once and are the same become one', async () => {
@@ -143,7 +150,7 @@ test('two that are sent at once and are the same become one', async () => {
     responses.map(({ status }) => status),
     [201, 201, 201],
   );
-  assert.equal((await documentsOf(id)).length, 1);
+  assert.equal((await readDocuments(id)).length, 1);
 });
 
 test('an application takes twenty documents, and repeats of them', async () => {
@@ -154,7 +161,7 @@ test('an application takes twenty documents, and repeats of them', async () => {
   assert.equal(more.status, 422);
   assert.deepEqual(more.body.errors, { arquivo: ['The application has 20 documents already.'] });
   assert.equal((await upload(id, 7, contents[0] ?? '')).status, 201);
-  assert.equal((await documentsOf(id)).length, 20);
+  assert.equal((await readDocuments(id)).length, 20);
 });
 
 test('five documents may come at once, without what a dead process has left', async () => {
@@ -171,7 +178,7 @@ test('five documents may come at once, without what a dead process has left', as
   const response = await upload(id, 2, pdfOfSize(150));
   assert.equal(response.status, 429);
   assert.equal(response.headers.get('retry-after'), '10', 'the oldest has no more time than that');
-  assert.equal((await documentsOf(id)).length, 8);
+  assert.equal((await readDocuments(id)).length, 8);
 });
 
 test('the longer the uploads have run, the longer is Retry-After of the next one', async () => {
@@ -225,14 +232,14 @@ test('errors are reported by field, and nothing is stored', async () => {
     const response = await send(id, ...parts);
     assert.equal(response.status, 422, what);
     assert.deepEqual(response.body.errors, errors, what);
-    assert.deepEqual(await documentsOf(id), [], what);
+    assert.deepEqual(await readDocuments(id), [], what);
   }
 });
 
 test('a refusal is worded in Portuguese for those who prefer it', async () => {
   const { id } = await register(app);
   const headers = { 'content-type': formType, 'accept-language': 'pt-BR' };
-  const body = formOf(fieldPart('1'), filePart('hello'));
+  const body = makeForm(fieldPart('1'), filePart('hello'));
   const response = await app.call(`/onboarding/${id}/documents`, { body, headers });
   assert.deepEqual(response.body.errors, { arquivo: ['O arquivo deve ser PDF, JPEG ou PNG.'] });
 });
@@ -242,7 +249,7 @@ test('a file that turns out too large is 413, and what was stored of it is gone'
   assert.equal((await upload(id, 1, pdfOfSize(maxFileBytes))).status, 201);
   const response = await upload(id, 2, pdfOfSize(maxFileBytes + 1));
   assert.equal(response.status, 413);
-  assert.equal((await documentsOf(id)).length, 1);
+  assert.equal((await readDocuments(id)).length, 1);
 });
 
 test('an unknown application is 404 and a decided one 422, before the document comes', async () => {
@@ -266,15 +273,15 @@ test('an unknown application is 404 and a decided one 422, before the document c
 
 test('an application that is decided while a document comes does not take it', async () => {
   const { id } = await register(app);
-  const form = formOf(fieldPart('1'), filePart(pdfOfSize(300_000))).toString('latin1');
+  const form = makeForm(fieldPart('1'), filePart(pdfOfSize(300_000))).toString('latin1');
   const client = await rawConnection({ port });
   client.send(uploadHead(id, form.length) + form.slice(0, 200_000));
-  await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
+  await eventually(async () => (await readDocuments(id))[0]?.['chunks'] === 1, 'the first chunk');
   await moveTo(id, 'UNDER_ANALYSIS', 'REJECTED');
   client.send(form.slice(200_000));
   const response = await client.receive('"application"');
   assert.match(response, /^HTTP\/1\.1 422 /);
-  assert.deepEqual(await documentsOf(id), []);
+  assert.deepEqual(await readDocuments(id), []);
 });
 
 test('a client that leaves in the middle leaves nothing behind', async () => {
@@ -283,15 +290,15 @@ test('a client that leaves in the middle leaves nothing behind', async () => {
     const client = await rawConnection({ port });
     const head = partHead(filePart('')).toString();
     client.send(uploadHead(id, 390_000) + head + pdfOfSize(150_000).toString('latin1'));
-    await eventually(async () => (await documentsOf(id))[0]?.['chunks'] === 1, 'the first chunk');
+    await eventually(async () => (await readDocuments(id))[0]?.['chunks'] === 1, 'the first chunk');
     client.socket[leave]();
-    await eventually(async () => (await documentsOf(id)).length === 0, 'the removal');
+    await eventually(async () => (await readDocuments(id)).length === 0, 'the removal');
   }
 });
 
 test('neither the document nor its application is logged', async () => {
   const { id } = await register(app);
-  await send(id, filePart(pdfOf(id), { filename: 'maria-silva.pdf' }), fieldPart('1'));
+  await send(id, filePart(makePdf(id), { filename: 'maria-silva.pdf' }), fieldPart('1'));
   await upload(id, 1, 'hello');
   const log = app.logLines.join('\n');
   assert.ok(log.includes('"submitDocument"'));
@@ -324,7 +331,7 @@ test('a limit of documents for the whole service, which raises an alarm at half'
   const small = await startTestApp({ environment: { JOBS: 'off', UPLOADS_MIB_PER_DAY: '3' } });
   const sendAnew = async () => {
     const { id } = await register(small);
-    const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
+    const form = makeForm(fieldPart('1'), filePart(pdfOfSize(1_000)));
     const headers = { 'content-type': formType };
     return small.call(`/onboarding/${id}/documents`, { body: form, headers });
   };
@@ -345,7 +352,7 @@ test('an address may have a gibibyte stored in a day', async () => {
   const { id } = await register(limited);
   const formHeaders = { 'content-type': formType };
   const sendNew = () => {
-    const form = formOf(fieldPart('1'), filePart(pdfOfSize(1_000)));
+    const form = makeForm(fieldPart('1'), filePart(pdfOfSize(1_000)));
     return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
   };
   assert.equal((await sendNew()).status, 201);

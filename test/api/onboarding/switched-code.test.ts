@@ -27,7 +27,7 @@ function confirm(app: TestApp, id: string, codigo: string): Promise<TestResponse
 }
 
 /** The state of the code's step, and what is stored of it. */
-async function codeOf(app: TestApp, id: string) {
+async function readCode(app: TestApp, id: string) {
   const { status, error } = step(await shown(app, id), 'electronic_validation_confirm');
   const [row] = await app.rows(
     `select validation_failures as failures, validation_locked_until is not null as locked,
@@ -57,7 +57,7 @@ async function waitingCode(
   await confirm(app, application.id, 'XYZ999');
   await settled(app, application);
   mock.restore();
-  assert.deepEqual(await codeOf(app, application.id), {
+  assert.deepEqual(await readCode(app, application.id), {
     status: 'failed',
     error: 'PROVIDER_UNAVAILABLE',
     failures: wrongBefore,
@@ -80,7 +80,7 @@ test('the right code passes, though an old one would have been the fifth wrong o
   const app = await restart('local');
   const response = await confirm(app, id, 'ABC123');
   assert.equal(response.status, 202, JSON.stringify(response.body));
-  assert.deepEqual(await codeOf(app, id), {
+  assert.deepEqual(await readCode(app, id), {
     status: 'done',
     error: null,
     failures: 0,
@@ -94,10 +94,10 @@ test('an old code that is wrong is dropped uncounted, and the next wrong one loc
   const app = await restart('local');
   await give(app, id, { step: 'sync' });
   const dropped = { status: 'failed', error: 'WRONG_CODE', kept: false };
-  assert.deepEqual(await codeOf(app, id), { ...dropped, failures: 4, locked: false });
+  assert.deepEqual(await readCode(app, id), { ...dropped, failures: 4, locked: false });
   const { body } = await confirm(app, id, 'WRONG4');
   assert.deepEqual(body.errors, { codigo: ['Too many wrong codes. Try again in 10 minutes.'] });
-  assert.deepEqual(await codeOf(app, id), { ...dropped, failures: 0, locked: true });
+  assert.deepEqual(await readCode(app, id), { ...dropped, failures: 0, locked: true });
 });
 
 test('an old code that cannot be opened blocks no change, and is submitted again', async (t) => {
@@ -105,7 +105,7 @@ test('an old code that cannot be opened blocks no change, and is submitted again
   const app = await restart('local');
   await damageCode(app, id);
   assert.equal((await give(app, id, { step: 'address', body: addressBody })).status, 201);
-  assert.deepEqual(await codeOf(app, id), {
+  assert.deepEqual(await readCode(app, id), {
     status: 'failed',
     error: 'CONTENT_MISSING',
     failures: 1,
@@ -113,7 +113,7 @@ test('an old code that cannot be opened blocks no change, and is submitted again
     kept: false,
   });
   assert.equal((await confirm(app, id, 'ABC123')).status, 202);
-  assert.equal((await codeOf(app, id)).status, 'done');
+  assert.equal((await readCode(app, id)).status, 'done');
 });
 
 test('a code that does not open gives way to the next one for the provider', async (t) => {
@@ -121,7 +121,7 @@ test('a code that does not open gives way to the next one for the provider', asy
   await damageCode(app, id);
   assert.equal((await confirm(app, id, 'ABC123')).status, 202);
   await settled(app, application);
-  assert.deepEqual(await codeOf(app, id), {
+  assert.deepEqual(await readCode(app, id), {
     status: 'done',
     error: null,
     failures: 0,

@@ -10,7 +10,7 @@ import {
   giveAll,
   bankMethods,
   giveAllButCode,
-  kycOf,
+  readKyc,
   register,
   settled,
   shown,
@@ -58,7 +58,7 @@ test('what a provider without onboarding has failed is carried out by sync', asy
     assert.deepEqual([status, error], ['done', null], name);
   }
   assert.match(synced.prova_vida['url_iframe'] ?? '', /^https:\/\/prova-vida\.invalid\//);
-  assert.equal((await kycOf(app, id)).status, 'APPROVED');
+  assert.equal((await readKyc(app, id)).status, 'APPROVED');
 });
 
 test('without sync, the next submitted step completes the others', async (t) => {
@@ -150,7 +150,7 @@ test('what was done without the provider is sent by sync, but the code, which is
   );
   await give(app, application.id, { step: 'electronic-validation/confirm' });
   assert.equal((await settled(app, application)).status, 'UNDER_ANALYSIS');
-  assert.equal((await kycOf(app, application.id)).status, 'APPROVED');
+  assert.equal((await readKyc(app, application.id)).status, 'APPROVED');
 });
 
 /** An application that is under analysis, of which the provider knows nothing. */
@@ -166,12 +166,12 @@ test('an analysis of which the provider knows nothing says so, and goes on by sy
   const { app, application } = await unknownUnderAnalysis();
   const { id } = application;
   const calls = callsTo(t, app);
-  const response = await kycOf(app, id);
+  const response = await readKyc(app, id);
   assert.deepEqual(
     [step(response, 'kyc').status, step(response, 'kyc').error],
     ['failed', 'EARLIER_STEP_FAILED'],
   );
-  assert.deepEqual(await kycOf(app, id), response);
+  assert.deepEqual(await readKyc(app, id), response);
   await give(app, id, { step: 'sync' });
   const synced = await settled(app, application);
   assert.deepEqual(calls(), allButCode);
@@ -188,7 +188,7 @@ test('an analysis of which the provider knows nothing says so, and goes on by sy
   const confirmed = await give(app, id, { step: 'electronic-validation/confirm' });
   assert.equal(confirmed.status, 202);
   await settled(app, application);
-  const decided = await kycOf(app, id);
+  const decided = await readKyc(app, id);
   assert.deepEqual([decided.status, decided.conta_bancaria_criada], ['APPROVED', true]);
   assert.equal(calls()['kyc'], 1);
 });

@@ -23,7 +23,7 @@ function send({ token }: TestUser): Promise<TestResponse> {
   return app.call('/pix/send', { token, key, body: { pix_key: 'ana@example.com', amount: 1 } });
 }
 
-async function statusOf(user: TestUser): Promise<string> {
+async function readStatus(user: TestUser): Promise<string> {
   const { body } = await app.call('/accounts/me', { token: user.token });
   return body.account.status;
 }
@@ -35,10 +35,10 @@ describe('ponte account block and unblock', () => {
     assert.equal(blocked.code, 0, blocked.stderr);
     const whose = `The account of user ${user.id} (${user.email})`;
     assert.equal(blocked.stdout, `${whose} is blocked; it can still be read.\n`);
-    assert.equal(await statusOf(user), 'BLOCKED');
+    assert.equal(await readStatus(user), 'BLOCKED');
     assert.equal((await send(user)).status, 422);
     const token = await logIn(app, user.email);
-    assert.equal(await statusOf({ ...user, token }), 'BLOCKED', 'a login changes nothing of it');
+    assert.equal(await readStatus({ ...user, token }), 'BLOCKED', 'a login changes nothing of it');
     const unblocked = await type(['unblock', String(user.id), ...reason, '--yes']);
     assert.equal(unblocked.stdout, `${whose} is active again.\n`);
     assert.equal((await send(user)).status, 200);
@@ -97,7 +97,7 @@ describe('ponte account block and unblock', () => {
       assert.equal(code, 2);
       assert.match(stderr, /--reason/);
     }
-    assert.equal(await statusOf(user), 'ACTIVE');
+    assert.equal(await readStatus(user), 'ACTIVE');
   });
 
   it('take no reason that is empty or names a person, and no unknown operator: exit 1', async () => {
@@ -112,7 +112,7 @@ describe('ponte account block and unblock', () => {
     await refused(blockAccount.run(app.context, input, unnamed), /name the operator/);
     const { code } = await type(['block', user.email, '--reason', ' ', '--yes']);
     assert.equal(code, 1);
-    assert.equal(await statusOf(user), 'ACTIVE');
+    assert.equal(await readStatus(user), 'ACTIVE');
   });
 
   for (const [status, what, block, unblock] of [
@@ -130,7 +130,7 @@ describe('ponte account block and unblock', () => {
         await app.rows('update accounts set status = $2 where user_id = $1', [user.id, status]);
         const { code, stderr } = await type([command, String(user.id), ...reason, '--yes']);
         assert.equal(code, allowed ? 0 : 1);
-        assert.equal(await statusOf(user), allowed ? to : status);
+        assert.equal(await readStatus(user), allowed ? to : status);
         if (allowed) continue;
         assert.equal(stderr, `ponte: the account of user ${user.id} is ${status}: only ${only}\n`);
       }
@@ -158,9 +158,9 @@ describe('ponte account block and unblock', () => {
     const declined = await type(['block', user.email, ...reason], { input: '\r' });
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /Block the account of user \d+ .*Nothing was changed\.\n$/s);
-    assert.equal(await statusOf(user), 'ACTIVE');
+    assert.equal(await readStatus(user), 'ACTIVE');
     const accepted = await type(['block', user.email, ...reason], { input: 'y\r' });
     assert.equal(accepted.code, 0);
-    assert.equal(await statusOf(user), 'BLOCKED');
+    assert.equal(await readStatus(user), 'BLOCKED');
   });
 });

@@ -154,7 +154,7 @@ describe('ponte audit list', () => {
 });
 
 describe('ponte audit events', () => {
-  const eventsOf = async (user: string) => {
+  const readEvents = async (user: string) => {
     const { events } = await listSecurityEvents.run(context, { user, limit: 50 }, unwatched);
     return events.map(({ kind }) => kind);
   };
@@ -167,8 +167,8 @@ describe('ponte audit events', () => {
     await enableUser.run(context, { user: String(id) }, unwatched);
     await resetPassword.run(context, { user: String(id), password }, unwatched);
     const kinds = ['password_reset', 'user_enabled', 'user_disabled', 'login_refused', 'login'];
-    assert.deepEqual(await eventsOf(String(id)), kinds);
-    assert.deepEqual(await eventsOf(email.toUpperCase()), kinds);
+    assert.deepEqual(await readEvents(String(id)), kinds);
+    assert.deepEqual(await readEvents(email.toUpperCase()), kinds);
     const { stdout } = await type(['events', '--user', email, '--json']);
     assert.equal((JSON.parse(stdout) as { events: unknown[] }).events.length, kinds.length);
   });
@@ -176,7 +176,7 @@ describe('ponte audit events', () => {
   it('knows an e-mail that no user has, and stores neither e-mails nor addresses', async () => {
     const body = { email: 'nobody@example.com', password: 'whatever it is' };
     await app.call('/auth/login', { body });
-    assert.deepEqual(await eventsOf('nobody@example.com'), ['login_refused']);
+    assert.deepEqual(await readEvents('nobody@example.com'), ['login_refused']);
     const rows = JSON.stringify(await app.rows('select * from security_events'));
     assert.ok(!rows.includes('@') && !rows.includes('127.0.0.1'));
   });

@@ -9,7 +9,7 @@ import { runPonte } from './command-line.ts';
 const local = await startTestApp({ environment: { APP_ENV: 'local' } });
 const other = await startTestApp();
 
-const balanceOf = async (token: string): Promise<unknown> =>
+const readBalance = async (token: string): Promise<unknown> =>
   (await local.call('/accounts/balance', { token })).body.balance;
 
 test('a Pix comes, and a charge is paid', async () => {
@@ -19,7 +19,7 @@ test('a Pix comes, and a charge is paid', async () => {
     [received.code, JSON.parse(received.stdout)],
     [0, { status: 200, message: 'The bank has done it.' }],
   );
-  assert.equal(await balanceOf(token), 10_042.5);
+  assert.equal(await readBalance(token), 10_042.5);
   const { body } = await local.call('/pix/charge', {
     token,
     key: 'charge',
@@ -27,7 +27,7 @@ test('a Pix comes, and a charge is paid', async () => {
   });
   const paid = await runPonte(local, ['bank', 'pay-charge', body.copy_paste]);
   assert.equal(paid.code, 0, paid.stderr);
-  assert.equal(await balanceOf(token), 10_050);
+  assert.equal(await readBalance(token), 10_050);
 });
 
 test('a received Pix is returned in part, and what is wrong is named', async () => {
@@ -38,7 +38,7 @@ test('a received Pix is returned in part, and what is wrong is named', async () 
   const [{ transaction_id: id }] = await listed();
   const returned = await runPonte(local, ['bank', 'return', id, '--amount', '4']);
   assert.deepEqual([returned.code, returned.stdout], [0, 'The bank has done it.\n']);
-  assert.equal(await balanceOf(token), 10_006);
+  assert.equal(await readBalance(token), 10_006);
   const refused = await runPonte(local, ['bank', 'return', id, '--amount', '6.01']);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /amount: Is more than what is left to return\./);

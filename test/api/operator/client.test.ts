@@ -22,7 +22,7 @@ import { afterFile } from '../../support/suite.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 
-const reachOf = (config: Config, clock: Clock = systemClock): OperatorClient =>
+const makeClient = (config: Config, clock: Clock = systemClock): OperatorClient =>
   createOperatorClient(config, { clock, log });
 
 const none = (): void => undefined;
@@ -70,7 +70,7 @@ describe('a command', () => {
 
   before(async () => {
     const database = await createTestDatabase();
-    const reach = reachOf(testConfig(database));
+    const reach = makeClient(testConfig(database));
     results = await story(reach);
     await reach.release();
     await database.drop();
@@ -96,7 +96,7 @@ describe('a command', () => {
     onlyEmbedded,
     async () => {
       const app = await startTestApp();
-      const reach = reachOf(testConfig(app.database));
+      const reach = makeClient(testConfig(app.database));
       assert.deepEqual(await story(reach), results);
       assert.equal(existsSync(join(app.database.dataDir, 'control', 'socket')), true);
       const refused = { name: 'migrate down', input: {}, ...caller } as const;
@@ -109,7 +109,7 @@ it('a worker on the embedded database is called like a service', onlyEmbedded, a
   const database = await createTestDatabase();
   const config = testConfig(database);
   const worker = await startWorker(config, { clock: manualClock(), log });
-  const reach = reachOf(config);
+  const reach = makeClient(config);
   assert.deepEqual(await reach.run(listing), { users: [] });
   await worker.stop();
   assert.deepEqual(await reach.run(listing), { users: [] });
@@ -120,7 +120,7 @@ it('a worker on the embedded database is called like a service', onlyEmbedded, a
 describe('a database', () => {
   it('that is not there is not made by looking', async () => {
     const dataDir = join(emptyFolder(), 'none');
-    const reach = reachOf(loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir }));
+    const reach = makeClient(loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir }));
     const missing = new OpError('REFUSED', 'there is no database yet: run `ponte migrate up`');
     await assert.rejects(reach.run(listing), missing);
     await assert.rejects(reach.run({ ...listing, name: 'migrate status', input: {} }), missing);
@@ -131,7 +131,7 @@ describe('a database', () => {
     const url = 'postgres://ponte:not-shown@127.0.0.1:1/ponte';
     const dataDir = emptyFolder();
     const config = loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir, DATABASE_URL: url });
-    const reach = reachOf(config);
+    const reach = makeClient(config);
     const expected = new UnreachableError(
       'the database ponte at 127.0.0.1:1 cannot be reached (ECONNREFUSED): ' +
         'is DATABASE_URL right, is the server up?',
@@ -146,7 +146,7 @@ describe('a database', () => {
     const made = await createTestDatabase();
     const database = { ...made, databaseUrl: made.ownerUrl };
     afterFile(() => database.drop());
-    const reach = reachOf(testConfig(database));
+    const reach = makeClient(testConfig(database));
     const down = await reach.run({ name: 'migrate down', input: {}, ...caller });
     await reach.release();
     await assert.rejects(
@@ -167,7 +167,7 @@ describe('a database', () => {
     afterFile(() => database.drop());
     const other = await openEmbedded(database.dataDir);
     const clock = manualClock();
-    const reach = reachOf(testConfig(database), clock);
+    const reach = makeClient(testConfig(database), clock);
     let isOver = false;
     const listed = reach.run(listing).finally(() => (isOver = true));
     await clock.advance(500);
@@ -189,7 +189,7 @@ describe('a database', () => {
       await database.drop();
     });
     const clock = manualClock();
-    const reach = reachOf(testConfig(database), clock);
+    const reach = makeClient(testConfig(database), clock);
     let failure: unknown;
     reach.run(listing).catch((error: unknown) => (failure = error));
     await eventually(async () => {
@@ -211,7 +211,7 @@ describe('a database', () => {
     const { folder } = socketAddress(config.dataDir);
     chmodSync(folder, 0o755);
     await assert.rejects(
-      reachOf(config).run(listing),
+      makeClient(config).run(listing),
       new UnreachableError(
         `the embedded database in ${config.dataDir} is in use by another process; ` +
           `${folder} is accessible to other users`,

@@ -21,7 +21,7 @@ const environment = {
 const type = (argv: readonly string[], typed: Partial<Typed> = {}): Promise<Ended> =>
   typePonte(['migrate', ...argv], { environment, ...typed });
 
-async function statusOf(): Promise<MigrateStatus & { readonly code: number }> {
+async function readStatus(): Promise<MigrateStatus & { readonly code: number }> {
   const { code, stdout } = await type(['status', '--json']);
   return { code, ...(JSON.parse(stdout) as MigrateStatus) };
 }
@@ -35,7 +35,7 @@ async function run(text: string): Promise<void> {
 
 describe('ponte migrate', () => {
   it('status lists what is applied, and when', async () => {
-    const { code, pending, migrations } = await statusOf();
+    const { code, pending, migrations } = await readStatus();
     assert.deepEqual({ code, pending }, { code: 0, pending: 0 });
     assert.ok(migrations.length >= 2);
     for (const { state, appliedAt } of migrations) {
@@ -52,15 +52,15 @@ describe('ponte migrate', () => {
     assert.match(silent.stderr, /Reverting .* deletes .*\n.*confirm it with --yes/);
     const declined = await type(['down'], { typing: [[/Revert Migration\S+\?/, 'n\r']] });
     assert.equal(declined.code, 1);
-    assert.equal((await statusOf()).pending, 0);
+    assert.equal((await readStatus()).pending, 0);
   });
 
   it('down takes one step back, up takes it again, and other commands wait for it', async () => {
-    const before = await statusOf();
+    const before = await readStatus();
     const newest = before.migrations.at(-1)?.name;
     const down = await type(['down', '--yes', '--json']);
     assert.deepEqual(JSON.parse(down.stdout), { reverted: newest });
-    const { code, pending, migrations } = await statusOf();
+    const { code, pending, migrations } = await readStatus();
     assert.deepEqual({ code, pending }, { code: 1, pending: 1 });
     assert.deepEqual(migrations.at(-1), { name: newest, state: 'pending', appliedAt: null });
     const status = await type(['status']);
@@ -75,7 +75,7 @@ describe('ponte migrate', () => {
 
   it("names a newer version's migration, and does not take it back", async () => {
     await run(`insert into schema_migrations (name) values ('Migration99991231000000_later')`);
-    const { migrations } = await statusOf();
+    const { migrations } = await readStatus();
     assert.equal(migrations.at(-1)?.state, 'unknown');
     const { code, stderr } = await type(['down', '--yes']);
     assert.equal(code, 1);

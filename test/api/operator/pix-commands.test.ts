@@ -48,7 +48,7 @@ async function putIn(id: string, phase: string, ago: { ms: number; claimed?: boo
   );
 }
 
-async function providerIdOf(id: string): Promise<{ provider_txid: string | null }> {
+async function readProviderId(id: string): Promise<{ provider_txid: string | null }> {
   const [row] = await app.rows<{ provider_txid: string | null }>(
     'select provider_txid from pix_transactions where id = $1',
     [id],
@@ -216,7 +216,7 @@ describe('pix show', () => {
 
   it('finds a transaction by whatever of its ids is quoted', async () => {
     const sent = await givenSend(silent);
-    const { provider_txid: providerId } = await providerIdOf(sent.id);
+    const { provider_txid: providerId } = await readProviderId(sent.id);
     const key = (await show(sent.id)).transaction.clientRequestId;
     assert.ok(sent.end_to_end && key && providerId);
     const charge = await app.charge(customer, { type: 'static', amount: 5 });

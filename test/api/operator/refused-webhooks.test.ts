@@ -18,7 +18,7 @@ function post(to: TestApp, headers: Record<string, string> = {}) {
   return to.call('/webhooks/provider', { method: 'POST', body, headers });
 }
 
-async function refusalsOf(to: TestApp): Promise<Record<string, number>> {
+async function countRefusals(to: TestApp): Promise<Record<string, number>> {
   const text = await to.context.metrics.registry.metrics();
   const lines = text.matchAll(/^ponte_webhook_refusals_total\{reason="(\w+)"\} (\d+)$/gm);
   const counts = [...lines].map(([, reason = '', count]) => [reason, Number(count)] as const);
@@ -38,7 +38,7 @@ describe('a refused webhook', () => {
     assert.equal((await post(app, { 'X-Webhook-Secret': secret })).status, 200);
     assert.equal((await post(app, { 'X-Webhook-Secret': 'another' })).status, 401);
     assert.equal((await post(app)).status, 401);
-    assert.deepEqual(await refusalsOf(app), { wrong_secret: 1, missing_secret: 1 });
+    assert.deepEqual(await countRefusals(app), { wrong_secret: 1, missing_secret: 1 });
   });
 
   it('shows in doctor within a second, for an hour, with the reason', async () => {
@@ -79,7 +79,7 @@ describe('a refused webhook', () => {
     await post(signed, headersFor('another', seconds));
     await post(signed, headersFor(signingSecret, seconds - 301));
     await post(signed);
-    assert.deepEqual(await refusalsOf(signed), {
+    assert.deepEqual(await countRefusals(signed), {
       wrong_signature: 1,
       stale_signature: 1,
       missing_signature: 1,
@@ -88,7 +88,7 @@ describe('a refused webhook', () => {
 
   it('from an address that is not listed is counted, too', async () => {
     assert.equal((await post(distant)).status, 401);
-    assert.deepEqual(await refusalsOf(distant), { wrong_address: 1 });
+    assert.deepEqual(await countRefusals(distant), { wrong_address: 1 });
   });
 
   it('is stored later when the database does not take it', async () => {

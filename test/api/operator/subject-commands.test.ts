@@ -211,11 +211,11 @@ test('an erasure masks the key in the payments that others have made, and keeps 
   const [payer, payee] = [await givenPerson(), await givenPerson()];
   const id = await givenPayment(payer, payee.email);
   const { body } = await app.send(payer, { pix_key: payee.person.document, amount: 1 });
-  const payeeOf = async () =>
+  const readPayee = async () =>
     app.rows('select pix_key, payee from pix_transactions where id = $1', [id]);
-  const [before] = await payeeOf();
+  const [before] = await readPayee();
   await eraseUser.run(app.context, { user: payee.email, reason }, unwatched);
-  assert.deepEqual(await payeeOf(), [{ ...before, pix_key: 'erased' }]);
+  assert.deepEqual(await readPayee(), [{ ...before, pix_key: 'erased' }]);
   const [open] = await app.rows<{ pix_key: string }>(
     'select pix_key from pix_transactions where id = $1',
     [body.transaction_id],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
-import { givenCustomer, givenUser, password, sessionsOf } from '../../support/factories.ts';
+import { givenCustomer, givenUser, password, readSessions } from '../../support/factories.ts';
 import { runPonte, type Ended, type Typed } from './command-line.ts';
 
 const app = await startTestApp();
@@ -19,7 +19,7 @@ async function type(argv: readonly string[], typed: Typed = {}): Promise<Ended> 
   return ended;
 }
 
-async function jsonOf<Value>(...argv: string[]): Promise<Value> {
+async function runJson<Value>(...argv: string[]): Promise<Value> {
   const { code, stdout, stderr } = await type([...argv, '--json']);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return JSON.parse(stdout) as Value;
@@ -130,7 +130,7 @@ describe('ponte user create', () => {
       readonly login: string;
     }
     const email = 'dev@ponte.test';
-    const make = () => jsonOf<Made>('user', 'create-dev');
+    const make = () => runJson<Made>('user', 'create-dev');
     assert.deepEqual(await make(), { email, created: true, login: 'created' });
     assert.deepEqual(await make(), { email, created: false, login: 'ready' });
     const { stdout } = await type(['user', 'create-dev']);
@@ -153,7 +153,7 @@ describe('ponte user list', () => {
     interface Listed {
       readonly users: readonly { readonly email: string; readonly loggedIn: boolean }[];
     }
-    const { users } = await jsonOf<Listed>('user', 'list', '--email', '@LIST.test');
+    const { users } = await runJson<Listed>('user', 'list', '--email', '@LIST.test');
     assert.deepEqual(
       users.map(({ email, loggedIn }) => [email, loggedIn]),
       [
@@ -161,10 +161,10 @@ describe('ponte user list', () => {
         ['ana@list.test', false],
       ],
     );
-    const cut = await jsonOf<{ mayHaveMore: boolean }>('user', 'list', '--limit', '1');
+    const cut = await runJson<{ mayHaveMore: boolean }>('user', 'list', '--limit', '1');
     assert.equal(cut.mayHaveMore, true);
     const [only] = (
-      await jsonOf<Listed>('user', 'list', '--limit', '1', '--before', String(customer.id))
+      await runJson<Listed>('user', 'list', '--limit', '1', '--before', String(customer.id))
     ).users;
     assert.equal(only?.email, 'ana@list.test');
     const table = await type(['user', 'list', '--limit', '1', '--email', '@list.test']);
@@ -182,11 +182,11 @@ describe('ponte user disable and enable', () => {
   it('end the sessions of a user at once, and allow a new login', async () => {
     const { id, email, token } = await givenCustomer(app);
     assert.ok(await isIn(token));
-    const disabled = await jsonOf('user', 'disable', email, '--yes');
+    const disabled = await runJson('user', 'disable', email, '--yes');
     assert.deepEqual(disabled, { id, email, status: 'DISABLED', endedSession: true });
     assert.equal(await isIn(token), false);
     assert.equal(await canLogIn(email), false);
-    const [session] = await sessionsOf(app, id);
+    const [session] = await readSessions(app, id);
     assert.deepEqual([session?.status, session?.sealed_token], ['ENDED', null]);
     const enabled = await type(['user', 'enable', String(id), '--yes']);
     assert.equal(enabled.stdout, `User ${id} (${email}) is active and can log in.\n`);
@@ -293,8 +293,8 @@ describe('ponte session', () => {
 
   it('lists who is logged in, without a token', async () => {
     const { id, email } = await givenCustomer(app);
-    const { sessions } = await jsonOf<Listed>('session', 'list', '--user', email);
-    const [stored] = await sessionsOf(app, id);
+    const { sessions } = await runJson<Listed>('session', 'list', '--user', email);
+    const [stored] = await readSessions(app, id);
     assert.deepEqual(sessions, [
       {
         id: stored?.id,
@@ -313,10 +313,10 @@ describe('ponte session', () => {
   for (const by of ['the session', 'the user', 'the e-mail'] as const) {
     it(`ends a session by ${by}`, async () => {
       const { id, email, token } = await givenCustomer(app);
-      const [session] = await sessionsOf(app, id);
+      const [session] = await readSessions(app, id);
       const sessionId = session?.id ?? '';
       const reference = { 'the session': sessionId, 'the user': String(id), 'the e-mail': email };
-      const revoked = await jsonOf('session', 'revoke', reference[by], '--yes');
+      const revoked = await runJson('session', 'revoke', reference[by], '--yes');
       assert.deepEqual(revoked, { id: sessionId, userId: id });
       assert.equal(await isIn(token), false);
       // It looks before it asks: without --yes the response is the same.

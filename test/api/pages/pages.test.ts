@@ -149,16 +149,16 @@ describe('the other side of the simulated bank', () => {
     const response = await fetch(url, { method: 'POST', headers });
     return { status: response.status, ...((await response.json()) as BankReply) };
   };
-  const balanceOf = async (token: string) =>
+  const readBalance = async (token: string) =>
     (await local.call('/accounts/balance', { token })).body as { balance: number; source: string };
-  const listOf = async (token: string, status: string) => {
+  const readList = async (token: string, status: string) => {
     const { body } = await local.call(`/pix?status=${status}`, { token });
     return (body as { items: ListedPix[] }).items;
   };
 
   it('pays a charge: the webhook completes it, and the balance grows', async () => {
     const { token } = await givenCustomer(local);
-    const before = await balanceOf(token);
+    const before = await readBalance(token);
     const charge = await local.call('/pix/charge', {
       token,
       key: 'charge',
@@ -166,9 +166,9 @@ describe('the other side of the simulated bank', () => {
     });
     const code = String(charge.body.copy_paste);
     assert.equal((await act('pay-charge', { code: ` ${code}\n` })).status, 200);
-    const done = () => listOf(token, 'COMPLETED');
+    const done = () => readList(token, 'COMPLETED');
     await eventually(async () => (await done()).length === 1, 'the charge is paid');
-    assert.equal((await balanceOf(token)).balance, before.balance + 20);
+    assert.equal((await readBalance(token)).balance, before.balance + 20);
     const again = await act('pay-charge', { code });
     assert.deepEqual(
       [again.status, again.errors],
@@ -181,7 +181,7 @@ describe('the other side of the simulated bank', () => {
   it('credits a Pix that pays no charge: the statement has it, once', async () => {
     const { token, email } = await givenCustomer(local);
     assert.equal((await act('receive', { email, amount: '12.34' })).status, 200);
-    const received = () => listOf(token, 'COMPLETED');
+    const received = () => readList(token, 'COMPLETED');
     await eventually(async () => (await received()).length > 0, 'the Pix is received');
     const items = (await received()).map(({ type, amount }) => [type, amount]);
     assert.deepEqual(items, [['PIX_RECEIVED', 12.34]]);
@@ -206,7 +206,7 @@ describe('the other side of the simulated bank', () => {
 
   it('returns a payment in part, then a received Pix in whole, each with its webhook', async () => {
     const { token, email } = await givenCustomer(local);
-    const { balance } = await balanceOf(token);
+    const { balance } = await readBalance(token);
     const send = { pix_key: 'maria@example.com', amount: 10 };
     const { body: sent } = await local.call('/pix/send', { token, key: 'send', body: send });
     const transaction = String(sent.transaction_id);
@@ -214,20 +214,26 @@ describe('the other side of the simulated bank', () => {
       transaction: ['Is not completed: there is nothing to return.'],
     });
     await local.clock.advance(local.context.config.stubSettleMs);
-    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 1, 'it is paid');
+    await eventually(async () => (await readList(token, 'COMPLETED')).length === 1, 'it is paid');
     assert.equal((await act('return', { transaction, amount: ' 4.5 ' })).status, 200);
-    assert.equal((await balanceOf(token)).balance, balance - 5.5);
+    assert.equal((await readBalance(token)).balance, balance - 5.5);
     await act('receive', { email, amount: '7' });
-    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 3, 'it is received');
-    const [received] = await listOf(token, 'COMPLETED');
+    await eventually(
+      async () => (await readList(token, 'COMPLETED')).length === 3,
+      'it is received',
+    );
+    const [received] = await readList(token, 'COMPLETED');
     assert.equal(
       (await act('return', { transaction: received?.transaction_id ?? '' })).status,
       200,
     );
-    assert.equal((await balanceOf(token)).balance, balance - 5.5);
-    await eventually(async () => (await listOf(token, 'COMPLETED')).length === 4, 'it is returned');
+    assert.equal((await readBalance(token)).balance, balance - 5.5);
+    await eventually(
+      async () => (await readList(token, 'COMPLETED')).length === 4,
+      'it is returned',
+    );
     assert.deepEqual(
-      (await listOf(token, 'COMPLETED')).map(({ type, amount }) => [type, amount]).toReversed(),
+      (await readList(token, 'COMPLETED')).map(({ type, amount }) => [type, amount]).toReversed(),
       [
         ['PIX_SEND', 10],
         ['PIX_REFUND_IN', 4.5],
@@ -259,11 +265,11 @@ describe('the other side of the simulated bank', () => {
 
   it('lets the next call fail with all its attempts, and the one after it work', async () => {
     const { token, email } = await givenCustomer(local);
-    assert.equal((await balanceOf(token)).source, 'provider');
+    assert.equal((await readBalance(token)).source, 'provider');
     assert.equal((await act('fail-next', { email })).status, 200);
-    const failed = await passUntil(local.clock, balanceOf(token));
+    const failed = await passUntil(local.clock, readBalance(token));
     assert.equal(failed.source, 'local');
-    assert.equal((await balanceOf(token)).source, 'provider');
+    assert.equal((await readBalance(token)).source, 'provider');
   });
 
   it("lets the bank's token expire, which ends the session", async () => {

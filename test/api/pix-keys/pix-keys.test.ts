@@ -13,7 +13,7 @@ const create = ({ token }: TestUser, body: unknown) => app.call('/pix/keys', { t
 const remove = ({ token }: TestUser, body: unknown) =>
   app.call('/pix/keys', { method: 'DELETE', token, body });
 
-async function accountOf({ id }: TestUser) {
+async function readAccount({ id }: TestUser) {
   const [account] = await app.rows<{ agency: string; account_number: string; document: string }>(
     'select agency, account_number, document from accounts where user_id = $1',
     [id],
@@ -22,7 +22,7 @@ async function accountOf({ id }: TestUser) {
   return account;
 }
 
-async function keysOf(user: TestUser): Promise<string[]> {
+async function readKeys(user: TestUser): Promise<string[]> {
   const listed = await list(user);
   assert.equal(listed.status, 200);
   return listed.body.data.keys.map(({ key }: { key: string }) => key);
@@ -30,7 +30,7 @@ async function keysOf(user: TestUser): Promise<string[]> {
 
 test('a new account lists no keys, and says whose it is', async () => {
   const user = await givenCustomer(app);
-  const { agency, account_number: accountNumber } = await accountOf(user);
+  const { agency, account_number: accountNumber } = await readAccount(user);
   const listed = await list(user);
   assert.equal(listed.status, 200);
   assert.deepEqual(listed.body, {
@@ -45,19 +45,19 @@ test('the list is requested with agency, account number and document', async (t)
   const user = await givenCustomer(app);
   const lists = t.mock.method(app.bank, 'listKeys');
   await list(user);
-  const { agency, account_number: accountNumber, document } = await accountOf(user);
+  const { agency, account_number: accountNumber, document } = await readAccount(user);
   assert.deepEqual(lists.mock.calls[0]?.arguments[1], { agency, accountNumber, document });
 });
 
 test('a CPF key is the account’s own document', async () => {
   const user = await givenCustomer(app);
-  const { document } = await accountOf(user);
+  const { document } = await readAccount(user);
   const created = await create(user, { key_type: 'CPF' });
   assert.equal(created.status, 201);
   assert.deepEqual(Object.keys(created.body), ['data']);
   assert.equal(created.body.data.key, document);
   assert.equal(created.body.data.keyType, 'CPF');
-  assert.deepEqual(await keysOf(user), [document]);
+  assert.deepEqual(await readKeys(user), [document]);
 });
 
 test('a CNPJ key is the account’s own document, letters and all', async () => {
@@ -74,7 +74,7 @@ test('a phone key is the user’s phone in E.164', async () => {
   const user = await givenCustomer(app, { phone: '(11) 98765-4321' });
   const created = await create(user, { key_type: 'CELULAR' });
   assert.deepEqual([created.status, created.body.data.key], [201, '+5511987654321']);
-  assert.deepEqual(await keysOf(user), ['+5511987654321']);
+  assert.deepEqual(await readKeys(user), ['+5511987654321']);
 });
 
 test('an e-mail key is the user’s own e-mail by default', async () => {
@@ -112,7 +112,7 @@ test('a random key is made by the directory, each time another', async (t) => {
     keys.push(created.body.data.key);
   }
   assert.equal(creations.mock.calls[0]?.arguments[1].key, null);
-  assert.deepEqual(await keysOf(user), keys);
+  assert.deepEqual(await readKeys(user), keys);
 });
 
 test('an e-mail is only read for an e-mail key', async () => {
@@ -124,7 +124,7 @@ test('an e-mail is only read for an e-mail key', async () => {
 
 test('a deleted key is not in the list, however it was typed', async (t) => {
   const user = await givenCustomer(app);
-  const { document } = await accountOf(user);
+  const { document } = await readAccount(user);
   await create(user, { key_type: 'CPF' });
   const kept = await create(user, { key_type: evp });
   const deletions = t.mock.method(app.bank, 'deleteKey');
@@ -135,7 +135,7 @@ test('a deleted key is not in the list, however it was typed', async (t) => {
     data: { key: document, participant: '11165756', reason: 'USER_REQUESTED' },
   });
   assert.equal(deletions.mock.calls[0]?.arguments[1].key, document);
-  assert.deepEqual(await keysOf(user), [kept.body.data.key]);
+  assert.deepEqual(await readKeys(user), [kept.body.data.key]);
 });
 
 test('a random key is deleted in capitals too', async () => {
@@ -143,14 +143,14 @@ test('a random key is deleted in capitals too', async () => {
   const created = await create(user, { key_type: evp });
   const deleted = await remove(user, { key: created.body.data.key.toUpperCase() });
   assert.equal(deleted.status, 200);
-  assert.deepEqual(await keysOf(user), []);
+  assert.deepEqual(await readKeys(user), []);
 });
 
 test('one user’s keys are not another’s', async () => {
   const [owner, other] = [await givenCustomer(app), await givenCustomer(app)];
   const created = await create(owner, { key_type: evp });
-  assert.deepEqual(await keysOf(other), []);
+  assert.deepEqual(await readKeys(other), []);
   const deleted = await remove(other, { key: created.body.data.key });
   assert.deepEqual([deleted.status, deleted.body.code], [502, 'PIX_KEY_NOT_FOUND']);
-  assert.deepEqual(await keysOf(owner), [created.body.data.key]);
+  assert.deepEqual(await readKeys(owner), [created.body.data.key]);
 });

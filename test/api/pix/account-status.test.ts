@@ -25,7 +25,7 @@ async function givenCustomerWith(status: AccountStatus): Promise<TestUser> {
   return user;
 }
 
-async function onlyIdOf({ id }: TestUser): Promise<string> {
+async function readOnlyId({ id }: TestUser): Promise<string> {
   const [row, ...others] = await app.rows<{ id: string }>(
     'select id from pix_transactions where user_id = $1',
     [id],
@@ -80,7 +80,7 @@ for (const [status, [en, pt]] of Object.entries(sentences)) {
           assert.deepEqual(response.body.errors, { account: [sentence] });
         }
         assert.equal(calls(), 0);
-        assert.equal(await app.countOf(user), 0);
+        assert.equal(await app.countRows(user), 0);
       });
     }
 
@@ -152,7 +152,7 @@ describe('an account that is blocked before the payment is sent', () => {
     });
     assertRefused(await app.send(user, sendBody, { key: 'late' }));
     assert.equal(payments.mock.callCount(), 0);
-    await assertFailed(await onlyIdOf(user), ['RESERVED']);
+    await assertFailed(await readOnlyId(user), ['RESERVED']);
     const again = await app.send(user, sendBody, { key: 'late' });
     assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
     assert.equal(again.headers.get('pix-outcome'), 'not_sent');

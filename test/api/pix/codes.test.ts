@@ -148,7 +148,7 @@ for (const [what, code, reading, refusal] of notPayable) {
     assert.deepEqual(Object.keys(refused.body.errors), ['copy_paste']);
     assert.match(refused.body.errors.copy_paste[0], refusal);
     assert.equal(lookUps.mock.callCount(), 0);
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 
@@ -182,7 +182,7 @@ for (const [what, code, error] of unreadable) {
       assert.equal(status, 422);
       assert.match(body.errors.copy_paste[0], error);
     }
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 

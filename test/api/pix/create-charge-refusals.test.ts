@@ -104,7 +104,7 @@ for (const [what, fields, errors] of faults) {
     const charged = await app.charge(user, { type: 'dynamic', amount: 10, ...fields });
     assert.equal(charged.status, 422);
     assert.deepEqual(charged.body.errors, errors);
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 
@@ -152,7 +152,7 @@ for (const part of ['document', 'agency', 'account_number']) {
     const charged = await app.charge(poor, { type: 'dynamic', amount: 10 });
     assert.equal(charged.status, 422);
     assert.deepEqual(Object.keys(charged.body.errors), ['account']);
-    assert.equal(await app.countOf(poor), 0);
+    assert.equal(await app.countRows(poor), 0);
   });
 }
 

@@ -19,7 +19,7 @@ test('a repeat answers the same charge with its code and Idempotency-Replayed', 
   assert.deepEqual(again.body, first.body);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
   assert.equal(charges.mock.callCount(), 0);
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
 });
 
 for (const [what, other] of [
@@ -58,7 +58,7 @@ test('10 identical charges at once are one charge', async (t) => {
   assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
   assert.equal(new Set(responses.map((response) => response.body.transaction_id)).size, 1);
   assert.equal(charges.mock.callCount(), 1);
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
 });
 
 test('after a failed call a repeat continues with the same identification', async (t) => {
@@ -82,7 +82,7 @@ test('after a failed call a repeat continues with the same identification', asyn
   assert.equal(resumed.headers.get('idempotency-replayed'), 'true');
   decodeBrCode(resumed.body.copy_paste);
   assert.deepEqual(up.mock.calls[0]?.arguments, first?.arguments);
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
   assert.deepEqual(await app.timeline(resumed.body.transaction_id), [
     'RESERVED',
     'RESERVED 3 5xx may_be_repeated',
@@ -123,7 +123,7 @@ test('a charge whose code could not be stored is found again by a repeat', async
   const again = await app.charge(user, body, { key: 'unstored' });
   assert.equal(again.status, 200);
   decodeBrCode(again.body.copy_paste);
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
 });
 
 test('502 PROVIDER_UNAVAILABLE for offline@ponte.test, as often as it is repeated', async () => {
@@ -133,7 +133,7 @@ test('502 PROVIDER_UNAVAILABLE for offline@ponte.test, as often as it is repeate
     const charged = await app.throughTime(charging);
     assert.deepEqual([charged.status, charged.body.code], [502, 'PROVIDER_UNAVAILABLE']);
   }
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
 });
 
 test('502 PROVIDER_TIMEOUT when the bank does not answer', async (t) => {
@@ -172,5 +172,5 @@ test('401 when the bank refuses the token; after a new login a repeat continues'
   const again = await app.charge({ ...user, token }, body, { key: 'expired' });
   assert.equal(again.status, 200);
   decodeBrCode(again.body.copy_paste);
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
 });

@@ -37,7 +37,7 @@ function receipt({ token }: TestUser, id: string, headers = {}): Promise<TestRes
   return app.call(`/pix/${id}/receipt`, { token, headers });
 }
 
-async function receiptOf(id: string, of: TestUser = user): Promise<Record<string, unknown>> {
+async function readReceipt(id: string, of: TestUser = user): Promise<Record<string, unknown>> {
   const { status, body } = await receipt(of, id);
   assert.equal(status, 200, JSON.stringify(body));
   return body;
@@ -63,13 +63,13 @@ test('a send shows who paid which key, before and after it is settled', async ()
     payer: anaShown,
     payee: { ...ownerShown, key: 'bruno@example.com' },
   };
-  assert.deepEqual(await receiptOf(id), { ...shown, status: 'PROCESSING', issued_at: at });
+  assert.deepEqual(await readReceipt(id), { ...shown, status: 'PROCESSING', issued_at: at });
   await app.clock.advance(2_000);
   await app.bank.settle(endToEnd);
   await app.settled(id);
   const settledAt = app.clock.now().toISOString();
   await app.clock.advance(60_000);
-  assert.deepEqual(await receiptOf(id), {
+  assert.deepEqual(await readReceipt(id), {
     ...shown,
     status: 'COMPLETED',
     settled_at: settledAt,
@@ -85,7 +85,7 @@ for (const [kind, key, shown] of [
 ] as const) {
   test(`the paid key is shown, masked if it is a document: ${kind}`, async () => {
     const { id } = await givenSend(key);
-    assert.deepEqual((await receiptOf(id))['payee'], { ...ownerShown, key: shown });
+    assert.deepEqual((await readReceipt(id))['payee'], { ...ownerShown, key: shown });
   });
 }
 
@@ -97,14 +97,14 @@ test('of a key that was not found only the key is shown', async () => {
     'select id from pix_transactions where pix_key = $1',
     [pixKey],
   );
-  assert.deepEqual((await receiptOf(failed?.id ?? ''))['payee'], { key: pixKey });
+  assert.deepEqual((await readReceipt(failed?.id ?? ''))['payee'], { key: pixKey });
 });
 
 test("a company's CNPJ is masked", async () => {
   const company = await givenHolder('12ABC34501DE35');
   const body = { pix_key: 'bruno@example.com', amount: 1 };
   const { body: sent } = await app.send(company, body);
-  const { payer } = await receiptOf(sent.transaction_id, company);
+  const { payer } = await readReceipt(sent.transaction_id, company);
   assert.equal((payer as typeof anaShown).document, '**.ABC.345/01DE-**');
 });
 
@@ -114,7 +114,7 @@ test('a local account has no institution, and an unknown document is left out', 
   await app.rows(`update accounts set provider = 'local', document = null where user_id = $1`, [
     other.id,
   ]);
-  const { payee } = await receiptOf(body.transaction_id, other);
+  const { payee } = await readReceipt(body.transaction_id, other);
   assert.deepEqual(payee, { name: 'Maria da Silva', key: other.email });
 });
 
@@ -128,14 +128,14 @@ test('a charge shows its payee and, once it is paid, its payment, and no payer',
   const { body } = await app.charge(payee, { type: 'dynamic', amount: 20, description: 'Pedido' });
   const { transaction_id: id } = body;
   const shownPayee = { ...anaShown, document: maskTaxId(document), key: payee.email };
-  const open = await receiptOf(id, payee);
+  const open = await readReceipt(id, payee);
   assert.deepEqual(
     [open['status'], open['payer'], open['payee'], open['end_to_end'], open['description']],
     ['PROCESSING', undefined, shownPayee, undefined, 'Pedido'],
   );
   await app.bank.payCharge((await app.stored(id)).transaction_identification ?? '');
   const paid = await app.settled(id);
-  const shown = await receiptOf(id, payee);
+  const shown = await readReceipt(id, payee);
   assert.deepEqual([shown['status'], shown['end_to_end']], ['COMPLETED', paid.end_to_end]);
   assert.ok(paid.end_to_end);
 });
@@ -149,7 +149,7 @@ test('a received Pix shows its payee, and no payer', async () => {
      values ($1, $2, 'RECEIVED', 'COMPLETED', 'SETTLED', 'accepted', 75, $3, $4, $5, $5, $5)`,
     [id, user.id, anaDocument, `E-${id}`, at],
   );
-  assert.deepEqual(await receiptOf(id), {
+  assert.deepEqual(await readReceipt(id), {
     transaction_id: id,
     type: 'PIX_RECEIVED',
     status: 'COMPLETED',
@@ -211,7 +211,7 @@ for (const [stored, code, message] of [
               failure_code = $2 where id = $1`,
       [id, stored],
     );
-    assert.deepEqual((await receiptOf(id))['failure'], { code, message });
+    assert.deepEqual((await readReceipt(id))['failure'], { code, message });
   });
 }
 
@@ -246,6 +246,6 @@ test('the bank is not called', async (t) => {
   const calls = (Object.keys(provider) as (keyof typeof provider)[]).map((method) =>
     t.mock.method(provider, method),
   );
-  await receiptOf(id);
+  await readReceipt(id);
   assert.ok(calls.every(({ mock }) => mock.callCount() === 0));
 });

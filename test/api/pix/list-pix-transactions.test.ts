@@ -19,25 +19,25 @@ interface ListPage {
   readonly next_cursor?: string;
 }
 
-async function pageOf(user: TestUser, query = ''): Promise<ListPage> {
+async function readPage(user: TestUser, query = ''): Promise<ListPage> {
   const { status, body } = await list(user, query);
   assert.equal(status, 200, JSON.stringify(body));
   return body;
 }
 
 /** All pages of a list, each with its number of items at most. */
-async function pagesOf(user: TestUser, query: string): Promise<PixListItem[][]> {
+async function readPages(user: TestUser, query: string): Promise<PixListItem[][]> {
   const pages: PixListItem[][] = [];
   let cursor: string | undefined = '';
   while (cursor !== undefined) {
-    const page: ListPage = await pageOf(user, query + (cursor && `&cursor=${cursor}`));
+    const page: ListPage = await readPage(user, query + (cursor && `&cursor=${cursor}`));
     pages.push([...page.items]);
     cursor = page.next_cursor;
   }
   return pages;
 }
 
-const idsOf = (items: readonly PixListItem[]): string[] =>
+const listIds = (items: readonly PixListItem[]): string[] =>
   items.map(({ transaction_id: id }) => id);
 
 interface GivenRow {
@@ -97,7 +97,7 @@ test('an empty list has no items and no cursor', async () => {
 test('a send that failed before its look-up says which key it was for', async () => {
   const user = await givenCustomer(app);
   await app.send(user, { pix_key: 'notfound@ponte.test', amount: 1 });
-  const [item] = (await pageOf(user)).items;
+  const [item] = (await readPage(user)).items;
   assert.deepEqual(item?.payee, { key: 'notfound@ponte.test' });
   assert.equal(item?.end_to_end, undefined);
 });
@@ -108,7 +108,7 @@ test('a send and a charge have the fields of the contract, the newest first', as
   const sent = await app.send(user, body);
   await app.clock.advance(1);
   const charged = await app.charge(user, { type: 'static', amount: 20 });
-  const { items } = await pageOf(user);
+  const { items } = await readPage(user);
   const { qr_code: qrCode, copy_paste: copyPaste } = charged.body;
   const now = app.clock.now();
   assert.deepEqual(items, [
@@ -142,7 +142,7 @@ test('a send and a charge have the fields of the contract, the newest first', as
 test('an item has all that GET /pix/{transactionId} answers', async () => {
   const user = await givenCustomer(app);
   await app.charge(user, { type: 'dynamic', amount: 1 });
-  const [item] = (await pageOf(user)).items;
+  const [item] = (await readPage(user)).items;
   assert.ok(item);
   const view = await app.view(user, item.transaction_id);
   assert.partialDeepStrictEqual(item, view.body);
@@ -155,8 +155,8 @@ test('a received PIX that paid a charge is listed once, as the charge', async ()
   await given(user, { at, endToEnd: `E-${charge}` });
   const ofOther = await given(other, { at, operation: 'CHARGE' });
   const alone = await given(user, { at: '2026-05-19T12:00:00Z', endToEnd: `E-${ofOther}` });
-  assert.deepEqual(idsOf((await pageOf(user)).items), [charge, alone]);
-  assert.deepEqual(idsOf((await pageOf(user, '?type=PIX_RECEIVED')).items), [alone]);
+  assert.deepEqual(listIds((await readPage(user)).items), [charge, alone]);
+  assert.deepEqual(listIds((await readPage(user, '?type=PIX_RECEIVED')).items), [alone]);
 });
 
 test("other users' transactions are not listed, whatever the cursor", async () => {
@@ -164,9 +164,9 @@ test("other users' transactions are not listed, whatever the cursor", async () =
   const days = ['20', '19', '18'];
   for (const day of days) await given(other, { at: `2026-05-${day}T12:00:00Z` });
   const own = await given(one, { at: '2026-05-01T12:00:00Z' });
-  const { next_cursor: cursor } = await pageOf(other, '?limit=1');
+  const { next_cursor: cursor } = await readPage(other, '?limit=1');
   assert.ok(cursor);
-  assert.deepEqual(idsOf((await pageOf(one, `?cursor=${cursor}`)).items), [own]);
+  assert.deepEqual(listIds((await readPage(one, `?cursor=${cursor}`)).items), [own]);
 });
 
 // Pages.
@@ -181,8 +181,8 @@ test('pages follow each other without a gap or a repeat, also within one instant
   const oldest = await given(user, { at: '2026-05-20T12:00:00.122Z' });
   const inOrder = [newest, ...together.toReversed(), oldest];
   for (const limit of [1, 2, 3, 6, 7]) {
-    const pages = await pagesOf(user, `?limit=${limit}`);
-    assert.deepEqual(pages.flatMap(idsOf), inOrder, `pages of ${limit}`);
+    const pages = await readPages(user, `?limit=${limit}`);
+    assert.deepEqual(pages.flatMap(listIds), inOrder, `pages of ${limit}`);
     assert.ok(pages.every(({ length }) => length === limit || length === inOrder.length % limit));
   }
 });
@@ -192,21 +192,21 @@ test('what is made meanwhile neither shifts nor repeats an item', async () => {
   const old: string[] = [];
   for (const day of ['20', '19', '18'])
     old.push(await given(user, { at: `2026-05-${day}T12:00Z` }));
-  const first = await pageOf(user, '?limit=2');
-  assert.deepEqual(idsOf(first.items), old.slice(0, 2));
+  const first = await readPage(user, '?limit=2');
+  assert.deepEqual(listIds(first.items), old.slice(0, 2));
   await given(user, { at: '2026-05-21T12:00Z' });
-  const second = await pageOf(user, `?limit=2&cursor=${first.next_cursor}`);
+  const second = await readPage(user, `?limit=2&cursor=${first.next_cursor}`);
   assert.deepEqual(second, { items: second.items });
-  assert.deepEqual(idsOf(second.items), old.slice(2));
+  assert.deepEqual(listIds(second.items), old.slice(2));
 });
 
 test('a page has twenty items unless the request has another limit, and at most a hundred', async () => {
   const user = await givenCustomer(app);
   await givenMany(user, 101);
-  assert.equal((await pageOf(user)).items.length, 20);
-  const page = await pageOf(user, '?limit=100');
+  assert.equal((await readPage(user)).items.length, 20);
+  const page = await readPage(user, '?limit=100');
   assert.equal(page.items.length, 100);
-  assert.equal((await pageOf(user, `?cursor=${page.next_cursor}`)).items.length, 1);
+  assert.equal((await readPage(user, `?cursor=${page.next_cursor}`)).items.length, 1);
 });
 
 test('a filter that finds little is answered in pages too, to the end', async () => {
@@ -214,14 +214,14 @@ test('a filter that finds little is answered in pages too, to the end', async ()
   await givenMany(user, 2_100);
   const newest = await given(user, { at: '2026-05-20T12:00:00Z', operation: 'SEND' });
   const oldest = await given(user, { at: '2026-05-01T12:00:00Z', operation: 'SEND' });
-  const pages = await pagesOf(user, '?type=PIX_SEND');
-  assert.deepEqual(pages.map(idsOf), [[newest], [], [oldest]]);
-  const full = await pagesOf(user, '?type=PIX_SEND&limit=1');
-  assert.deepEqual(full.flatMap(idsOf), [newest, oldest]);
-  const none = await pagesOf(user, '?type=PIX_CHARGE');
+  const pages = await readPages(user, '?type=PIX_SEND');
+  assert.deepEqual(pages.map(listIds), [[newest], [], [oldest]]);
+  const full = await readPages(user, '?type=PIX_SEND&limit=1');
+  assert.deepEqual(full.flatMap(listIds), [newest, oldest]);
+  const none = await readPages(user, '?type=PIX_CHARGE');
   assert.deepEqual(none, [[], [], []]);
-  const all = await pagesOf(user, '?limit=100');
-  assert.equal(new Set(all.flatMap(idsOf)).size, 2_102);
+  const all = await readPages(user, '?limit=100');
+  assert.equal(new Set(all.flatMap(listIds)).size, 2_102);
 });
 
 test('a page of charges ends when their codes are large', async () => {
@@ -231,16 +231,16 @@ test('a page of charges ends when their codes are large', async () => {
     const row = { at: `2026-04-${day}T12:00Z`, operation: 'CHARGE', status: 'PROCESSING' } as const;
     ids.push(await given(user, { ...row, qrCode: 'x'.repeat(300_000) }));
   }
-  const pages = await pagesOf(user, '?limit=50');
+  const pages = await readPages(user, '?limit=50');
   assert.deepEqual(
     pages.map(({ length }) => length),
     [4, 4, 0],
   );
-  assert.deepEqual(pages.flatMap(idsOf), ids);
+  assert.deepEqual(pages.flatMap(listIds), ids);
   // What a filter leaves out is no part of the page.
   await given(user, { at: '2026-05-01T12:00Z' });
   assert.deepEqual(
-    (await pagesOf(user, '?type=PIX_RECEIVED')).map((items) => items.length),
+    (await readPages(user, '?type=PIX_RECEIVED')).map((items) => items.length),
     [1],
   );
 });
@@ -274,7 +274,7 @@ test('type and status filter, alone and together', async () => {
     await given(user, { at: `2026-05-2${9 - nth}T12:00Z`, operation, status });
   }
   const kinds = async (query: string): Promise<string[]> =>
-    (await pageOf(user, query)).items.map(({ type, status }) => `${type} ${status}`);
+    (await readPage(user, query)).items.map(({ type, status }) => `${type} ${status}`);
   const [sending, sent, unsent, charging, charged, received] = rows.map(
     ([operation, status]) => `PIX_${operation} ${status}`,
   );
@@ -301,7 +301,7 @@ test('days are whole days in São Paulo, and included; without them the list has
   ];
   for (const at of times) await given(user, { at });
   const instants = async (query: string): Promise<string[]> =>
-    (await pagesOf(user, `${query}&limit=2`)).flat().map((item) => item.created_at);
+    (await readPages(user, `${query}&limit=2`)).flat().map((item) => item.created_at);
   assert.deepEqual(await instants('?'), times);
   const days = '?start_date=2026-05-10&end_date=2026-05-11';
   assert.deepEqual(await instants(days), times.slice(1, 3));
@@ -314,12 +314,12 @@ test('a cursor goes on in another period and with another filter', async () => {
   const days = ['20', '19', '18', '17'];
   const ids: string[] = [];
   for (const day of days) ids.push(await given(user, { at: `2026-05-${day}T12:00Z` }));
-  const { next_cursor: cursor } = await pageOf(user, '?limit=2');
+  const { next_cursor: cursor } = await readPage(user, '?limit=2');
   const within = `start_date=2026-05-17&end_date=2026-05-17`;
-  assert.deepEqual(idsOf((await pageOf(user, `?cursor=${cursor}&${within}`)).items), [ids[3]]);
+  assert.deepEqual(listIds((await readPage(user, `?cursor=${cursor}&${within}`)).items), [ids[3]]);
   const before = `start_date=2026-05-19&end_date=2026-05-20`;
-  assert.deepEqual((await pageOf(user, `?cursor=${cursor}&${before}`)).items, []);
-  assert.deepEqual((await pageOf(user, `?cursor=${cursor}&status=FAILED`)).items, []);
+  assert.deepEqual((await readPage(user, `?cursor=${cursor}&${before}`)).items, []);
+  assert.deepEqual((await readPage(user, `?cursor=${cursor}&status=FAILED`)).items, []);
 });
 
 // 422
@@ -418,6 +418,6 @@ test('the bank is not called', async (t) => {
   const calls = (Object.keys(provider) as (keyof typeof provider)[]).map((method) =>
     t.mock.method(provider, method),
   );
-  await pageOf(user);
+  await readPage(user);
   assert.ok(calls.every(({ mock }) => mock.callCount() === 0));
 });

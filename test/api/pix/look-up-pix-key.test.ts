@@ -114,7 +114,7 @@ for (const [whose, find] of Object.entries(unusable)) {
     assert.deepEqual(Object.keys(refused.body.errors), ['lookup_id']);
     assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
     assert.equal(lookUps.mock.callCount(), 0);
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
     const { lookup_id: right } = (await lookUp(user)).body;
     const sent = await app.send(user, { ...body, lookup_id: right }, { key: 'rent' });
     assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);

@@ -118,7 +118,7 @@ describe('after a loss of commits', () => {
     const read = t.mock.method(app.context.provider, 'statement');
     const token = await logIn(app, user.email);
     assert.equal(read.mock.callCount(), 1);
-    assert.equal(await app.countOf(user), 1, 'the lost send is stored again');
+    assert.equal(await app.countRows(user), 1, 'the lost send is stored again');
     assert.equal((await app.send({ ...user, token }, payment)).status, 200);
     assert.equal(read.mock.callCount(), 1);
   });
@@ -142,7 +142,7 @@ describe('after a loss of commits', () => {
     assert.equal(response.headers.get('retry-after'), '30');
     const invalid = await app.send(caller, { ...payment, amount: -1 });
     assert.equal(invalid.headers.get('pix-outcome'), 'unknown', 'a send may be lost');
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
     away.mock.restore();
     assert.equal((await app.send(caller, payment)).status, 200);
   });
@@ -156,7 +156,7 @@ describe('after a loss of commits', () => {
     const endToEnd = `${clientRequestId}-${randomUUID()}`;
     changeLines(t, (line) => ({ ...line, ids: { ...line.ids, clientRequestId, endToEnd } }));
     assert.equal((await app.send(user, payment)).status, 422);
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
     await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
   });
 

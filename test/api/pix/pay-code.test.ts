@@ -81,7 +81,7 @@ for (const [what, code, error] of unreadable) {
       if (headers.has('pix-outcome')) assert.equal(headers.get('pix-outcome'), 'not_sent');
       if (code !== undefined) assert.match(body.errors.copy_paste[0], error);
     }
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 
@@ -143,7 +143,7 @@ for (const [what, body, field, error] of refusedTerms) {
     assert.deepEqual(Object.keys(refused.body.errors), [field]);
     assert.match(refused.body.errors[field][0], error);
     assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 

@@ -35,7 +35,7 @@ export interface PixApp extends TestApp {
   /** The stored transaction. */
   stored(id: string): Promise<StoredPix>;
   /** How many transactions a user has. */
-  countOf(user: TestUser): Promise<number>;
+  countRows(user: TestUser): Promise<number>;
   /** The timeline, a line a row: `PAYING 1`, `ACCEPTED 1 2xx`, `SETTLED COMPLETED event`. */
   timeline(id: string): Promise<string[]>;
   /** Waits until the transaction has a final status. */
@@ -80,8 +80,8 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     charge: post('/pix/charge'),
     view: ({ token }, id, headers = {}) => app.call(`/pix/${id}`, { token, headers }),
     stored,
-    countOf: (user) => countOf(app, user),
-    timeline: (id) => timelineOf(app, id),
+    countRows: (user) => countRows(app, user),
+    timeline: (id) => readTimeline(app, id),
     async settled(id) {
       await eventually(async () => (await stored(id)).status !== 'PROCESSING');
       return stored(id);
@@ -96,7 +96,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
   };
 }
 
-async function countOf(app: TestApp, { id }: TestUser): Promise<number> {
+async function countRows(app: TestApp, { id }: TestUser): Promise<number> {
   const rows = await app.rows('select id from pix_transactions where user_id = $1', [id]);
   return rows.length;
 }
@@ -109,7 +109,7 @@ interface TimelineRow {
   readonly event_id: string | null;
 }
 
-async function timelineOf(app: TestApp, id: string): Promise<string[]> {
+async function readTimeline(app: TestApp, id: string): Promise<string[]> {
   const rows = await app.rows<TimelineRow>(
     'select * from pix_timeline where transaction_id = $1 order by id',
     [id],

@@ -27,7 +27,7 @@ function send(user: TestUser, amount: number, service: Service = app): Promise<T
   return service.call('/pix/send', { token: user.token, key: `send-${Math.random()}`, body });
 }
 
-const eventsOf = ({ id }: TestUser) =>
+const readEvents = ({ id }: TestUser) =>
   app.rows('select kind from security_events where user_id = $1 and kind = $2', [
     id,
     'limits_changed',
@@ -79,7 +79,7 @@ test('less applies at once to sends, and is a security event', async (t) => {
     amount: ['The amount exceeds your limit during the day: R$ 40.00 are left until 20:00.'],
   });
   assert.equal((await send(user, 40)).status, 200);
-  assert.equal((await eventsOf(user)).length, 1);
+  assert.equal((await readEvents(user)).length, 1);
 });
 
 test('more applies after a day, and the same request again does not delay it', async (t) => {
@@ -96,7 +96,7 @@ test('more applies after a day, and the same request again does not delay it', a
   user = await pass('2026-05-24T10:00:00.000-03:00', user);
   const again = await change(user, { day: 500, night_from: 22 });
   assert.deepEqual(again.body, raised.body);
-  assert.equal((await eventsOf(user)).length, 2, 'a repeat is no event');
+  assert.equal((await readEvents(user)).length, 2, 'a repeat is no event');
   user = await pass('2026-05-25T08:59:59.999-03:00', user);
   assert.equal((await send(user, 10.01)).status, 422);
   user = await pass('2026-05-25T09:00:00.000-03:00', user);
@@ -129,7 +129,7 @@ test('no amount exceeds what the bank allows, which stays the ceiling', async (t
     day: ['The bank allows you at most R$ 1,000.00.'],
     night: ['The bank allows you at most R$ 300.00.'],
   });
-  assert.deepEqual(await eventsOf(user), []);
+  assert.deepEqual(await readEvents(user), []);
   await change(user, { day: 800 });
   await setLimits.run(app.context, { user: user.email, reason: 'ticket 7', day: 50_000 }, caller);
   const lowered = await read(user);
@@ -171,7 +171,7 @@ test('a change of nothing changes nothing', async () => {
   const before = await read(user);
   assert.deepEqual((await change(user, {})).body, before.body);
   assert.deepEqual((await change(user, { night_from: 20, day: null })).body, before.body);
-  assert.deepEqual(await eventsOf(user), []);
+  assert.deepEqual(await readEvents(user), []);
 });
 
 test("an operator removes the customer's own limits, which is a raise", async () => {

@@ -32,7 +32,7 @@ describe('while sends are paused', () => {
       assert.equal(response.status, 503);
       assert.equal(response.headers.get('pix-outcome'), 'unknown');
       assert.equal(response.headers.get('retry-after'), '60');
-      assert.equal(await app.countOf(ana), 0, 'no key is claimed');
+      assert.equal(await app.countRows(ana), 0, 'no key is claimed');
     });
     assert.equal((await app.send(ana, payment, { key })).status, 200, 'the key is free');
   });

@@ -36,7 +36,7 @@ export function acceptance({ endToEnd, clientRequestId }: PaymentRequest): Scrip
 }
 
 /** The account of the nth customer. */
-function accountOf(nth: number) {
+function makeAccount(nth: number) {
   const base = String(100_000_000 + nth);
   return { agency: '0001', accountNumber: `${1_000 + nth}`, document: base + cpfCheckDigits(base) };
 }
@@ -53,7 +53,7 @@ export async function startScriptedBank(): Promise<ScriptedBank> {
       case '/internal/api/v1/auth/login': {
         const { email } = body as { readonly email: string };
         if (!customers.includes(email)) customers.push(email);
-        const account = accountOf(customers.indexOf(email));
+        const account = makeAccount(customers.indexOf(email));
         return { status: 200, body: { access_token: `token-${requests}`, account } };
       }
       case '/internal/api/v1/keys/dict': {

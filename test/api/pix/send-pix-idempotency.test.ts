@@ -69,7 +69,7 @@ for (const [what, other] of [
     assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [text] });
     assert.equal(sent.headers.get('pix-outcome'), 'accepted', 'of the payment that has the key');
     assert.equal(payments.mock.callCount(), 0);
-    assert.equal(await app.countOf(user), 1);
+    assert.equal(await app.countRows(user), 1);
   });
 }
 
@@ -144,7 +144,7 @@ test('20 identical sends at once: one row, one payment, all answer the same tran
   );
   assert.equal(replayed.length, 19);
   assert.ok(responses.every((response) => response.body.status === 'PROCESSING'));
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
   assert.equal(payments.mock.callCount(), 1);
   assert.equal((await app.executed(user)).length, 1);
   const [id] = ids;
@@ -157,7 +157,7 @@ test('20 different sends at once: 20 rows, 20 payments', async () => {
   const responses = await Promise.all(Array.from({ length: 20 }, () => app.send(user, body)));
   assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
   assert.equal(new Set(responses.map((response) => response.body.transaction_id)).size, 20);
-  assert.equal(await app.countOf(user), 20);
+  assert.equal(await app.countRows(user), 20);
   const paid = await app.executed(user);
   assert.equal(paid.length, 20);
   assert.deepEqual(new Set(paid), new Set(responses.map((response) => response.body.end_to_end)));
@@ -171,7 +171,7 @@ test('of two bodies at once under one key, one is sent and the other refused', a
     [10, 20].map((amount) => app.send(user, { ...body, amount }, { key: 'torn' })),
   );
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200, 422]));
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
   assert.equal((await app.executed(user)).length, 1);
 });
 

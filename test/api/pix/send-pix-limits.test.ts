@@ -31,7 +31,7 @@ test('sends pass up to the limit of the day, and what exceeds it stores nothing'
   assert.equal((await send(user, 60)).status, 200);
   const refused = await send(user, 40.01, 'over');
   refusedWith(refused, '40.00', '20:00');
-  assert.equal(await app.countOf(user), 1);
+  assert.equal(await app.countRows(user), 1);
   assert.equal((await send(user, 40, 'over')).status, 200, 'the key was not used');
   refusedWith(await send(user, 0.01), '0.00', '20:00');
 });

@@ -14,7 +14,7 @@ const body = { pix_key: 'ana@example.com', amount: 10 };
 const begun = ['RESERVED', 'RESOLVED', 'PAYING 1'];
 
 /** The id of the one transaction of a user, for responses that do not carry it. */
-async function onlyIdOf({ id }: TestUser): Promise<string> {
+async function readOnlyId({ id }: TestUser): Promise<string> {
   const rows = await app.rows<{ id: string }>(
     'select id from pix_transactions where user_id = $1',
     [id],
@@ -23,7 +23,7 @@ async function onlyIdOf({ id }: TestUser): Promise<string> {
   return rows[0].id;
 }
 
-async function sessionStatusOf({ id }: TestUser): Promise<string | undefined> {
+async function readSessionStatus({ id }: TestUser): Promise<string | undefined> {
   const [session] = await app.rows<{ status: string }>(
     'select status from banking_sessions where user_id = $1 order by created_at desc, id limit 1',
     [id],
@@ -40,10 +40,10 @@ test('a token refused at the look-up: 401, not_sent, FAILED, and the session has
   assert.deepEqual(Object.keys(sent.body), ['message']);
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
   assert.equal(payments.mock.callCount(), 0);
-  const stored = await app.stored(await onlyIdOf(user));
+  const stored = await app.stored(await readOnlyId(user));
   assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
   assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 2 401 look_up_failed']);
-  assert.equal(await sessionStatusOf(user), 'EXPIRED');
+  assert.equal(await readSessionStatus(user), 'EXPIRED');
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
 });
 
@@ -73,14 +73,14 @@ test('a token refused at the payment: 401, unknown, and the same key after a new
   const sent = await app.throughTime(app.send(user, body, { key: 'expires' }));
   assert.equal(sent.status, 401);
   assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  const stored = await app.stored(await onlyIdOf(user));
+  const stored = await app.stored(await readOnlyId(user));
   assert.deepEqual([stored.phase, stored.outcome], ['UNKNOWN', 'unknown']);
   assert.deepEqual(await app.timeline(stored.id), [
     ...begun,
     'PAYING 2 401 after_unknown',
     'UNKNOWN 2 401',
   ]);
-  assert.equal(await sessionStatusOf(user), 'EXPIRED');
+  assert.equal(await readSessionStatus(user), 'EXPIRED');
 
   const token = await logIn(app, user.email);
   const payments = t.mock.method(app.bank, 'pay');
@@ -95,7 +95,7 @@ test('a token refused at the look-up: 401, not_sent, FAILED', async (t) => {
   t.mock.method(app.bank, 'lookUpKey', () => refused({ kind: 'token', reason: 'InvalidToken' }));
   const sent = await app.throughTime(app.send(user, body));
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'not_sent']);
-  const { status, outcome } = await app.stored(await onlyIdOf(user));
+  const { status, outcome } = await app.stored(await readOnlyId(user));
   assert.deepEqual([status, outcome], ['FAILED', 'not_sent']);
 });
 
@@ -111,7 +111,7 @@ test('one 401 at the payment: it is sent once more with the same token, and the 
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
   assert.equal(payments.mock.callCount(), 2);
   assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
-  assert.equal(await sessionStatusOf(user), 'ACTIVE');
+  assert.equal(await readSessionStatus(user), 'ACTIVE');
 });
 
 test('a token that a login has renewed meanwhile: the newer one pays', async (t) => {
@@ -145,7 +145,7 @@ for (const [fault, code, seen] of [
     const sent = await app.throughTime(app.send(user, body));
     assert.deepEqual([sent.status, sent.body.code], [502, code]);
     assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
-    const id = await onlyIdOf(user);
+    const id = await readOnlyId(user);
     assert.equal((await app.stored(id)).status, 'FAILED');
     assert.deepEqual(await app.timeline(id), ['RESERVED', `SETTLED ${seen} look_up_failed`]);
   });
@@ -165,7 +165,7 @@ test('a payment that was provably not sent: 502, not_sent, FAILED', async (t) =>
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.code], [502, code]);
   assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
-  const stored = await app.stored(await onlyIdOf(user));
+  const stored = await app.stored(await readOnlyId(user));
   assert.deepEqual([stored.status, stored.phase], ['FAILED', 'SETTLED']);
   assert.deepEqual(await app.timeline(stored.id), [...begun, 'SETTLED 1 connect not_sent']);
 });
@@ -188,7 +188,7 @@ for (const code of codes) {
     assert.deepEqual([sent.status, sent.body.code], [502, code]);
     assert.equal(sent.headers.get('pix-outcome'), 'rejected');
     assert.equal(sent.headers.get('retry-after'), '2');
-    const stored = await app.stored(await onlyIdOf(user));
+    const stored = await app.stored(await readOnlyId(user));
     assert.deepEqual([stored.status, stored.phase], ['FAILED', 'REJECTED']);
     assert.equal(stored.failure_code, code);
   });

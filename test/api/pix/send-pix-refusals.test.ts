@@ -133,7 +133,7 @@ for (const { what, body, errors } of faults) {
     assert.equal(sent.body.message, 'Some fields are missing or invalid.');
     assert.deepEqual(sent.body.errors, errors);
     assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 
@@ -163,7 +163,7 @@ for (const [what, key] of keyFaults) {
     assert.equal(sent.status, 422);
     assert.deepEqual(sent.body.errors, { 'Idempotency-Key': [malformed] });
     assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-    assert.equal(await app.countOf(user), 0);
+    assert.equal(await app.countRows(user), 0);
   });
 }
 
@@ -303,7 +303,7 @@ test('401 after a logout, and nothing is sent', async (t) => {
   await app.call('/auth/logout', { method: 'POST', token: leaver.token });
   assert.equal((await app.send(leaver, valid)).status, 401);
   assert.equal((await app.send(leaver, {})).status, 401, 'before anything is validated');
-  assert.equal(await app.countOf(leaver), 0);
+  assert.equal(await app.countRows(leaver), 0);
   assert.equal(lookUps.mock.callCount(), 0);
 });
 
@@ -318,7 +318,7 @@ for (const part of ['document', 'agency', 'account_number']) {
         'Your account is not complete yet: document, agency and account number are needed.',
       ],
     });
-    assert.equal(await app.countOf(poor), 0);
+    assert.equal(await app.countRows(poor), 0);
   });
 }
 

@@ -111,10 +111,10 @@ const waits = ({ endToEnd, clientRequestId }: Parameters<Meanwhile>[0]) =>
     return waiting.length > 0;
   });
 
-for (const [title, idsOf] of Object.entries(ids)) {
+for (const [title, chooseIds] of Object.entries(ids)) {
   test(`a failure that is reported between two attempts, by ${title}: no further attempt, and it has failed`, async (t) => {
     const payments = failFirst(t, async (order) => {
-      await post({ ...failure, ...idsOf(order) });
+      await post({ ...failure, ...chooseIds(order) });
       await waits(order);
     });
     const anomalies = await app.anomalies();

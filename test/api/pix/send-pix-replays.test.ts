@@ -143,15 +143,15 @@ describe('a process that has seen the key answers as any other when the send', (
 test('a key is read after it was claimed or replayed here, and not before', async (t) => {
   const user = await givenCustomer(app);
   const queries = t.mock.method(app.context.db, 'query');
-  const readsOf = async (key: string): Promise<number> => {
+  const countReads = async (key: string): Promise<number> => {
     queries.mock.resetCalls();
     assert.equal((await app.send(user, body, { key })).status, 200);
     return queries.mock.calls.filter(({ arguments: [one] }) => one === findReplay).length;
   };
   const key = randomUUID();
-  assert.equal(await readsOf(key), 0);
-  assert.equal(await readsOf(key), 1);
-  assert.equal(await readsOf(randomUUID()), 0);
+  assert.equal(await countReads(key), 0);
+  assert.equal(await countReads(key), 1);
+  assert.equal(await countReads(randomUUID()), 0);
 });
 
 test('a repeat whose read fails is answered by the claim', async (t) => {

@@ -45,7 +45,7 @@ async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTrans
 }
 
 /** All that is stored of a send, without its ids. */
-async function storedOf({ id, idempotencyKey: key }: PixTransaction): Promise<unknown> {
+async function readRow({ id, idempotencyKey: key }: PixTransaction): Promise<unknown> {
   const [row] = await rows<{ stored: string }>(
     `select (to_jsonb(t) - '{id,created_at}'::text[])::text as stored from pix_transactions t
       where id = $1`,
@@ -73,7 +73,7 @@ async function takenFrom([phase, status]: (typeof phases)[number], step: Step) {
   if (response) {
     assert.partialDeepStrictEqual(response, await readStored(send.id), 'the result is the row');
   }
-  return { isTaken: response !== null, ...((await storedOf(send)) as object) };
+  return { isTaken: response !== null, ...((await readRow(send)) as object) };
 }
 
 /** Takes a step both ways from every phase: the results are equal. @returns where it is taken. */
@@ -93,13 +93,13 @@ const moves =
     moveTransaction(context, send.id, move(send));
 
 test('a step to PAYING', async () => {
-  const endToEndOf = (send: PixTransaction) => send.endToEnd ?? `E-${send.id}`;
-  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: endToEndOf(send) });
+  const toEndToEnd = (send: PixTransaction) => send.endToEnd ?? `E-${send.id}`;
+  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: toEndToEnd(send) });
   const general = moves((send) => ({
     from: ['RESERVED', 'RESOLVED'],
     to: 'PAYING',
     status: 'PROCESSING',
-    endToEnd: endToEndOf(send),
+    endToEnd: toEndToEnd(send),
     claimedUntil: claimUntil(context),
     timeline: [
       ...(send.phase === 'RESERVED' ? [{ phase: 'RESOLVED' as const }] : []),

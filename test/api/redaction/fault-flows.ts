@@ -17,7 +17,7 @@ const uses: readonly Use[] = [
   ['account/statement', ({ call, token }) => call('/accounts/statement', { token })],
   ['keys/list', ({ call, token }) => call('/pix/keys', { token })],
   ['keys/dict', (world) => payTo(world, others.payeeEmail)],
-  ['payments/qrcode/dynamic', chargeOf],
+  ['payments/qrcode/dynamic', makeCharge],
   ['auth/login', ({ call }) => call('/auth/login', { body: credentials })],
 ];
 
@@ -82,7 +82,7 @@ function payTo({ call, token }: World, pixKey: string): Promise<unknown> {
   return call('/pix/send', { token, key: nextKey(), body });
 }
 
-function chargeOf({ call, token }: World): Promise<unknown> {
+function makeCharge({ call, token }: World): Promise<unknown> {
   const body = { type: 'dynamic', amount: 1, payer_name: others.payerName };
   return call('/pix/charge', { token, key: nextKey(), body });
 }

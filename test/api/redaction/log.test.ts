@@ -6,12 +6,12 @@ import { describe } from 'node:test';
 import { allFlows, lastFlows } from './flows.ts';
 import { onboardingFlows } from './onboarding-flows.ts';
 import { watch, watchedEnvironment, watchTheRest } from './watch.ts';
-import { worldOf } from './world.ts';
+import { makeWorld } from './world.ts';
 import { startTestApp } from '../../support/app.ts';
 
 const app = await startTestApp({ environment: { ...watchedEnvironment, STUB_SETTLE_MS: '1' } });
 
-const world = worldOf(app);
+const world = makeWorld(app);
 
 describe('with a simulated provider and local onboarding', () => {
   watch(world, [...allFlows, ...onboardingFlows, ...lastFlows]);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestResponse } from '../../support/app.ts';
-import { pdfOf } from '../../support/documents.ts';
+import { makePdf } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fieldPart, filePart, formType, formOf } from '../../support/forms.ts';
+import { fieldPart, filePart, formType, makeForm } from '../../support/forms.ts';
 import { responds, type Flow } from './flows.ts';
 import { others, person, secrets } from './values.ts';
 import type { World } from './world.ts';
@@ -34,11 +34,11 @@ function give(world: World, step: string, body: unknown = {}): Promise<TestRespo
 function upload(
   world: World,
   type: string,
-  fileOf: (content: string) => string | Buffer,
+  makeFile: (content: string) => string | Buffer,
 ): Promise<TestResponse> {
-  const body = formOf(
+  const body = makeForm(
     fieldPart(type),
-    filePart(fileOf(secrets.documentContent), { filename: secrets.fileName }),
+    filePart(makeFile(secrets.documentContent), { filename: secrets.fileName }),
   );
   return world.call(`/onboarding/${world.applicationId}/documents`, {
     body,
@@ -85,12 +85,12 @@ export const onboardingFlows: readonly Flow[] = [
     async run(world) {
       await responds(201, give(world, 'address', address));
       await responds(422, give(world, 'address', { ...address, estado: person.name, cep: {} }));
-      for (const type of ['1', '5', '6']) await responds(201, upload(world, type, pdfOf));
+      for (const type of ['1', '5', '6']) await responds(201, upload(world, type, makePdf));
       await responds(
         422,
         upload(world, '6', (content) => `no document at all ${content}`),
       );
-      await responds(422, upload(world, person.document, pdfOf));
+      await responds(422, upload(world, person.document, makePdf));
       await stepsAreCarriedOut(world);
     },
   },

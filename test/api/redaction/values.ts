@@ -55,7 +55,7 @@ const punctuations: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The ways in which a value may be written: whole or in words, punctuated, encoded. */
-export function formsOf(value: string): string[] {
+export function listForms(value: string): string[] {
   const punctuated = punctuations
     .filter(([form]) => form.test(value))
     .map(([form, written]) => value.replace(form, written));
@@ -79,7 +79,7 @@ export class Hidden {
   }
 
   add(what: string, value: string): void {
-    for (const form of formsOf(value)) this.#forms.set(form, what);
+    for (const form of listForms(value)) this.#forms.set(form, what);
   }
 
   /** What a text lets out: `document: 390.533.447-05`. */

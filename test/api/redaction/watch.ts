@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { operations } from '../../../src/app/operations.ts';
 import { unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import type { Flow } from './flows.ts';
-import { formsOf, others, person, secrets } from './values.ts';
+import { listForms, others, person, secrets } from './values.ts';
 import type { World } from './world.ts';
 
 /** Settings under which the flows are run. */
@@ -75,7 +75,7 @@ export function watchTheRest(world: World): void {
   it('is a proof: what is searched for would be found', () => {
     const { app, hidden } = world;
     for (const value of Object.values({ ...person, ...others, ...secrets })) {
-      for (const form of formsOf(value)) {
+      for (const form of listForms(value)) {
         const seen = app.logLines.length;
         app.context.log.debug({ note: form }, 'let out');
         assert.notDeepEqual(hidden.foundIn(app.logLines.slice(seen).join('')), [], form);

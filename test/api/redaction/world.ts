@@ -17,7 +17,7 @@ export interface World {
 }
 
 /** Watches a service from its start. */
-export function worldOf(app: TestApp): World {
+export function makeWorld(app: TestApp): World {
   const refusals: string[] = [];
   return {
     app,

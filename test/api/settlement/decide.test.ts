@@ -74,7 +74,7 @@ const ofCharge = { ...received, txid };
 
 type Payload = Readonly<Record<string, unknown>>;
 
-function itemOf(payload: Payload): WebhookItem {
+function makeItem(payload: Payload): WebhookItem {
   const [item] = dialects.readEvents(payload);
   assert.ok(item);
   return item;
@@ -516,14 +516,14 @@ const cases: readonly Case[] = [
 
 for (const [says, payload, candidates, expected, payees = []] of cases) {
   test(`${says}: ${String(expected)}`, () => {
-    const item = { eventId, receivedAt, item: itemOf(payload) };
+    const item = { eventId, receivedAt, item: makeItem(payload) };
     const decisions = decide(item, { candidates, payees });
     assert.deepEqual(decisions.map(inWords), [expected].flat());
   });
 }
 
 test('a move names the event in the timeline, and leaves only phases that may end so', () => {
-  const item = { eventId, receivedAt, item: itemOf(sent) };
+  const item = { eventId, receivedAt, item: makeItem(sent) };
   const [decision] = decide(item, { candidates: [send], payees: [] });
   assert.ok(decision?.kind === 'move');
   assert.deepEqual(decision.move.timeline, [{ phase: 'SETTLED', eventId, note: 'COMPLETED' }]);
@@ -533,7 +533,7 @@ test('a move names the event in the timeline, and leaves only phases that may en
 test('what completes a send sets its outcome, whatever the row said when it was read', () => {
   const refund = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', endToEnd, returnId, amount: 2.5 };
   for (const payload of [sent, refund]) {
-    const item = { eventId, receivedAt, item: itemOf(payload) };
+    const item = { eventId, receivedAt, item: makeItem(payload) };
     const [decision] = decide(item, { candidates: [send], payees: [] });
     assert.ok(decision?.kind === 'move', payload.event);
     assert.equal(decision.move.outcome, 'accepted');
@@ -543,16 +543,16 @@ test('what completes a send sets its outcome, whatever the row said when it was 
 test('an item that moves nothing and contradicts nothing needs no look at what is stored', () => {
   const without = [{ event: 'CONTA_CRIADA' }, { ...sent, status: 'PROCESSING' }, { a: 1 }];
   assert.deepEqual(
-    without.map((payload) => needsFacts(itemOf(payload))),
+    without.map((payload) => needsFacts(makeItem(payload))),
     [false, false, false],
   );
-  assert.equal(needsFacts(itemOf({ ...sent, status: 'PERHAPS' })), true);
+  assert.equal(needsFacts(makeItem({ ...sent, status: 'PERHAPS' })), true);
 });
 
 test('a failure that another item of its event contradicts ends nothing', () => {
   const failure = { ...sent, ...refused };
   const ofSend = (stored: Partial<CandidateRow>) => {
-    const item = { eventId, receivedAt, isContradicted: true, item: itemOf(failure) };
+    const item = { eventId, receivedAt, isContradicted: true, item: makeItem(failure) };
     return decide(item, { candidates: [{ ...send, ...stored }], payees: [] }).map(inWords);
   };
   const flagged = ['flag send contradicted_in_event'];

@@ -241,7 +241,7 @@ test('wrong secrets and signatures of an address are throttled, right ones never
         TRUST_PROXY_HOPS: '1',
         THROTTLE_ADDRESS_PER_MINUTE: '3',
         WEBHOOK_SECRET: 'the-right-secret',
-        [setting]: settingOf(setting, signingSecret),
+        [setting]: makeSetting(setting, signingSecret),
       },
     });
     const send = (headers: Record<string, string>, address = '203.0.113.7') =>
@@ -250,7 +250,7 @@ test('wrong secrets and signatures of an address are throttled, right ones never
     const response = await send(wrong);
     assert.equal(response.status, 429);
     assert.equal(response.headers.get('retry-after'), '60');
-    const right = { ...rightSecret, ...signatureOf(payment, signingSecret, throttled) };
+    const right = { ...rightSecret, ...makeSignature(payment, signingSecret, throttled) };
     for (let nth = 0; nth < 5; nth += 1) assert.equal((await send(right)).status, 200);
     assert.equal((await send(wrong, '203.0.113.8')).status, 401, 'another address');
     await throttled.clock.advance(60_000);
@@ -258,12 +258,12 @@ test('wrong secrets and signatures of an address are throttled, right ones never
   }
 });
 
-function settingOf(name: string, signingSecret: string): string {
+function makeSetting(name: string, signingSecret: string): string {
   return name === 'WEBHOOK_SECRET' ? 'the-right-secret' : signingSecret;
 }
 
 /** The headers of Standard Webhooks. */
-function signatureOf(body: unknown, secret: string, on: TestApp): Record<string, string> {
+function makeSignature(body: unknown, secret: string, on: TestApp): Record<string, string> {
   const timestamp = String(Math.floor(on.clock.now().getTime() / 1_000));
   const signed = `msg_1.${timestamp}.${JSON.stringify(body)}`;
   const signature = createHmac('sha256', secret).update(signed).digest('base64');

@@ -20,7 +20,7 @@ interface Stored {
   readonly notes: number;
 }
 
-async function storedOf({ client }: Target, prefix: string): Promise<Stored> {
+async function readStored({ client }: Target, prefix: string): Promise<Stored> {
   const { rows } = await client.query<Stored>(
     `select count(*)::int as rows,
             (count(*) filter (where t.phase = 'ACCEPTED'))::int as accepted,
@@ -39,10 +39,10 @@ async function storedOf({ client }: Target, prefix: string): Promise<Stored> {
 }
 
 /** Waits up to 10 s for the sends that were in progress at the end of the load. */
-async function settledOf(target: Target, prefix: string): Promise<Stored> {
+async function countSettled(target: Target, prefix: string): Promise<Stored> {
   const deadline = performance.now() + 10_000;
   for (;;) {
-    const stored = await storedOf(target, prefix);
+    const stored = await readStored(target, prefix);
     if (stored.open === 0 || performance.now() > deadline) return stored;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -63,7 +63,7 @@ export const send: Case = {
         numbers: { first: 1, last: 99_999_999_999 },
       },
       async finish(result) {
-        const stored = await settledOf(target, prefix);
+        const stored = await countSettled(target, prefix);
         const { rows, accepted, payments, notes } = stored;
         const most = result.requests + 1_024;
         return {
@@ -113,7 +113,7 @@ export const replay: Case = {
     return {
       plan: { requests, numbers: noNumbers },
       async finish(result) {
-        const { rows, payments, notes } = await storedOf(target, 'replay-');
+        const { rows, payments, notes } = await readStored(target, 'replay-');
         return {
           faults: [
             ...failureFaults(result),

@@ -35,7 +35,7 @@ interface Events {
   readonly seconds: number;
 }
 
-async function eventsOf({ client }: Target, since: Date): Promise<Events> {
+async function readEvents({ client }: Target, since: Date): Promise<Events> {
   const { rows } = await client.query<Events>(
     `select count(*)::int as rows,
             (count(*) filter (where status in ('received', 'parked')))::int as waiting,
@@ -57,7 +57,7 @@ async function eventsOf({ client }: Target, since: Date): Promise<Events> {
 async function drained(target: Target, since: Date): Promise<Events> {
   const deadline = performance.now() + drainedWithinMs;
   for (;;) {
-    const events = await eventsOf(target, since);
+    const events = await readEvents(target, since);
     if (events.waiting === 0 || performance.now() > deadline) return events;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

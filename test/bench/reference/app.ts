@@ -9,7 +9,7 @@ import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findPrincipal, findTransaction, saveBalance, openPool, type Pool } from './database.ts';
 import { createLogin } from './login.ts';
-import { openProvider, sessionOf, type Provider } from './provider.ts';
+import { openProvider, makeSession, type Provider } from './provider.ts';
 import * as schemas from './schemas.ts';
 import { createSealer } from './security.ts';
 import { createSend, type SendRequest, type TransactionRow } from './send.ts';
@@ -202,7 +202,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
       const { account_id: account, balance: kept, sealed_token: sealed } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
       const token = sealer.open(sealed, `user:${principal.user_id}`);
-      const balance = (await provider.balance({ session: sessionOf(token) })).cents / 100;
+      const balance = (await provider.balance({ session: makeSession(token) })).cents / 100;
       if (kept === null || Number(kept) !== balance) await query(saveBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

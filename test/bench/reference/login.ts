@@ -39,13 +39,13 @@ export function createLogin({ query, provider, sealer, perMinute }: LoginParts) 
   return async (credentials: Credentials): Promise<LoginResult> => {
     const email = credentials.email.trim().toLowerCase();
     const [counted] = await query<{ attempts: number }>(statements.countAttempt, [
-      keyOf('address', credentials.address),
+      toKey('address', credentials.address),
     ]);
     if ((counted?.attempts ?? 0) > perMinute.address) return 'throttled';
-    if (await isUsedUp(keyOf('login-email', email))) return 'throttled';
+    if (await isUsedUp(toKey('login-email', email))) return 'throttled';
     const [user] = await query<UserRow>(statements.findUser, [email]);
     if (!user || !(await verifyPassword(credentials.password, user.password_hash))) {
-      await query(statements.countAttempt, [keyOf('login-email', email)]);
+      await query(statements.countAttempt, [toKey('login-email', email)]);
       return 'refused';
     }
     const { token, account } = await provider.login({ email, password: credentials.password });
@@ -61,6 +61,6 @@ export function createLogin({ query, provider, sealer, perMinute }: LoginParts) 
   };
 }
 
-function keyOf(scope: string, subject: string): string {
+function toKey(scope: string, subject: string): string {
   return `${scope}:${createHash('sha256').update(subject).digest('base64url')}`;
 }

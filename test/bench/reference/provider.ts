@@ -25,6 +25,6 @@ export function openProvider(): Provider {
 }
 
 /** The session of a token, which does not expire. */
-export function sessionOf(token: string): ProviderSession {
+export function makeSession(token: string): ProviderSession {
   return { userId: 0, token, currentToken: async () => token, expire: async () => {} };
 }

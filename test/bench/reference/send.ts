@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
-import { sessionOf, type Provider } from './provider.ts';
+import { makeSession, type Provider } from './provider.ts';
 import type { Sealer } from './security.ts';
 
 export interface TransactionRow {
@@ -82,7 +82,7 @@ export function createSend({ query, provider, sealer }: SendParts) {
       return { transaction: known, replayed: true };
     }
     const account = { agency, accountNumber, document };
-    const session = sessionOf(sealer.open(reserved.sealed_token, `user:${userId}`));
+    const session = makeSession(sealer.open(reserved.sealed_token, `user:${userId}`));
     let endToEnd: string;
     try {
       const lookUp = { payerId: account.document, key: pixKey };

@@ -105,7 +105,7 @@ export class AppService {
       const facts = requestFacts(context);
       const reply = await getPixTransaction.run(context, { input, token, request: facts });
       if (reply.status !== 200) throw new Error(`a view was answered ${reply.status}`);
-      const endToEnd = key === null ? null : oracle.attemptOf(customer, key);
+      const endToEnd = key === null ? null : oracle.findAttempt(customer, key);
       return { reply, pix: { transactionId, status: reply.body.status, endToEnd } };
     });
   }

@@ -2,7 +2,7 @@
 import type { SendPixRequest } from '../../../contract/types.ts';
 import type { SendOperation } from '../sends.ts';
 import type { Oracle } from '../oracle/oracle.ts';
-import { nameOf } from '../oracle/requests.ts';
+import { makeName } from '../oracle/requests.ts';
 import type { Processes } from '../processes.ts';
 import { AppNetwork } from './network.ts';
 import { AppService } from './app-service.ts';
@@ -24,9 +24,9 @@ export function makePayingApp(options: MakeAppOptions): PayingApp {
     send,
     keyWith: (transactionId) => {
       const own = [...oracle.transactions].find(
-        ([name, id]) => id === transactionId && name.startsWith(nameOf(customer, '')),
+        ([name, id]) => id === transactionId && name.startsWith(makeName(customer, '')),
       );
-      return own ? own[0].slice(nameOf(customer, '').length) : null;
+      return own ? own[0].slice(makeName(customer, '').length) : null;
     },
   });
   const network = new AppNetwork({

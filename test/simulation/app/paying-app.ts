@@ -273,7 +273,7 @@ export class PayingApp {
         url: 'https://ponte.test',
         storage: this.#device.storageOf(owner),
         locks: this.#device.locksOf(owner),
-        clock: scheduler.clockOf(owner),
+        clock: scheduler.getClock(owner),
         fetch: network.fetchOf(owner),
         newKey: () => this.#newKey(),
         askToLogIn: async () => {

@@ -76,7 +76,7 @@ export class Bank {
   isClear = false;
   readonly #options: BankOptions;
   readonly #tokens = new Map<string, StoredCustomer>();
-  readonly #flakyOf = new Set<StoredCustomer>();
+  readonly #flakyCustomers = new Set<StoredCustomer>();
   /** The undelivered notices of attempts that failed inside the bank, by end-to-end id. */
   readonly #failedAttempts = new Map<
     string,
@@ -99,7 +99,7 @@ export class Bank {
   }
 
   /** The customer of a request; null when its token is invalid. */
-  customerOf({ token }: BankRequest): StoredCustomer | null {
+  findCustomer({ token }: BankRequest): StoredCustomer | null {
     return (token === null ? undefined : this.#tokens.get(token)) ?? null;
   }
 
@@ -107,7 +107,7 @@ export class Bank {
   handle(request: BankRequest): BankResponse {
     const path = request.url.pathname.replace('/internal/api/v1', '');
     if (path === '/auth/login') return this.#logIn(request);
-    const customer = this.customerOf(request);
+    const customer = this.findCustomer(request);
     if (!customer) return { ...json(401, { message: 'Unauthorized' }), summary: '401' };
     switch (path) {
       case '/keys/dict':
@@ -122,7 +122,7 @@ export class Bank {
       case '/account/statement':
         return this.#statement(customer, request);
       case '/keys/list':
-        return result(this.#options.policy, { keys: this.#options.directory.keysOf(customer) });
+        return result(this.#options.policy, { keys: this.#options.directory.listKeys(customer) });
       default:
         return json(404, { message: `Cannot ${request.method} ${path}` });
     }
@@ -168,13 +168,13 @@ export class Bank {
     const { policy, ids, nowMs, ledger, directory, chance, lookedUp } = this.#options;
     const key = String(body['key']);
     if (key === pixKeys.notFound) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
-    if (key === pixKeys.flaky && !this.#flakyOf.has(customer)) {
-      this.#flakyOf.add(customer);
+    if (key === pixKeys.flaky && !this.#flakyCustomers.has(customer)) {
+      this.#flakyCustomers.add(customer);
       return json(503, { message: 'Service Unavailable' });
     }
     const endToEnd = ids.endToEnd(ownIspb, nowMs());
     const isNameless = policy.adversary.movingKeys > 0 && chance.happens(namelessOwners);
-    const owner = isNameless ? null : directory.ownerOf(key);
+    const owner = isNameless ? null : directory.findOwner(key);
     ledger.issued.set(endToEnd, { customer, key, owner });
     lookedUp(key);
     return result(policy, {
@@ -212,7 +212,7 @@ export class Bank {
     if (executed) return this.#repeat(executed, request);
     const other = this.#withKey(customer, request.clientRequestId);
     if (other) return this.#repeat(other, request);
-    const failure = this.#refusalOf(customer, request);
+    const failure = this.findRefusal(customer, request);
     if (failure) return refusal(policy, failure, request);
     if (!this.#failedAttempts.has(request.endToEnd) && chance.happens(policy.failedAttempts)) {
       return this.#failInside(request);
@@ -220,10 +220,10 @@ export class Bank {
     return this.#execute(customer, request);
   }
 
-  #refusalOf(customer: StoredCustomer, request: PaymentRequest) {
+  findRefusal(customer: StoredCustomer, request: PaymentRequest) {
     const { ledger, chance } = this.#options;
     if (request.key === pixKeys.refused) return chance.pick(refusals.account);
-    const isCovered = request.amountCents <= ledger.balanceCentsOf(customer);
+    const isCovered = request.amountCents <= ledger.getBalanceCents(customer);
     return isCovered ? null : chance.pick(refusals.funds);
   }
 
@@ -231,7 +231,7 @@ export class Bank {
     const { ledger, policy } = this.#options;
     const others = {
       payment: [],
-      user: ledger.paymentsOf(customer),
+      user: ledger.listPayments(customer),
       company: ledger.payments,
     }[policy.keysUniquePer];
     return others.find(({ clientRequestId }) => clientRequestId === key);
@@ -267,7 +267,7 @@ export class Bank {
     // The service could not distinguish this failure from a failure of the payment.
     const isHidden = !policy.lateFailures || request.isHiddenRepeat;
     if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
-    const payee = directory.customerOf(key);
+    const payee = directory.findCustomer(key);
     const payment = ledger.execute({
       customer,
       endToEnd,
@@ -301,7 +301,7 @@ export class Bank {
     }
     const shownUntilMs = Math.min(untilMs + dayMs, nowMs() - statementLagMs());
     const isShown = (atMs: number): boolean => atMs >= fromMs && atMs <= shownUntilMs;
-    const payments = ledger.paymentsOf(customer).filter((one) => isShown(one.executedAtMs));
+    const payments = ledger.listPayments(customer).filter((one) => isShown(one.executedAtMs));
     const receipts = ledger.receipts.filter(
       (one) => one.customer === customer && isShown(one.atMs),
     );

@@ -3,7 +3,7 @@ import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
 import { json, result, type BankResponse } from './responses.ts';
 import {
-  allOf,
+  toPayeeIdentifiers,
   drawIdentifiers,
   drawOtherPayee,
   noIdentifiers,
@@ -65,7 +65,7 @@ export class Collections {
     if (known && policy.repeatedCharges === 'refused') {
       return { ...json(409, { message: 'Conflict' }), summary: 'charge conflict' };
     }
-    if (known) return this.#codeOf(known);
+    if (known) return this.makeCode(known);
     const amount = Number(kind === 'dynamic' ? body['initialAmount'] : body['amount']);
     const bankId = `charge-${ids.next()}`;
     const terms = { key: String(body['key']), amountCents: Math.round(amount * 100) };
@@ -75,7 +75,7 @@ export class Collections {
     const stored = { ...charge, copyPaste: `000201${bankId}`, expiresAtMs };
     ledger.makeCharge(stored);
     made(stored);
-    return this.#codeOf(stored);
+    return this.makeCode(stored);
   }
 
   /** A customer of another institution pays a charge. */
@@ -155,11 +155,11 @@ export class Collections {
     const namesCharge = charge !== null && chance.happens(0.8);
     const facts = namesCharge
       ? { receipt, txid: this.#spelled(charge), payee: this.#payeeBeside(charge) }
-      : { receipt, txid: null, payee: this.#payeeOf(receipt) };
+      : { receipt, txid: null, payee: this.identifyPayee(receipt) };
     return writeReceivedNotice(chance, facts, policy.vocabulary);
   }
 
-  #payeeOf({ customer }: Receipt): PayeeIdentifiers {
+  identifyPayee({ customer }: Receipt): PayeeIdentifiers {
     const { chance, ledger } = this.#options;
     const others = ledger.customers.filter((one) => one !== customer);
     return drawIdentifiers(chance, customer, others);
@@ -169,8 +169,8 @@ export class Collections {
   #payeeBeside({ customer, key }: Charge): PayeeIdentifiers {
     const { chance, ledger, policy } = this.#options;
     const [other] = chance.shuffled(ledger.customers.filter((one) => one !== customer));
-    if (other && chance.happens(policy.foreignPayees)) return allOf(other);
-    return chance.pick([noIdentifiers, { ...noIdentifiers, key }, allOf(customer)]);
+    if (other && chance.happens(policy.foreignPayees)) return toPayeeIdentifiers(other);
+    return chance.pick([noIdentifiers, { ...noIdentifiers, key }, toPayeeIdentifiers(customer)]);
   }
 
   #spelled({ kind, txid }: Charge): string {
@@ -178,7 +178,7 @@ export class Collections {
     return isCut ? txid.slice(0, staticTxidLength) : txid;
   }
 
-  #codeOf({ txid, kind, bankId, copyPaste }: Charge): BankResponse {
+  makeCode({ txid, kind, bankId, copyPaste }: Charge): BankResponse {
     const { policy } = this.#options;
     const body = {
       id: bankId,

@@ -1,7 +1,7 @@
 /** The directory: who owns a PIX key. A key may get another owner at any time. */
 import type { StoredCustomer } from '../store.ts';
 import { hasKey } from './identifiers.ts';
-import { listedKeyOf, portableKey, portableKeyOwners } from './listed-key.ts';
+import { toListedKey, portableKey, portableKeyOwners } from './listed-key.ts';
 
 /** The owner of a key, as a look-up shows it. */
 export interface KeyOwner {
@@ -32,19 +32,19 @@ export class Directory {
   }
 
   /** The customer who owns a key; null: somebody at another institution. */
-  customerOf(key: string): StoredCustomer | null {
+  findCustomer(key: string): StoredCustomer | null {
     return this.#customers.find((one) => hasKey(one, key)) ?? null;
   }
 
   /** The keys of a customer's account, in the format of the list. */
-  keysOf(customer: StoredCustomer): readonly object[] {
+  listKeys(customer: StoredCustomer): readonly object[] {
     const isOwner = customer.name === this.#portableOwner;
-    const keys = [listedKeyOf(customer), ...(isOwner ? [portableKey] : [])];
+    const keys = [toListedKey(customer), ...(isOwner ? [portableKey] : [])];
     return keys.map((key) => ({ key, status: 'ACTIVE' }));
   }
 
-  ownerOf(key: string): KeyOwner {
-    const customer = this.customerOf(key);
+  findOwner(key: string): KeyOwner {
+    const customer = this.findCustomer(key);
     if (customer) {
       return { name: customer.name, document: customer.account.document, ispb: ownIspb };
     }

@@ -1,7 +1,7 @@
 /** The identifiers by which a PIX may name its payee, and what they prove. */
 import type { Chance } from '../chance.ts';
 import type { StoredCustomer } from '../store.ts';
-import { listedKeyOf, portableKey, portableKeyOwners } from './listed-key.ts';
+import { toListedKey, portableKey, portableKeyOwners } from './listed-key.ts';
 
 /** The identifiers of the payee in an event; null: the event omits it. */
 export interface PayeeIdentifiers {
@@ -20,15 +20,15 @@ export const noIdentifiers: PayeeIdentifiers = {
 };
 
 /** @returns every identifier of a customer. */
-export function allOf(customer: StoredCustomer): PayeeIdentifiers {
+export function toPayeeIdentifiers(customer: StoredCustomer): PayeeIdentifiers {
   const { agency, accountNumber, document } = customer.account;
-  return { key: listedKeyOf(customer), document, agency, accountNumber };
+  return { key: toListedKey(customer), document, agency, accountNumber };
 }
 
 /** Whether a key belongs to a customer in the end: a listed key, or the document. */
 export function hasKey(customer: StoredCustomer, key: string): boolean {
   const isPortable = key === portableKey && customer.name === portableKeyOwners[1];
-  return isPortable || key === listedKeyOf(customer) || key === customer.account.document;
+  return isPortable || key === toListedKey(customer) || key === customer.account.document;
 }
 
 /** Whether every identifier belongs to the customer, and together they prove the payee. */
@@ -62,7 +62,7 @@ export function drawIdentifiers(
   others: readonly StoredCustomer[],
 ): PayeeIdentifiers {
   const { agency, accountNumber, document } = payee.account;
-  const all = allOf(payee);
+  const all = toPayeeIdentifiers(payee);
   const right = chance.pick<PayeeIdentifiers>([
     all,
     { ...noIdentifiers, agency, accountNumber },
@@ -102,7 +102,7 @@ function mix(
     { ...right, document: isForeign ? foreign.document : document },
     { ...right, agency: foreign.agency, accountNumber: right.accountNumber ?? accountNumber },
     { ...right, agency: '0001', accountNumber: isForeign ? foreign.accountNumber : accountNumber },
-    { ...right, key: isForeign ? 'nobody@pix.test' : listedKeyOf(other) },
+    { ...right, key: isForeign ? 'nobody@pix.test' : toListedKey(other) },
   ]);
 }
 
@@ -116,7 +116,9 @@ export function drawOtherPayee(
   charge: { readonly key: string },
   other: StoredCustomer | null,
 ): PayeeIdentifiers {
-  const all: PayeeIdentifiers = other ? allOf(other) : { ...foreign, key: 'nobody@pix.test' };
+  const all: PayeeIdentifiers = other
+    ? toPayeeIdentifiers(other)
+    : { ...foreign, key: 'nobody@pix.test' };
   const { agency, accountNumber, document, key } = all;
   return chance.pick<PayeeIdentifiers>([
     all,

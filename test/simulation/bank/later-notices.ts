@@ -67,7 +67,7 @@ function write(
   { refund, vocabulary }: { readonly refund: Refund; readonly vocabulary: Vocabulary },
 ): LaterNotice {
   const isReadable = shape.hasOwnWords || vocabulary.isKnown;
-  return { payload: bytesOf(chance, shape.write(refund, vocabulary)), isReadable };
+  return { payload: toBytes(chance, shape.write(refund, vocabulary)), isReadable };
 }
 
 /** @returns an event of a charge that has expired, as unique bytes. */
@@ -80,10 +80,10 @@ export function writeExpiryNotice(chance: Chance, charge: Charge): ExpiryNotice 
     },
     { event: 'CHARGE', txid, status: 'EXPIRADA', amount: amountCents / 100 },
   ]);
-  return { charge, payload: bytesOf(chance, event), isReadable: true };
+  return { charge, payload: toBytes(chance, event), isReadable: true };
 }
 
-function bytesOf(chance: Chance, event: Record<string, unknown>): Buffer<ArrayBuffer> {
+function toBytes(chance: Chance, event: Record<string, unknown>): Buffer<ArrayBuffer> {
   const whole = { ...event, nonce: chance.below(2 ** 31) };
   return Buffer.from(JSON.stringify(chance.happens(0.2) ? [whole] : whole), 'utf8');
 }

@@ -127,22 +127,22 @@ export class Ledger {
   }
 
   /** All payments of a customer, reversed ones included. */
-  paymentsOf(customer: StoredCustomer): Payment[] {
+  listPayments(customer: StoredCustomer): Payment[] {
     return this.#payments.filter((payment) => payment.customer === customer);
   }
 
   payment(customer: StoredCustomer, endToEnd: string): Payment | null {
-    return this.paymentsOf(customer).find((payment) => payment.endToEnd === endToEnd) ?? null;
+    return this.listPayments(customer).find((payment) => payment.endToEnd === endToEnd) ?? null;
   }
 
   /** The sum that has left an account and was not returned. */
-  sentCentsOf(customer: StoredCustomer): number {
-    return sumCents(this.paymentsOf(customer).filter(({ state }) => state !== 'reversed'));
+  sumSentCents(customer: StoredCustomer): number {
+    return sumCents(this.listPayments(customer).filter(({ state }) => state !== 'reversed'));
   }
 
-  balanceCentsOf(customer: StoredCustomer): number {
+  getBalanceCents(customer: StoredCustomer): number {
     const receivedCents = sumCents(this.#receipts.filter((one) => one.customer === customer));
-    return this.#openingBalanceCents + receivedCents - this.sentCentsOf(customer);
+    return this.#openingBalanceCents + receivedCents - this.sumSentCents(customer);
   }
 }
 

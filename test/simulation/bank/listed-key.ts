@@ -7,6 +7,6 @@ export const portableKey = 'portatil@pix.test';
 export const portableKeyOwners = ['ana', 'bia'] as const;
 
 /** @returns the PIX key that the bank lists for a customer. */
-export function listedKeyOf({ name }: { readonly name: string }): string {
+export function toListedKey({ name }: { readonly name: string }): string {
   return `${name}@pix.test`;
 }

@@ -13,10 +13,10 @@ export function firstPage<Line>(
   sign: PageSign | null,
 ): { readonly lines: readonly Line[]; readonly beside: object } | null {
   if (sign === null || lines.length <= pageSize) return null;
-  return { lines: lines.slice(0, pageSize), beside: signOf(sign, lines.length) };
+  return { lines: lines.slice(0, pageSize), beside: makeSign(sign, lines.length) };
 }
 
-function signOf(sign: PageSign, total: number): object {
+function makeSign(sign: PageSign, total: number): object {
   const pages = Math.ceil(total / pageSize);
   switch (sign) {
     case 'total':

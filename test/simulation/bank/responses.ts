@@ -1,7 +1,7 @@
 /** The bank's responses as bytes, each with what it proves to its reader. */
 import type { Payment } from './ledger.ts';
 import type { Policy } from './policy.ts';
-import { duplicateErrors, meaningOf, type Refusal } from './words.ts';
+import { duplicateErrors, getMeaning, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
 
 /**
@@ -53,10 +53,10 @@ export function result(policy: Policy, body: object): BankResponse {
 /** The response to an accepted or replayed payment. */
 export function receipt(policy: Policy, payment: Payment): BankResponse {
   const { vocabulary, receiptStatus } = policy;
-  const meaning = receiptStatus === 'frank' ? meaningOf(payment) : 'under_way';
+  const meaning = receiptStatus === 'frank' ? getMeaning(payment) : 'under_way';
   const status = receiptStatus === 'success' ? 'SUCCESS' : vocabulary.status[meaning];
   const body = {
-    ...idsOf(policy, payment, payment.bankId),
+    ...listIds(policy, payment, payment.bankId),
     ...(receiptStatus !== 'none' && { status }),
   };
   // A receipt that reports a failure has no code here: without a listed one it proves nothing.
@@ -102,7 +102,7 @@ function failedReceipt(policy: Policy, request: PaymentRequest, error: unknown):
   const { vocabulary } = policy;
   // The service would read a code at the top level as the code of the receipt.
   const errors = typeof error === 'object' && error !== null && 'code' in error ? { error } : error;
-  const body = { ...idsOf(policy, request, null), status: vocabulary.status.failed };
+  const body = { ...listIds(policy, request, null), status: vocabulary.status.failed };
   return Object.assign(body, errors);
 }
 
@@ -111,7 +111,7 @@ function namesPayment({ receiptIds }: Policy): boolean {
   return receiptIds === 'both' || receiptIds === 'end_to_end';
 }
 
-function idsOf(
+function listIds(
   policy: Policy,
   { endToEnd, clientRequestId }: Pick<PaymentRequest, 'endToEnd' | 'clientRequestId'>,
   bankId: string | null,

@@ -2,7 +2,7 @@
 import type { Payment, Receipt } from './ledger.ts';
 import { firstPage } from './pages.ts';
 import type { Policy } from './policy.ts';
-import { meaningOf } from './words.ts';
+import { getMeaning } from './words.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export function writeStatement(
 ): { readonly body: unknown; readonly isWhole: boolean } {
   const { furtherPages, listsReceipts } = policy.adversary;
   const lines = [
-    ...payments.flatMap((payment) => linesOf(policy, payment)),
+    ...payments.flatMap((payment) => makeLines(policy, payment)),
     ...(listsReceipts ? receipts.map((receipt) => lineOfReceipt(policy, receipt)) : []),
   ];
   const { list } = policy.statement;
@@ -62,11 +62,11 @@ export function isListedAsReturned({ statement }: Policy, { state }: Payment): b
   return state === 'reversed' && statement.reversal === 'credit';
 }
 
-function linesOf(policy: Policy, payment: Payment): Line[] {
+function makeLines(policy: Policy, payment: Payment): Line[] {
   const { holds, reversal, fees } = policy.statement;
   if (payment.state === 'under_way' && !holds) return [];
   if (payment.state === 'reversed' && reversal === 'removed') return [];
-  const line = lineOf(policy, payment);
+  const line = makeLine(policy, payment);
   const back = { ...line, ...(policy.statement.sign === 'minus' && { amount: reais(payment) }) };
   return [
     line,
@@ -76,11 +76,11 @@ function linesOf(policy: Policy, payment: Payment): Line[] {
   ];
 }
 
-function lineOf(policy: Policy, payment: Payment): Line {
+function makeLine(policy: Policy, payment: Payment): Line {
   const { sign, status, reversal } = policy.statement;
   // Unless the return updates its line, the line keeps the earlier status.
   const isUpdated = payment.state !== 'reversed' || reversal === 'status';
-  const meaning = isUpdated ? meaningOf(payment) : 'completed';
+  const meaning = isUpdated ? getMeaning(payment) : 'completed';
   return {
     id: payment.bankId,
     date: new Date(payment.executedAtMs).toISOString(),

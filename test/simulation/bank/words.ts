@@ -48,7 +48,7 @@ export const entityWords = {
 export const statusIds = { under_way: 1, completed: 2, failed: 3 } as const;
 
 /** The status of a payment, as the bank reports it. */
-export function meaningOf({ state }: Payment): StatusMeaning {
+export function getMeaning({ state }: Payment): StatusMeaning {
   return state === 'reversed' ? 'failed' : state;
 }
 

@@ -15,7 +15,7 @@ import type { FinalRow } from './stored-rows.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
-import { nameOf, type AppRequest } from './requests.ts';
+import { makeName, type AppRequest } from './requests.ts';
 
 /** The response to a request about a charge. */
 export interface ChargeResponse {
@@ -62,14 +62,14 @@ export class Charges {
   }
 
   requested(customer: StoredCustomer, key: string, amountCents: number): void {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     this.#requested.set(name, (this.#requested.get(name) ?? new Set()).add(amountCents));
   }
 
   /** The service has answered a request about a charge. */
   answered(request: AppRequest, { status, fields, charge }: ChargeResponse): void {
     const { accounts, scheduler } = this.#options;
-    const name = nameOf(request.customer, request.key);
+    const name = makeName(request.customer, request.key);
     scheduler.count(`charge answered ${status}`);
     if (status === 422) {
       const isOther =
@@ -93,7 +93,7 @@ export class Charges {
 
   #checkCode(request: AppRequest, { code, status }: NonNullable<ChargeResponse['charge']>): void {
     const { ledger, scheduler } = this.#options;
-    const name = nameOf(request.customer, request.key);
+    const name = makeName(request.customer, request.key);
     const reported = this.#codes.get(name);
     if (reported && code === null && request.requestedAt > reported.at) {
       this.violated(`the app received the code of the charge ${name}, then none`);
@@ -141,7 +141,7 @@ export class Charges {
       [row.phase !== 'ACCEPTED' || made.length === 1, 'has a code that the bank has not issued'],
       [
         row.status !== 'FAILED' ||
-          !this.#codeOf(row) ||
+          !this.findCode(row) ||
           this.#isRolledBack ||
           made.some((one) => this.#options.expiries.mayHaveEnded(one)),
         'has FAILED after the app received its code',
@@ -154,9 +154,9 @@ export class Charges {
     for (const [holds, sentence] of checks) if (!holds) this.violated(`${name} ${sentence}`);
   }
 
-  #codeOf({ user_id: userId, idempotency_key: key }: FinalRow): ReportedCode | undefined {
+  findCode({ user_id: userId, idempotency_key: key }: FinalRow): ReportedCode | undefined {
     const customer = this.#options.ledger.customers.find(({ id }) => id === userId);
-    return customer && this.#codes.get(nameOf(customer, String(key)));
+    return customer && this.#codes.get(makeName(customer, String(key)));
   }
 
   /** The payments of a charge, with its amount, that a whole statement of its owner has shown. */

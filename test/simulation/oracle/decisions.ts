@@ -2,7 +2,7 @@
  * Payments that an operator has resolved. The operator may be wrong, but the timeline of the
  * payment must record every contradicting report of the provider, earlier or later.
  */
-import { hashOf } from '../payload-hash.ts';
+import { computeHash } from '../payload-hash.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { hasUnlistedCode, type Evidence } from './evidence.ts';
@@ -46,9 +46,9 @@ export function checkDecisions(
     scheduler.count(`decided by an operator: ${row.status}`);
     checkResponses(rest, row, stored.timeline);
     const contrary = row.status === 'COMPLETED' ? 'failed' : 'completed';
-    for (const notice of evidence.readOf(row.end_to_end)) {
+    for (const notice of evidence.listRead(row.end_to_end)) {
       if (notice.status !== contrary || hasUnlistedCode(notice)) continue;
-      const hash = hashOf(notice.payload);
+      const hash = computeHash(notice.payload);
       const event = stored.events.find((one) => one.hash === hash);
       const isNoted = stored.timeline.some(
         ({ transaction_id: id, phase, event_id: eventId }) =>

@@ -12,7 +12,7 @@ import { whatStatementLacks } from '../bank/statement.ts';
 import { unlistedCodes } from '../bank/words.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
-import { hashOf } from '../payload-hash.ts';
+import { computeHash } from '../payload-hash.ts';
 import { LostCommits } from './lost-commits.ts';
 
 /** The result of an attempt, as known to its process; `open`: not known yet. */
@@ -69,26 +69,26 @@ export class Evidence {
 
   /** A process has stored PAYING; the response of the database may be lost. */
   beganPaying(process: Owner, endToEnd: string): void {
-    this.#sendOf(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
+    this.findSend(endToEnd).payer ??= { process, at: this.#options.scheduler.taken };
   }
 
   /** A process has stored that it repeats an attempt; the response of the database may be lost. */
   noted(endToEnd: string): void {
-    this.#sendOf(endToEnd).isNoted = true;
+    this.findSend(endToEnd).isNoted = true;
   }
 
   attemptLeft(process: Owner, endToEnd: string): void {
-    this.#sendOf(endToEnd).attempts.push({ process, end: 'open', endedAt: null });
+    this.findSend(endToEnd).attempts.push({ process, end: 'open', endedAt: null });
   }
 
   attemptNotSent(process: Owner, endToEnd: string): void {
     const { taken: endedAt } = this.#options.scheduler;
-    this.#sendOf(endToEnd).attempts.push({ process, end: 'not_sent', endedAt });
+    this.findSend(endToEnd).attempts.push({ process, end: 'not_sent', endedAt });
   }
 
   /** @param response the response that the process has received; null: none, or only a part. */
   attemptEnded(process: Owner, endToEnd: string, response: BankResponse | null): void {
-    const attempt = this.#sendOf(endToEnd).attempts.findLast(
+    const attempt = this.findSend(endToEnd).attempts.findLast(
       (one) => one.process === process && one.end === 'open',
     );
     if (!attempt) return;
@@ -99,13 +99,13 @@ export class Evidence {
   /** @returns the delivery of the notice, to be updated. */
   posted(notice: Notice): TrackedEvent {
     const event: TrackedEvent = { notice, state: 'under_way' };
-    if (notice.endToEnd !== null) this.#sendOf(notice.endToEnd).events.push(event);
+    if (notice.endToEnd !== null) this.findSend(notice.endToEnd).events.push(event);
     return event;
   }
 
   /** The events of a payment that the service has acknowledged and can read. */
-  readOf(endToEnd: string | null): Notice[] {
-    const events = endToEnd === null ? [] : this.#sendOf(endToEnd).events;
+  listRead(endToEnd: string | null): Notice[] {
+    const events = endToEnd === null ? [] : this.findSend(endToEnd).events;
     return events
       .filter(({ notice, state }) => state === 'acknowledged' && notice.isReadable)
       .map(({ notice }) => notice);
@@ -113,12 +113,12 @@ export class Evidence {
 
   /** Whether an attempt at a payment has left a process. */
   hasLeft(endToEnd: string): boolean {
-    return this.#sendOf(endToEnd).attempts.some(({ end }) => end !== 'not_sent');
+    return this.findSend(endToEnd).attempts.some(({ end }) => end !== 'not_sent');
   }
 
   /** A failover has lost the record that a payment may have left. */
   forgot(endToEnd: string): void {
-    this.#sendOf(endToEnd).payer = null;
+    this.findSend(endToEnd).payer = null;
   }
 
   /** After a failover: the hashes of the events that are stored. */
@@ -132,7 +132,7 @@ export class Evidence {
 
   /** The step at which a process learnt the result of a payment's last attempt, or null. */
   lastAttemptEndedAt(endToEnd: string): number | null {
-    return this.#sendOf(endToEnd).attempts.at(-1)?.endedAt ?? null;
+    return this.findSend(endToEnd).attempts.at(-1)?.endedAt ?? null;
   }
 
   /**
@@ -140,7 +140,7 @@ export class Evidence {
    * @returns what each source proves, and the reasons of the sources that prove nothing.
    */
   weigh(endToEnd: string): { readonly proven: Proven[]; readonly lacks: string[] } {
-    const send = this.#sendOf(endToEnd);
+    const send = this.findSend(endToEnd);
     const isOutcomeLost = this.lost.hasLostOutcome(endToEnd);
     const responses = isOutcomeLost
       ? 'a failover has lost the responses'
@@ -154,13 +154,13 @@ export class Evidence {
 
   /** What the responses to the attempts prove to a live process; null: nothing. */
   responsesProve(endToEnd: string): Proven['end'] | null {
-    const proven = this.#fromResponses(this.#sendOf(endToEnd));
+    const proven = this.#fromResponses(this.findSend(endToEnd));
     return typeof proven === 'string' ? null : proven.end;
   }
 
   /** Whether a response to an attempt has said that the payment was completed. */
   wasAnsweredCompleted(endToEnd: string): boolean {
-    return this.#sendOf(endToEnd).attempts.some(({ end }) => end === 'completed');
+    return this.findSend(endToEnd).attempts.some(({ end }) => end === 'completed');
   }
 
   /** Whether an acknowledged event says that the payment was completed. */
@@ -174,10 +174,10 @@ export class Evidence {
    * failover has lost the record of the attempts.
    */
   isInDoubt(endToEnd: string): boolean {
-    return isDoubtful(this.#sendOf(endToEnd)) || this.lost.mayHaveLostAttempts(endToEnd);
+    return isDoubtful(this.findSend(endToEnd)) || this.lost.mayHaveLostAttempts(endToEnd);
   }
 
-  #sendOf(endToEnd: string): Send {
+  findSend(endToEnd: string): Send {
     const known = this.#sends.get(endToEnd);
     if (known) return known;
     const send: Send = { attempts: [], payer: null, events: [], isNoted: false };
@@ -203,7 +203,7 @@ export class Evidence {
   }
 
   #fromEvents(endToEnd: string): Proven | string {
-    const { events } = this.#sendOf(endToEnd);
+    const { events } = this.findSend(endToEnd);
     const by = 'an acknowledged event';
     if (events.length === 0) return 'no event was posted';
     const acknowledged = events.filter(({ state }) => state === 'acknowledged');
@@ -220,7 +220,7 @@ export class Evidence {
   }
 
   #isKept({ payload }: Notice): boolean {
-    return this.#stored === null || this.#stored.has(hashOf(payload));
+    return this.#stored === null || this.#stored.has(computeHash(payload));
   }
 
   #fromStatement(endToEnd: string): Proven | string {

@@ -31,7 +31,7 @@ export async function findEventErrors(store: Store): Promise<string[]> {
   const jobs = await store.rows<{ unique_key: string }>(
     `select unique_key from jobs where kind = 'deliver-app-event' and status = 'queued'`,
   );
-  const expected = ended.flatMap(eventsOf).map(describe);
+  const expected = ended.flatMap(makeEvents).map(describe);
   const described = events.map(describe);
   const keys = new Set(jobs.map(({ unique_key: key }) => key));
   return [
@@ -42,7 +42,7 @@ export async function findEventErrors(store: Store): Promise<string[]> {
 }
 
 /** The events of a final transaction. */
-function eventsOf(row: EndedRow): EventRow[] {
+function makeEvents(row: EndedRow): EventRow[] {
   const { id, user_id: userId, status, settled_at: at, corrected_at: correctedAt } = row;
   if (correctedAt === null) {
     const type = `pix.${status.toLowerCase()}`;

@@ -8,7 +8,7 @@ import type { Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Oracle } from './oracle.ts';
-import { nameOf } from './requests.ts';
+import { makeName } from './requests.ts';
 
 /** A wish: one object for all its keys. */
 type Wish = object;
@@ -35,13 +35,13 @@ export class Intents {
 
   /** The client has drawn a key for a wish; it may never use it. */
   drew(customer: StoredCustomer, wish: Wish, key: string): void {
-    this.#wishes.set(nameOf(customer, key), wish);
+    this.#wishes.set(makeName(customer, key), wish);
   }
 
   /** A request with a key leaves the device. */
   sent(customer: StoredCustomer, key: string): void {
     const { scheduler, oracle } = this.#options;
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     const wish = this.#wishes.get(name.replace(/~\d+$/, ''));
     if (wish) this.#wishes.set(name, wish);
     else oracle.violated(`the app sends ${name}, a key it has not drawn`);
@@ -50,25 +50,25 @@ export class Intents {
   }
 
   wasSent(customer: StoredCustomer, key: string): boolean {
-    return this.#sent.has(nameOf(customer, key));
+    return this.#sent.has(makeName(customer, key));
   }
 
   /** The app shows an error of a tap, for which the client has drawn a key: nothing was paid. */
   failed(customer: StoredCustomer, key: string | null): void {
-    if (key !== null) this.#deny(nameOf(customer, key), 'an error');
+    if (key !== null) this.#deny(makeName(customer, key), 'an error');
   }
 
   /** The app tells a result. */
   told(customer: StoredCustomer, told: PayResult & { readonly key: string }): void {
     const { oracle } = this.#options;
     const { key, result } = told;
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     if (result === 'not_paid') {
       this.#deny(name, result);
       if (this.#mayBeFalse(name) || oracle.isTrue({ customer, key }, 'FAILED')) return;
       oracle.violated(`the app tells not_paid of ${name}, which is false`);
     } else if (result === 'paid') {
-      const endToEnd = oracle.attemptOf(customer, key);
+      const endToEnd = oracle.findAttempt(customer, key);
       const known = oracle.transactions.get(name) ?? told.transactionId;
       const isTrue = oracle.isTrue({ customer, key }, 'COMPLETED', endToEnd);
       if (known === told.transactionId && (isTrue || this.#mayBeFalse(name))) return;
@@ -80,7 +80,7 @@ export class Intents {
   executed(payment: Payment): void {
     const { oracle, scheduler, lost } = this.#options;
     const { customer, clientRequestId: key } = payment;
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     const wish = this.#wishes.get(name);
     if (!wish) return;
     const earlier = this.#executed.get(wish) ?? [];

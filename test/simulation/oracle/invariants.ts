@@ -21,7 +21,7 @@ import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
 import type { Refunds } from './refunds.ts';
-import { nameOf } from './requests.ts';
+import { makeName } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import { findEventErrors } from './final-status-events.ts';
 import type { Oracle } from './oracle.ts';
@@ -43,7 +43,7 @@ export interface Rest {
   /** Whether the event with this hash is false. */
   readonly isUntrue: (hash: string) => boolean;
   /** The end-to-end id of the payment that the event with this hash reports, or null. */
-  readonly endToEndOf: (hash: string) => string | null;
+  readonly findEndToEnd: (hash: string) => string | null;
 }
 
 const readTransactions = `
@@ -125,7 +125,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
 
 /** Checks that `pix audit` reports no violation. */
 async function checkAudit({ store, oracle, scheduler, lost }: Rest): Promise<void> {
-  const clock = scheduler.clockOf({ name: 'audit' });
+  const clock = scheduler.getClock({ name: 'audit' });
   const stopping = new AbortController().signal;
   const context = { db: store.db, clock, stopping } as unknown as LocalContext;
   const { invariants } = await auditPix.run(
@@ -153,14 +153,14 @@ function mayBeContradicted({ oracle }: Rest, row: FinalRow): boolean {
 
 /** Whether a true event may be an anomaly: by an operator's decision, or by a charge's terms. */
 function mayContradict(
-  { receipts, refunds, endToEndOf }: Rest,
+  { receipts, refunds, findEndToEnd }: Rest,
   hash: string,
   stored: {
     readonly rows: readonly FinalRow[];
     readonly decidedEnds: ReadonlySet<string | null>;
   },
 ): boolean {
-  const endToEnd = endToEndOf(hash);
+  const endToEnd = findEndToEnd(hash);
   if (endToEnd !== null && stored.decidedEnds.has(endToEnd)) return true;
   return receipts.mayContradict(hash, stored.rows) || refunds.mayContradict(hash, stored.rows);
 }
@@ -338,13 +338,13 @@ function checkDebits(
       .filter((row) => row.user_id === customer.id)
       .reduce((sum, { amount }) => sum + (centsFromDecimal(amount) ?? 0), 0);
     const lostCents = oracle.ledger
-      .paymentsOf(customer)
+      .listPayments(customer)
       .filter((payment) => payment.state !== 'reversed' && lost.hasLostRecord(payment))
       .reduce((sum, { amountCents }) => sum + amountCents, 0);
-    const debitedCents = oracle.ledger.sentCentsOf(customer) - lostCents;
+    const debitedCents = oracle.ledger.sumSentCents(customer) - lostCents;
     if (sentCents !== debitedCents) {
       const what = `${debitedCents} centavos for sends of ${sentCents}`;
-      oracle.violated(`${nameOf(customer, '')} was debited ${what}`);
+      oracle.violated(`${makeName(customer, '')} was debited ${what}`);
     }
   }
 }

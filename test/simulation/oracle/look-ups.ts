@@ -11,7 +11,7 @@ import type { Ledger } from '../bank/ledger.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
-import { nameOf, type AppRequest, type Order } from './requests.ts';
+import { makeName, type AppRequest, type Order } from './requests.ts';
 
 /** A look-up as the app has received it. */
 export interface ReceivedLookUp {
@@ -59,7 +59,7 @@ export class LookUps {
 
   receive(lookUp: ReceivedLookUp): void {
     const { customer, pixKey } = lookUp;
-    const endToEnd = this.#endToEndOf(lookUp);
+    const endToEnd = this.findEndToEnd(lookUp);
     this.#checkIssued(`a look-up for ${customer.name}`, { customer, pixKey, endToEnd });
     this.#received.push(lookUp);
   }
@@ -69,14 +69,14 @@ export class LookUps {
     { customer, key }: Pick<AppRequest, 'customer' | 'key'>,
     { lookUp, pixKey }: { readonly lookUp: ReceivedLookUp; readonly pixKey: string },
   ): void {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     if (this.#sends.has(name)) return;
     this.#sends.set(name, { lookUp, pixKey, requestedAtMs: this.#options.scheduler.nowMs });
   }
 
   /** Whether the look-up of a payment may be refused. */
   isRefusable({ customer, key }: AppRequest): boolean {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     const send = this.#sends.get(name);
     if (!send) return false;
     const { lookUp } = send;
@@ -96,14 +96,14 @@ export class LookUps {
   /** Whether a look-up of the same user and key has not found the same owner for certain. */
   #mayHaveOtherOwner(lookUp: ReceivedLookUp): boolean {
     const { customer, pixKey } = lookUp;
-    const owner = this.#ownerOf(this.#endToEndOf(lookUp));
+    const owner = this.findOwner(this.findEndToEnd(lookUp));
     const others = [...this.#options.ledger.issued.values()].filter(
       (one) => one.customer === customer && one.key === pixKey,
     );
     return owner === null || others.some((one) => !isSame(one.owner, owner));
   }
 
-  #ownerOf(endToEnd: string): KeyOwner | null {
+  findOwner(endToEnd: string): KeyOwner | null {
     return this.#options.ledger.issued.get(endToEnd)?.owner ?? null;
   }
 
@@ -111,7 +111,7 @@ export class LookUps {
   attempted(process: Owner, order: Order): void {
     const { scheduler, clockSkewMs, names } = this.#options;
     const { customer, clientRequestId, pixKey, endToEnd } = order;
-    const name = nameOf(customer, clientRequestId);
+    const name = makeName(customer, clientRequestId);
     this.#checkIssued(name, order);
     const send = this.#sends.get(name);
     if (!send) return;
@@ -121,12 +121,12 @@ export class LookUps {
       return;
     }
     const { expiresAtMs } = send.lookUp;
-    const confirmedId = this.#endToEndOf(send.lookUp);
+    const confirmedId = this.findEndToEnd(send.lookUp);
     const isConfirmed = confirmedId === endToEnd;
     const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
     // A response on the wire may carry an id that the bank has not issued: its owner is not known.
     const isKnown = [confirmedId, endToEnd].every((id) => this.#options.ledger.issued.has(id));
-    if (!isConfirmed && isKnown && !isSame(this.#ownerOf(endToEnd), this.#ownerOf(confirmedId))) {
+    if (!isConfirmed && isKnown && !isSame(this.findOwner(endToEnd), this.findOwner(confirmedId))) {
       this.#options.violated(`${name} leaves as ${shown} for another payee than confirmed`);
     }
     // The clock of the process may have changed since it read the look-up.
@@ -151,7 +151,7 @@ export class LookUps {
     this.#options.violated(`${name} has ${shown} of another payer or key`);
   }
 
-  #endToEndOf({ customer, pixKey, id }: ReceivedLookUp): string {
+  findEndToEnd({ customer, pixKey, id }: ReceivedLookUp): string {
     const context = { sealer: this.#options.sealer, clock: { now: () => new Date(0) } };
     const opened = openLookUp(context as never, { userId: customer.id, key: pixKey }, id);
     if (!opened) throw new Error('a look-up cannot be opened');

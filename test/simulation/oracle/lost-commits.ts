@@ -69,7 +69,7 @@ export class LostCommits {
       if (row.end_to_end === null) continue;
       if (now && now.repeats < row.repeats) this.#doubts.add(row.end_to_end);
       if (now?.end_to_end === row.end_to_end) this.#outcomes.add(row.end_to_end);
-      else this.#payments.set(row.end_to_end, sendOf(row));
+      else this.#payments.set(row.end_to_end, toSendKey(row));
     }
     return changed;
   }
@@ -79,7 +79,7 @@ export class LostCommits {
    * same look-up, of which the lost payment stays lost.
    */
   beganPaying(endToEnd: string, send: SendRow): void {
-    if (this.#payments.get(endToEnd) !== sendOf(send)) return;
+    if (this.#payments.get(endToEnd) !== toSendKey(send)) return;
     this.#payments.delete(endToEnd);
     // The responses to the attempts before the failover were stored in the row that is lost.
     this.#outcomes.add(endToEnd);
@@ -108,7 +108,7 @@ export class LostCommits {
   }
 }
 
-function sendOf({ user_id: userId, idempotency_key: key }: SendRow): string {
+function toSendKey({ user_id: userId, idempotency_key: key }: SendRow): string {
   return `${userId}/${key}`;
 }
 

@@ -17,8 +17,8 @@ import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
 import { LookUps } from './look-ups.ts';
 import {
-  finalOf,
-  nameOf,
+  findFinal,
+  makeName,
   type AppResponse,
   type AppRequest,
   type Order,
@@ -60,7 +60,7 @@ export class Oracle {
   readonly #finals = new Map<string, PixStatus>();
   /** The step at which the transaction of an end-to-end id was first final. */
   readonly #endedAt = new Map<string, number>();
-  readonly #statusOf = new Map<string, PixStatus>();
+  readonly #statuses = new Map<string, PixStatus>();
   readonly #paying = new Set<string>();
   /** The statuses that an operator may have set, by `customer/key`. */
   readonly #decided = new Map<string, Set<PixStatus>>();
@@ -105,7 +105,7 @@ export class Oracle {
    * @returns a function that withdraws a refused decision.
    */
   decides(customer: StoredCustomer, key: string, status: PixStatus): () => void {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     const decided = this.#decided.get(name) ?? new Set();
     const isNew = !decided.has(status);
     this.#decided.set(name, decided.add(status));
@@ -122,7 +122,7 @@ export class Oracle {
   }
 
   requested(customer: StoredCustomer, key: string, amountCents: number): void {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     this.#requested.set(name, (this.#requested.get(name) ?? new Set()).add(amountCents));
   }
 
@@ -141,7 +141,7 @@ export class Oracle {
       this.#lost.leftUnrecorded(endToEnd);
       return;
     }
-    const name = nameOf(customer, clientRequestId);
+    const name = makeName(customer, clientRequestId);
     const shown = this.#names.of('E', endToEnd);
     const sameIds =
       (this.#attempted.get(name) ?? endToEnd) === endToEnd &&
@@ -162,7 +162,7 @@ export class Oracle {
     const endedAt = this.#endedAt.get(endToEnd);
     if (endedAt === undefined || !this.#hazards.has('repeats_after_end')) return;
     const lastEndAt = this.#evidence.lastAttemptEndedAt(endToEnd);
-    const status = this.#statusOf.get(endToEnd);
+    const status = this.#statuses.get(endToEnd);
     if (status === 'FAILED' || (lastEndAt !== null && endedAt < lastEndAt)) {
       this.violated(`${this.#names.of('E', endToEnd)} left again after it was ${status}`);
     }
@@ -170,15 +170,15 @@ export class Oracle {
 
   /** The bank has executed a payment. */
   executed({ customer, clientRequestId }: Payment): void {
-    const name = nameOf(customer, clientRequestId);
+    const name = makeName(customer, clientRequestId);
     if (this.#finalResponses.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);
     }
   }
 
   /** The end-to-end id of the attempts under a key, if one has left. */
-  attemptOf(customer: StoredCustomer, key: string): string | null {
-    return this.#attempted.get(nameOf(customer, key)) ?? null;
+  findAttempt(customer: StoredCustomer, key: string): string | null {
+    return this.#attempted.get(makeName(customer, key)) ?? null;
   }
 
   /**
@@ -201,7 +201,7 @@ export class Oracle {
     if (row.operation === 'SEND' && row.end_to_end !== null) {
       if (!this.#endedAt.has(row.end_to_end))
         this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
-      this.#statusOf.set(row.end_to_end, row.status);
+      this.#statuses.set(row.end_to_end, row.status);
     }
     return final === undefined;
   }
@@ -226,14 +226,14 @@ export class Oracle {
     const { id, end_to_end: endToEnd, idempotency_key: key } = before;
     const customer = this.ledger.customers.find((one) => one.id === before.user_id);
     if (!customer) return;
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     this.#rolledBackAt.set(name, this.#scheduler.taken);
     this.#finals.delete(id);
     this.#finalResponses.delete(name);
     if (after === null) this.transactions.delete(name);
     if (endToEnd === null) return;
     this.#endedAt.delete(endToEnd);
-    this.#statusOf.delete(endToEnd);
+    this.#statuses.delete(endToEnd);
     if (!this.#lost.hasLostRecord({ endToEnd })) return;
     this.#attempted.delete(name);
     this.#attempted.delete(endToEnd);
@@ -243,7 +243,7 @@ export class Oracle {
 
   /** The service has answered a request about a payment. */
   answered(request: AppRequest, response: AppResponse): void {
-    const name = nameOf(request.customer, request.key);
+    const name = makeName(request.customer, request.key);
     // A row that was read before a failover may be answered after it.
     if ((this.#rolledBackAt.get(name) ?? -1) > request.requestedAt) return;
     this.#checkId(name, response);
@@ -265,7 +265,7 @@ export class Oracle {
     if (fields.includes('amount'))
       return this.#mayExceedLimit(customer) || this.#mayBeHeld(request);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);
-    return (this.#requested.get(nameOf(customer, key))?.size ?? 0) > 1;
+    return (this.#requested.get(makeName(customer, key))?.size ?? 0) > 1;
   }
 
   /**
@@ -275,9 +275,9 @@ export class Oracle {
    */
   #mayBeHeld({ customer, key }: AppRequest): boolean {
     if (this.#lost.failedOverAt === null) return false;
-    const amounts = this.#requested.get(nameOf(customer, key));
+    const amounts = this.#requested.get(makeName(customer, key));
     const received = this.ledger.receipts.filter((one) => one.customer === customer);
-    return [...this.ledger.paymentsOf(customer), ...received].some((one) =>
+    return [...this.ledger.listPayments(customer), ...received].some((one) =>
       amounts?.has(one.amountCents),
     );
   }
@@ -307,8 +307,8 @@ export class Oracle {
   }
 
   #checkFinal(request: AppRequest, response: AppResponse): void {
-    const name = nameOf(request.customer, request.key);
-    const status = finalOf(response);
+    const name = makeName(request.customer, request.key);
+    const status = findFinal(response);
     const before = this.#finalResponses.get(name);
     const isWithdrawn =
       response.pix?.status === 'PROCESSING' && before && request.requestedAt > before.at;
@@ -336,7 +336,7 @@ export class Oracle {
     status: 'COMPLETED' | 'FAILED',
     endToEnd: string | null = null,
   ): boolean {
-    const payments = this.#paymentsOf(request, endToEnd);
+    const payments = this.findPayments(request, endToEnd);
     const agrees =
       status === 'COMPLETED'
         ? payments.some(
@@ -349,7 +349,7 @@ export class Oracle {
 
   /** Whether an operator has decided that a payment has this status. */
   isDecided({ customer, key }: RequestOf, status: PixStatus): boolean {
-    return this.#isDecided(nameOf(customer, key), status);
+    return this.#isDecided(makeName(customer, key), status);
   }
 
   /** Whether a failover has changed the row of a payment. @param name as `customer/key`. */
@@ -370,24 +370,24 @@ export class Oracle {
 
   /** Whether a payment under the key was made, although FAILED was stored first. */
   #isCorrected({ customer, key }: RequestOf): boolean {
-    const id = this.transactions.get(nameOf(customer, key));
+    const id = this.transactions.get(makeName(customer, key));
     const isCompleted = id !== undefined && this.#finals.get(id) === 'COMPLETED';
-    const payments = this.#paymentsOf({ customer, key });
+    const payments = this.findPayments({ customer, key });
     return isCompleted && payments.some((one) => this.#wasMade(one));
   }
 
   /** Checks the outcome. A 2xx may report FAILED: the payment was accepted but never executed. */
   #checkOutcome(request: AppRequest, { outcome, pix }: AppResponse): void {
-    const payments = this.#paymentsOf(request, pix?.endToEnd);
+    const payments = this.findPayments(request, pix?.endToEnd);
     const hasFailed = this.#hasFailed(request, pix);
     const isFalse =
       (outcome === 'accepted' && !hasFailed && payments.length === 0 && !this.#fitsLost(request)) ||
       ((outcome === 'not_sent' || outcome === 'rejected') &&
         payments.some((one) => !this.#mayHaveFailed(one)));
     const decided = outcome === 'accepted' ? 'COMPLETED' : 'FAILED';
-    if (!isFalse || this.#isDecided(nameOf(request.customer, request.key), decided)) return;
+    if (!isFalse || this.#isDecided(makeName(request.customer, request.key), decided)) return;
     this.violated(
-      `the app received ${outcome} for ${nameOf(request.customer, request.key)}: false`,
+      `the app received ${outcome} for ${makeName(request.customer, request.key)}: false`,
     );
   }
 
@@ -396,11 +396,11 @@ export class Oracle {
    * a key that another payment has, may be the first response about it.
    */
   #hasFailed({ customer, key }: AppRequest, pix: AppResponse['pix']): boolean {
-    const name = nameOf(customer, key);
+    const name = makeName(customer, key);
     const id = pix?.transactionId ?? this.transactions.get(name);
     if (id !== undefined) return this.#finals.get(id) === 'FAILED';
     const endToEnd = this.#attempted.get(name);
-    return endToEnd !== undefined && this.#statusOf.get(endToEnd) === 'FAILED';
+    return endToEnd !== undefined && this.#statuses.get(endToEnd) === 'FAILED';
   }
 
   /**
@@ -417,9 +417,9 @@ export class Oracle {
    * The payments under a key, and the one with the end-to-end id of the response if a failover has
    * lost its record: another device may have paid with the same look-up.
    */
-  #paymentsOf({ customer, key }: RequestOf, endToEnd: string | null = null): Payment[] {
+  findPayments({ customer, key }: RequestOf, endToEnd: string | null = null): Payment[] {
     return this.ledger
-      .paymentsOf(customer)
+      .listPayments(customer)
       .filter(
         (one) =>
           one.clientRequestId === key ||

@@ -49,7 +49,7 @@ export class Receipts {
   }
 
   /** The end-to-end id of the receipt that an event reports, or null. */
-  endToEndOf(hash: string): string | null {
+  findEndToEnd(hash: string): string | null {
     return this.#tracked.find((one) => one.hash === hash)?.notice.receipt.endToEnd ?? null;
   }
 

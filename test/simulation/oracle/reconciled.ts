@@ -79,7 +79,7 @@ function isListed({ listed }: Own, id: string): boolean {
 
 /** Every payment that was made is COMPLETED, or listed. */
 function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
-  for (const { endToEnd, amountCents, state } of oracle.ledger.paymentsOf(own.customer)) {
+  for (const { endToEnd, amountCents, state } of oracle.ledger.listPayments(own.customer)) {
     if (state !== 'completed') continue;
     const name = names.of('E', endToEnd);
     const send = own.rows.find((row) => row.operation === 'SEND' && row.end_to_end === endToEnd);
@@ -98,7 +98,7 @@ function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
 /** A key pays once: a payment that the bank has reversed has moved no money. */
 function checkKeys({ oracle, names }: Reconciled, { customer }: Own): void {
   const ofKeys = Map.groupBy(
-    oracle.ledger.paymentsOf(customer).filter(({ state }) => state !== 'reversed'),
+    oracle.ledger.listPayments(customer).filter(({ state }) => state !== 'reversed'),
     ({ clientRequestId }) => clientRequestId,
   );
   for (const [key, payments] of ofKeys) {
@@ -110,7 +110,7 @@ function checkKeys({ oracle, names }: Reconciled, { customer }: Own): void {
 
 /** What is COMPLETED was made, or is listed. */
 function checkStoredSends({ oracle, names }: Reconciled, own: Own): void {
-  const payments = oracle.ledger.paymentsOf(own.customer);
+  const payments = oracle.ledger.listPayments(own.customer);
   for (const row of own.rows) {
     if (row.operation !== 'SEND' || row.status !== 'COMPLETED' || row.end_to_end === null) continue;
     const made = payments.find(({ endToEnd }) => endToEnd === row.end_to_end);

@@ -45,7 +45,7 @@ export class Refunds {
   }
 
   /** The end-to-end id of the payment whose refund an event reports, or null. */
-  endToEndOf(hash: string): string | null {
+  findEndToEnd(hash: string): string | null {
     return this.#tracked.find((one) => one.hash === hash)?.notice.refund.endToEnd ?? null;
   }
 
@@ -53,7 +53,7 @@ export class Refunds {
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const refund = this.#tracked.find((one) => one.hash === hash)?.notice.refund;
     if (!refund) return false;
-    return this.#exceedsPayment(refund) || originalsOf(refund, rows).some(wasFailed);
+    return this.#exceedsPayment(refund) || findOriginals(refund, rows).some(wasFailed);
   }
 
   /** Checks the stored rows of each refund, at rest. */
@@ -67,7 +67,7 @@ export class Refunds {
   #checkRow(row: FinalRow, rows: readonly FinalRow[]): void {
     const { ledger, names, violated } = this.#options;
     const name = names.of('refund', row.id);
-    const refund = ledger.refunds.find((one) => isOf(row, one));
+    const refund = ledger.refunds.find((one) => matchesRefund(row, one));
     if (!refund) return violated(`${name} is stored and was not made`);
     const original = rows.find(({ id }) => id === row.original_id);
     // If a failover has lost a charge, its payment may be shown to the wrong customer.
@@ -88,7 +88,7 @@ export class Refunds {
     { rows, events }: { readonly rows: readonly FinalRow[]; readonly events: readonly EventRow[] },
   ): void {
     const { scheduler, violated, names } = this.#options;
-    const stored = rows.filter((row) => isOf(row, refund));
+    const stored = rows.filter((row) => matchesRefund(row, refund));
     const name = names.of('D', refund.returnId);
     if (stored.length > 1) violated(`${name} is stored more than once`);
     scheduler.count(`refund ${refund.direction} ${stored.length > 0 ? 'stored' : 'not stored'}`);
@@ -104,7 +104,7 @@ export class Refunds {
     );
     if (this.#options.lost.failedOverAt !== null && isFinished) return;
     // A refund of a payment that was FAILED until it was corrected may be left to an operator.
-    const isCompleted = originalsOf(refund, rows).some(
+    const isCompleted = findOriginals(refund, rows).some(
       ({ status, is_corrected: isCorrected }) => status === 'COMPLETED' && !isCorrected,
     );
     if (isCompleted && !this.#exceedsPayment(refund)) {
@@ -139,13 +139,13 @@ export class Refunds {
   }
 }
 
-function isOf(row: FinalRow, { returnId, direction }: Refund): boolean {
+function matchesRefund(row: FinalRow, { returnId, direction }: Refund): boolean {
   const operation = direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT';
   return row.operation === operation && row.end_to_end === returnId;
 }
 
 /** The stored transactions of the refunded payment, on the side of the refund. */
-function originalsOf({ endToEnd, direction }: Refund, rows: readonly FinalRow[]): FinalRow[] {
+function findOriginals({ endToEnd, direction }: Refund, rows: readonly FinalRow[]): FinalRow[] {
   return rows.filter(
     (row) => row.end_to_end === endToEnd && (row.operation === 'SEND') === (direction === 'in'),
   );

@@ -43,12 +43,12 @@ export interface Order {
 }
 
 /** Names one payment of one customer. */
-export function nameOf(customer: StoredCustomer, key: string): string {
+export function makeName(customer: StoredCustomer, key: string): string {
   return `${customer.name}/${key}`;
 }
 
 /** The final status in a response, or null. A 502 is final too: the app may use a new key. */
-export function finalOf({ status, outcome, pix }: AppResponse): 'COMPLETED' | 'FAILED' | null {
+export function findFinal({ status, outcome, pix }: AppResponse): 'COMPLETED' | 'FAILED' | null {
   if (pix && pix.status !== 'PROCESSING') return pix.status;
   // The same request may be made again, with the same key: sends are paused.
   if (status === 503) return null;

@@ -60,14 +60,14 @@ export async function judgeMutants(
       return runElsewhere('strength/worker.ts', order, (message) => {
         const result = message as MutantResult;
         results.push(result);
-        write(lineOf(result));
+        write(formatLine(result));
       });
     }),
   );
-  return judgementOf(results, shared.killers);
+  return judge(results, shared.killers);
 }
 
-function judgementOf(results: readonly MutantResult[], recorded: Killers): Judgement {
+function judge(results: readonly MutantResult[], recorded: Killers): Judgement {
   const killers: Record<string, number> = {};
   const problems: string[] = [];
   const counts = { seeds: 0, moved: 0, scenes: 0, reasons: 0 };
@@ -98,7 +98,7 @@ function judgementOf(results: readonly MutantResult[], recorded: Killers): Judge
 
 const maxViolationLength = 120;
 
-function lineOf({ name, killer }: MutantResult): string {
+function formatLine({ name, killer }: MutantResult): string {
   if (!killer) return `survived  ${name} | ${reasons.get(name) ?? 'no reason is written'}`;
   if ('scene' in killer) return `killed    ${name} | scene: ${killer.scene}`;
   const violation = killer.violation.replaceAll(/\s+/g, ' ').slice(0, maxViolationLength);

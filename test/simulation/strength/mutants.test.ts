@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../support/db.ts';
 import { openStore } from '../store.ts';
 import { readKillers } from './killers.ts';
 import { allMutants } from './mutants.ts';
-import { findings, faultOf, nameOfScene, scenes } from './scenes.ts';
+import { findings, catchFault, nameOfScene, scenes } from './scenes.ts';
 import { statementMutants } from './statement-mutants.ts';
 import { reasons } from './survivors.ts';
 
@@ -19,14 +19,14 @@ after(async () => {
   await database.drop();
 });
 
-const changesOf = (text: string): string[] => statementMutants(text).map(({ change }) => change);
+const listChanges = (text: string): string[] => statementMutants(text).map(({ change }) => change);
 
 test('one mutant omits each condition of an and, at any depth', () => {
   const text = `
     select 1 from jobs j join lanes l on l.kind = j.kind
      where j.status = 'queued' and (j.id = 1 or j.wanted and j.run_at is not null)
        and not exists (select from jobs where id = any($1))`;
-  assert.deepEqual(changesOf(text), [
+  assert.deepEqual(listChanges(text), [
     'without l.kind = j.kind',
     "without j.status = 'queued'",
     'without j.id = 1 or j.wanted and j.run_at is not null',
@@ -42,7 +42,7 @@ test('one mutant disables each branch of a case, and the name of an index stays 
     insert into jobs (id, status)
     select 1, case when a.wanted then 'queued' else case a.kind when 'x' then 'done' end end
       from requested a on conflict (id) where status = 'queued' do nothing`;
-  assert.deepEqual(changesOf(text), ['never when a.wanted', "never when 'x'"]);
+  assert.deepEqual(listChanges(text), ['never when a.wanted', "never when 'x'"]);
 });
 
 test('mutants add each missing open phase to a list of phases, and remove each listed one', () => {
@@ -51,9 +51,9 @@ test('mutants add each missing open phase to a list of phases, and remove each l
     const isListed = phase === 'PAYING' || phase === 'UNKNOWN';
     return `PAYING or UNKNOWN ${isListed ? 'without' : 'and'} ${phase}`;
   });
-  assert.deepEqual(changesOf(`select phase in ('PAYING', 'UNKNOWN')`), expected);
-  assert.deepEqual(changesOf(`select '{PAYING,UNKNOWN}'::text[]`), expected);
-  assert.deepEqual(changesOf(`select status in ('queued', 'running')`), []);
+  assert.deepEqual(listChanges(`select phase in ('PAYING', 'UNKNOWN')`), expected);
+  assert.deepEqual(listChanges(`select '{PAYING,UNKNOWN}'::text[]`), expected);
+  assert.deepEqual(listChanges(`select status in ('queued', 'running')`), []);
 });
 
 test('a mutant differs from the statement in one place', () => {
@@ -74,7 +74,8 @@ test('mutants have unique names, and the lists contain only mutants', async () =
 
 test('each scene has its recorded result on the unchanged service', async () => {
   assert.deepEqual(scenes.map(nameOfScene).toSorted(), Object.keys(findings).toSorted());
-  for (const scene of scenes) assert.equal(await faultOf(scene, store), null, nameOfScene(scene));
+  for (const scene of scenes)
+    assert.equal(await catchFault(scene, store), null, nameOfScene(scene));
   // A statement that cannot run has the same result with every mutant.
   const broken = Object.entries(findings).filter(([, found]) => /error/i.test(String(found)));
   assert.deepEqual(broken, []);

@@ -63,7 +63,7 @@ const stranger: Candidate = {
   ],
 };
 
-const candidatesOf = (
+const chooseCandidates = (
   statement: Statement,
   before: readonly unknown[],
   [title, rows, ids]: readonly [string, readonly Candidate[], readonly unknown[]],
@@ -84,9 +84,12 @@ const candidatesOf = (
 });
 
 /** Two scenes: the statement that finds candidates, and the one that also stores the event. */
-const candidates = (...scene: Parameters<typeof candidatesOf>[2]): readonly Scene[] => {
+const candidates = (...scene: Parameters<typeof chooseCandidates>[2]): readonly Scene[] => {
   const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
-  return [candidatesOf(findCandidates, [], scene), candidatesOf(storeWebhookEvent, before, scene)];
+  return [
+    chooseCandidates(findCandidates, [], scene),
+    chooseCandidates(storeWebhookEvent, before, scene),
+  ];
 };
 
 const owner = { agency: '1', account_number: '2', document: '93541134780' };

@@ -37,14 +37,14 @@ const repeat = (title: string, how: Repeated): Scene => ({
       const ids = { id: `${idStem}${place}`, end_to_end: `${endToEnd}${place}` };
       return { ...send, ...accepted, ...dated, ...ids, user_id };
     };
-    const sessionOf = async (changes: Columns): Promise<readonly [unknown, number]> => {
+    const readSession = async (changes: Columns): Promise<readonly [unknown, number]> => {
       const made = await row('banking_sessions', changes);
       const [newest] = await found('select max(id) as id from users');
       return [made, Number(newest)];
     };
-    const [foreignSession, foreigner] = await sessionOf({});
+    const [foreignSession, foreigner] = await readSession({});
     await row('pix_transactions', good(1, foreigner));
-    const [ownSession, user] = await sessionOf(session);
+    const [ownSession, user] = await readSession(session);
     await found(`update users set status = '${userStatus}' where id = ${user}`);
     if (stored) await row('pix_transactions', { ...good(2, user), ...stored });
     await row('pix_transactions', { ...good(3, user), idempotency_key: 'other' });

@@ -46,7 +46,7 @@ export async function writeScenes(store: Store): Promise<void> {
 }
 
 /** @returns the result of a scene, or null when it is the recorded one. */
-export async function faultOf(
+export async function catchFault(
   scene: Scene,
   store: Store,
   deviation: Deviation = {},
@@ -63,7 +63,7 @@ export async function failingScene(
 ): Promise<string | null> {
   for (const scene of scenes) {
     if (!mutant.startsWith(`${scene.statement.name}: `)) continue;
-    if ((await faultOf(scene, store, deviation)) !== null) return scene.title;
+    if ((await catchFault(scene, store, deviation)) !== null) return scene.title;
   }
   return null;
 }

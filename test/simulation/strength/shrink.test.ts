@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindOf, smallest } from './shrink.ts';
+import { getKind, smallest } from './shrink.ts';
 
 test('parts that are not needed are removed, in as many rounds as necessary', async () => {
   const tried: string[] = [];
@@ -18,6 +18,6 @@ test('no part is removed when all are needed', async () => {
 });
 
 test('the kind of a violation is the same for every transaction', () => {
-  assert.equal(kindOf('tx9 was PAYING twice'), kindOf('tx12 was PAYING twice'));
-  assert.notEqual(kindOf('tx9 was PAYING twice'), kindOf('tx9 is FAILED and was executed'));
+  assert.equal(getKind('tx9 was PAYING twice'), getKind('tx12 was PAYING twice'));
+  assert.notEqual(getKind('tx9 was PAYING twice'), getKind('tx9 is FAILED and was executed'));
 });

@@ -22,7 +22,7 @@ export async function smallest<Part>(
 }
 
 /** A violation without the numbers and names that differ between histories. */
-export function kindOf(violation: string): string {
+export function getKind(violation: string): string {
   return violation.replaceAll(/\S*\d\S*/g, '#').replaceAll(/"[^"]*"|\{.*/g, '#');
 }
 
@@ -69,7 +69,7 @@ export async function shrink(
       client,
     };
     const tried = await simulate(store, seed, options);
-    const isAlike = tried.violations.some((one) => kindOf(one) === kindOf(violation));
+    const isAlike = tried.violations.some((one) => getKind(one) === getKind(violation));
     if (isAlike) [verdict, kept] = [tried, trial];
     return isAlike;
   };

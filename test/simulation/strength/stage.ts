@@ -53,7 +53,7 @@ export async function playScene(
   await store.reset({ notified, logged: () => undefined });
   const db = change(store.db);
   const fetchBatch = (...columns: unknown[][]): Promise<Row[]> => {
-    const { name, text } = runInPlaceOf(statement, change);
+    const { name, text } = replaceRun(statement, change);
     return store.db.query({ name, text }, columns);
   };
   return play({
@@ -71,7 +71,7 @@ export async function playScene(
   }).catch(String);
 }
 
-function runInPlaceOf(statement: Statement, change: (db: Database) => Database): Statement {
+function replaceRun(statement: Statement, change: (db: Database) => Database): Statement {
   let run = statement;
   const spy = {
     async query(requested: Statement) {

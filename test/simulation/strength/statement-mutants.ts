@@ -54,7 +54,7 @@ const leftAsItIs = 'infer';
 
 /** Every mutant of the single statement of a text, in the order of the tree. */
 export function statementMutants(text: string): StatementMutant[] {
-  const root = rootOf(text);
+  const root = parseRoot(text);
   const counts = new Map<string, number>();
   return editsIn(root, [], text).map((edit) => {
     const { path, change, value } = edit;
@@ -81,7 +81,7 @@ function replacePart(text: string, { start, end, words }: Part): string {
   return `${text.slice(0, start)}${words}${text.slice(end)}`;
 }
 
-function rootOf(text: string): Tree.Node {
+function parseRoot(text: string): Tree.Node {
   const root = parseSync(text).stmts?.[0]?.stmt;
   if (!root) throw new Error('there is no statement');
   return root;
@@ -100,7 +100,7 @@ function findPart({ write, replaced, change }: Edit, text: string, tree: Tree.No
     for (const { end } of tokens) {
       if (!isBalanced(text.slice(start, end))) continue;
       const part = { start, end, words: write(text.slice(start, end)) };
-      if (isDeepStrictEqual(treeOf(replacePart(text, part)), wanted)) return part;
+      if (isDeepStrictEqual(parseTree(replacePart(text, part)), wanted)) return part;
     }
     if (text[start - 1] !== '(') throw new Error(`not found in the text: ${change}`);
   }
@@ -111,9 +111,9 @@ function isBalanced(words: string): boolean {
 }
 
 /** @returns null for a text that is not a statement. */
-function treeOf(text: string): unknown {
+function parseTree(text: string): unknown {
   try {
-    return withoutLocations(rootOf(text));
+    return withoutLocations(parseRoot(text));
   } catch {
     return null;
   }
@@ -133,14 +133,14 @@ function editsIn(node: unknown, path: Path, text: string): Edit[] {
   const inner = Object.entries(node)
     .filter(([key]) => key !== leftAsItIs)
     .flatMap(([key, value]) => editsIn(value, [...path, key], text));
-  return [...editsOf(node as Fields, path, text), ...inner];
+  return [...listEdits(node as Fields, path, text), ...inner];
 }
 
 /** The changes of one node. */
-function editsOf(node: Fields, path: Path, text: string): Edit[] {
+function listEdits(node: Fields, path: Path, text: string): Edit[] {
   const left = (key: string, condition: unknown): Edit => ({
     path: [...path, ...key.split('.')],
-    change: `without ${wordsOf(condition, text)}`,
+    change: `without ${collectWords(condition, text)}`,
     ...decided(condition, true),
   });
   const single = ['whereClause', 'quals'].filter((key) => isOneCondition(node[key]));
@@ -154,7 +154,7 @@ function editsOf(node: Fields, path: Path, text: string): Edit[] {
     const { expr } = (branch as { CaseWhen: Tree.CaseWhen }).CaseWhen;
     edits.push({
       path: [...path, 'CaseExpr', 'args', `${place}`, 'CaseWhen', 'expr'],
-      change: `never when ${wordsOf(expr, text)}`,
+      change: `never when ${collectWords(expr, text)}`,
       ...(CaseExpr?.arg ? { ...nothing, replaced: expr } : decided(expr, false)),
     });
   }
@@ -208,7 +208,7 @@ export function otherLists(listed: readonly string[]) {
 const maxWordsLength = 60;
 
 /** The text of a node, from its first word to its last. */
-function wordsOf(node: unknown, text: string): string {
+function collectWords(node: unknown, text: string): string {
   const places = locationsIn(node);
   const first = Math.min(...places);
   const last = Math.max(...places);

@@ -19,12 +19,12 @@ const sound = new Map<number, boolean>();
 
 const mutants = (await allMutants()).filter(({ name }) => name.startsWith(only));
 for (const [index, mutant] of mutants.entries()) {
-  if (index % step === first) process.send?.(await resultOf(mutant));
+  if (index % step === first) process.send?.(await runMutant(mutant));
 }
 await store.close();
 process.disconnect?.();
 
-async function resultOf(mutant: Mutation): Promise<MutantResult> {
+async function runMutant(mutant: Mutation): Promise<MutantResult> {
   const { name, deviation } = mutant;
   const known = killers[name];
   const byRecord = known === undefined ? null : await firstToNotice(mutant, [known]);
@@ -36,7 +36,7 @@ async function resultOf(mutant: Mutation): Promise<MutantResult> {
 
 async function firstToNotice({ deviation }: Mutation, tried: readonly number[]) {
   for (const seed of tried) {
-    const violation = await violationOf(seed, deviation);
+    const violation = await findViolation(seed, deviation);
     // A seed that fails on the unchanged service proves nothing about a mutant.
     if (violation !== null && (await isSound(seed))) return { seed, violation };
   }
@@ -44,12 +44,12 @@ async function firstToNotice({ deviation }: Mutation, tried: readonly number[]) 
 }
 
 /** @returns the first violation, or null. */
-async function violationOf(seed: number, deviation: Deviation): Promise<string | null> {
+async function findViolation(seed: number, deviation: Deviation): Promise<string | null> {
   return (await simulate(store, seed, { deviation })).violations[0] ?? null;
 }
 
 async function isSound(seed: number): Promise<boolean> {
-  const holds = sound.get(seed) ?? (await violationOf(seed, {})) === null;
+  const holds = sound.get(seed) ?? (await findViolation(seed, {})) === null;
   sound.set(seed, holds);
   return holds;
 }

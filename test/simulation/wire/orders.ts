@@ -38,7 +38,7 @@ export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOpt
 
 /** Describes a request for the trace. */
 export function describeRequest(request: BankRequest, bank: Bank, names: Names): string {
-  const name = bank.customerOf(request)?.name ?? 'unknown';
+  const name = bank.findCustomer(request)?.name ?? 'unknown';
   const { pathname } = request.url;
   if (!isPayment(request)) return `${pathname.replace('/internal/api/v1/', '')} for ${name}`;
   const { endToEnd, clientRequestId } = request.body;

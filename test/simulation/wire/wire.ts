@@ -44,7 +44,7 @@ const arrivesAfterDeath = 0.7;
 const otherCallsFactor = 0.3;
 
 /** @returns the dispatcher of one process. */
-export function wireOf(process: Owner, options: WireOptions): Dispatcher {
+export function makeWire(process: Owner, options: WireOptions): Dispatcher {
   return {
     dispatch(request, handler) {
       const attempt = new Attempt(process, { request: readRequest(request), handler }, options);

@@ -7,7 +7,7 @@ import { settings } from '../../../src/config/report.ts';
 import { appEnvs } from '../../../src/config/entry.ts';
 import { providerFeatures } from '../../../src/config/formats.ts';
 import { entries, type SettingEntry, settingNames } from '../../../src/config/schema.ts';
-import { assertFaults, faultsOf, production, type Environment } from '../../support/config.ts';
+import { assertFaults, findFaults, production, type Environment } from '../../support/config.ts';
 
 const encryptionKey = production.ENCRYPTION_KEY;
 
@@ -106,7 +106,7 @@ describe('the default of a setting', () => {
         const entry: SettingEntry = entries[name];
         const value = entry.default ?? entry.defaultIn?.[appEnv];
         if (value === undefined) continue;
-        const faults = faultsOf({ APP_ENV: appEnv, [name]: String(value) });
+        const faults = findFaults({ APP_ENV: appEnv, [name]: String(value) });
         assert.equal(faults[name], undefined, `${name}=${value}`);
       }
     });
@@ -158,7 +158,7 @@ describe('what an environment requires', () => {
 });
 
 describe('the features of the provider', () => {
-  const featuresOf = (environment: Environment) => loadConfig(environment).provider.features;
+  const loadFeatures = (environment: Environment) => loadConfig(environment).provider.features;
   const real = {
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: 'http://127.0.0.1:9',
@@ -166,13 +166,13 @@ describe('the features of the provider', () => {
   };
 
   it('are all of them with the simulated bank, and none with another provider', () => {
-    assert.deepEqual(featuresOf({}), providerFeatures);
-    assert.deepEqual(featuresOf(real), []);
+    assert.deepEqual(loadFeatures({}), providerFeatures);
+    assert.deepEqual(loadFeatures(real), []);
   });
 
   it('are those that are named, with any provider', () => {
-    assert.deepEqual(featuresOf({ ...real, PROVIDER_FEATURES: 'analysis' }), ['analysis']);
-    assert.deepEqual(featuresOf({ PROVIDER_FEATURES: 'none' }), []);
+    assert.deepEqual(loadFeatures({ ...real, PROVIDER_FEATURES: 'analysis' }), ['analysis']);
+    assert.deepEqual(loadFeatures({ PROVIDER_FEATURES: 'none' }), []);
   });
 });
 
@@ -195,15 +195,15 @@ describe('traces', () => {
 describe('faults', () => {
   it('are all reported at once, by name, in the order of the settings', () => {
     const environment = { LOG_LEVEL: 'loud', PORT: 'x', JOBS: 'maybe' };
-    assert.deepEqual(Object.keys(faultsOf(environment)), ['PORT', 'JOBS', 'LOG_LEVEL']);
+    assert.deepEqual(Object.keys(findFaults(environment)), ['PORT', 'JOBS', 'LOG_LEVEL']);
   });
 
   it('say what is expected', () => {
-    assert.deepEqual(faultsOf({ PORT: '65536', PROVIDER_STUB: 'yes' }), {
+    assert.deepEqual(findFaults({ PORT: '65536', PROVIDER_STUB: 'yes' }), {
       PORT: 'must be an integer from 0 to 65535',
       PROVIDER_STUB: 'must be `true` or `false`',
     });
-    const message = faultsOf({ APP_ENV: 'staging' })['DATABASE_URL'];
+    const message = findFaults({ APP_ENV: 'staging' })['DATABASE_URL'];
     assert.equal(
       message,
       'is required in staging: a postgres:// or postgresql:// address ' +
@@ -219,7 +219,7 @@ describe('faults', () => {
   it('never show the value of a setting', () => {
     const wrong: Environment = { APP_ENV: 'production', PROVIDER_PASSWORD: 'pw-leak' };
     for (const { name } of settings) wrong[name] ??= 'leak, leak, leak';
-    const messages = JSON.stringify(faultsOf(wrong));
+    const messages = JSON.stringify(findFaults(wrong));
     assert.doesNotMatch(messages, /leak/);
     assert.match(messages, /WEBHOOK_SECRET_FILE.*JWT_PRIVATE_KEY_FILE.*ENCRYPTION_KEY_FILE/);
   });
@@ -353,7 +353,7 @@ describe('the format of a setting', () => {
 
   for (const [name, values] of Object.entries(refused)) {
     it(`${name} may not be ${listed(values)}`, () => {
-      for (const value of values) assert.ok(faultsOf({ [name]: value })[name], value);
+      for (const value of values) assert.ok(findFaults({ [name]: value })[name], value);
     });
   }
 
@@ -368,14 +368,14 @@ describe('JOBS=off', () => {
 
   it('needs a provider that a worker can reach: the simulated bank lives in the server', () => {
     const fault = 'must be `inline` with PROVIDER_STUB=true: no worker reaches the simulated bank';
-    assert.deepEqual(faultsOf(shared), { JOBS: fault });
+    assert.deepEqual(findFaults(shared), { JOBS: fault });
     const staging = { ...production, ...shared, APP_ENV: 'staging', PROVIDER_STUB: 'true' };
-    assert.deepEqual(faultsOf(staging), { JOBS: fault });
+    assert.deepEqual(findFaults(staging), { JOBS: fault });
     assertFaults({ ...shared, ...provider, APP_ENV: 'local' });
   });
 
   it('needs a database that a worker can open', () => {
-    assert.deepEqual(faultsOf({ JOBS: 'off', ...provider, APP_ENV: 'local' }), {
+    assert.deepEqual(findFaults({ JOBS: 'off', ...provider, APP_ENV: 'local' }), {
       JOBS: 'must be `inline` without DATABASE_URL: the embedded database allows one process',
     });
   });
@@ -401,7 +401,7 @@ describe('the longest call to the provider', () => {
   ] as const) {
     it(`may take five minutes: ${timeout} ms and ${retries ?? 'the usual'} retries`, () => {
       const environment = { PROVIDER_TIMEOUT_MS: timeout, PROVIDER_RETRIES: retries };
-      assert.deepEqual(faultsOf(environment), faults);
+      assert.deepEqual(findFaults(environment), faults);
     });
   }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
-import { assertFaults, faultsOf, production as complete, rsaPems } from '../../support/config.ts';
+import { assertFaults, findFaults, production as complete, rsaPems } from '../../support/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ponte-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -80,21 +80,21 @@ describe('the keys of the access tokens', () => {
   });
 
   it('are a fault of the file that cannot be read, and of nothing else', () => {
-    const faults = faultsOf({ ...production, JWT_PRIVATE_KEY_FILE: join(folder, 'none') });
+    const faults = findFaults({ ...production, JWT_PRIVATE_KEY_FILE: join(folder, 'none') });
     assert.deepEqual(faults, {
       JWT_PRIVATE_KEY_FILE: 'names a file that cannot be read (ENOENT)',
     });
   });
 
   it('are a fault of the file that holds something else', () => {
-    const faults = faultsOf({ JWT_PUBLIC_KEYS_FILE: file('wrong.pem', 'wrong') });
+    const faults = findFaults({ JWT_PUBLIC_KEYS_FILE: file('wrong.pem', 'wrong') });
     assert.deepEqual(Object.keys(faults), ['JWT_PUBLIC_KEYS_FILE']);
     assert.match(faults['JWT_PUBLIC_KEYS_FILE'] ?? '', /^must name a file with RSA public keys/);
   });
 
   it('are refused when they come twice', () => {
     const jwtPrivateKeyFile = file('private.pem', privatePem);
-    const faults = faultsOf({
+    const faults = findFaults({
       JWT_PRIVATE_KEY: privatePem,
       JWT_PRIVATE_KEY_FILE: jwtPrivateKeyFile,
     });

@@ -11,7 +11,7 @@ import { entries, settingNames } from '../../../src/config/schema.ts';
 import type { Finding } from '../../../src/operator/doctor.ts';
 import { typePonte } from '../../support/command-line.ts';
 import { selfSigned } from '../provider/http/certificate.ts';
-import { faultsOf, production, type Environment } from '../../support/config.ts';
+import { findFaults, production, type Environment } from '../../support/config.ts';
 import { publishedKey } from '../../support/published-key.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ponte-production-'));
@@ -281,7 +281,7 @@ describe('a start, ponte config check and ponte doctor', () => {
     const verdict = Object.keys(faults).length === 0 ? 'accept' : 'refuse';
     it(`${verdict} ${what}`, async () => {
       const environment: Environment = { ...base, ...changes };
-      const expected = faultsOf(environment);
+      const expected = findFaults(environment);
       assert.deepEqual(Object.keys(expected), Object.keys(faults));
       for (const [name, message] of Object.entries(faults))
         assert.match(expected[name] ?? '', message);
@@ -368,20 +368,20 @@ describe('a secret from a file', () => {
 
   for (const name of Object.keys(secrets) as (keyof typeof secrets)[]) {
     it(`${name} is refused when it comes twice, or its file is missing or empty`, () => {
-      const faultOf = (environment: Environment): unknown =>
-        faultsOf({ ...production, [name]: '', ...environment });
+      const catchFault = (environment: Environment): unknown =>
+        findFaults({ ...production, [name]: '', ...environment });
       const path = file('given', secrets[name]);
       const fileName = `${name}_FILE`;
-      assert.deepEqual(faultOf({ [name]: secrets[name], [fileName]: path }), {
+      assert.deepEqual(catchFault({ [name]: secrets[name], [fileName]: path }), {
         [fileName]: `must not be set together with ${name}`,
       });
-      assert.deepEqual(faultOf({ [fileName]: join(folder, 'none') }), {
+      assert.deepEqual(catchFault({ [fileName]: join(folder, 'none') }), {
         [fileName]: 'names a file that cannot be read (ENOENT)',
       });
-      assert.deepEqual(faultOf({ [fileName]: folder }), {
+      assert.deepEqual(catchFault({ [fileName]: folder }), {
         [fileName]: 'names a file that cannot be read (EISDIR)',
       });
-      assert.deepEqual(faultOf({ [fileName]: file('empty', ' \n') }), {
+      assert.deepEqual(catchFault({ [fileName]: file('empty', ' \n') }), {
         [fileName]: 'names a file that is empty',
       });
     });
@@ -389,7 +389,7 @@ describe('a secret from a file', () => {
 
   it('is held to the rules of production, and the file is blamed', () => {
     const changes = { WEBHOOK_SECRET: '', ENCRYPTION_KEY: '', DATABASE_URL: '' };
-    const expected = faultsOf({
+    const expected = findFaults({
       ...production,
       ...changes,
       WEBHOOK_SECRET_FILE: file('short', 'x\n'),
@@ -448,7 +448,7 @@ describe('how the provider knows who calls', () => {
   ];
   for (const [changes, name] of faulty) {
     it(`names ${name} at fault: ${Object.keys(changes).join(', ')}`, () => {
-      const faults = faultsOf({ ...production, ...changes });
+      const faults = findFaults({ ...production, ...changes });
       assert.deepEqual(Object.keys(faults), [name]);
       assert.ok(!JSON.stringify(faults).includes('BEGIN'));
     });

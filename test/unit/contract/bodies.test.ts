@@ -27,7 +27,7 @@ const published = createSchemaCompiler(contract);
 const closed = createSchemaCompiler(closedReplies(contract));
 
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
-function faultsOf(place: string[], value: unknown, schemas = published): string[] {
+function findFaults(place: string[], value: unknown, schemas = published): string[] {
   const validate = schemas.compile({ $ref: schemas.reference(place) })();
   assert.equal(typeof validate(value), 'boolean', 'the schema is checked at once');
   return (validate.errors ?? []).map(
@@ -45,7 +45,7 @@ function bodiesIn(node: unknown, place: string[] = []): { place: string[]; media
   });
 }
 
-function examplesOf(media: Media): unknown[] {
+function listExamples(media: Media): unknown[] {
   const named = Object.values(media.examples ?? {}).map((example) => example.value);
   return 'example' in media ? [media.example, ...named] : named;
 }
@@ -55,30 +55,30 @@ const bodies = bodiesIn(contract);
 test('every body has an example, and every example meets its schema', () => {
   assert.ok(bodies.length > 50, 'the bodies are found');
   for (const { place, media } of bodies) {
-    const examples = examplesOf(media);
+    const examples = listExamples(media);
     assert.ok(examples.length > 0, `${place.join('/')} has no example`);
     for (const example of examples) {
-      assert.deepEqual(faultsOf([...place, 'schema'], example), [], place.join('/'));
+      assert.deepEqual(findFaults([...place, 'schema'], example), [], place.join('/'));
     }
   }
 });
 
 test('a response with a field that the contract does not know is found out, by the service only', () => {
   for (const { place, media } of bodies.filter((body) => body.place.includes('responses'))) {
-    for (const example of examplesOf(media)) {
+    for (const example of listExamples(media)) {
       const leaky = { ...(example as Json), leaked: true };
-      assert.deepEqual(faultsOf([...place, 'schema'], example, closed), [], place.join('/'));
-      assert.notDeepEqual(faultsOf([...place, 'schema'], leaky, closed), [], place.join('/'));
-      assert.deepEqual(faultsOf([...place, 'schema'], leaky), [], place.join('/'));
+      assert.deepEqual(findFaults([...place, 'schema'], example, closed), [], place.join('/'));
+      assert.notDeepEqual(findFaults([...place, 'schema'], leaky, closed), [], place.join('/'));
+      assert.deepEqual(findFaults([...place, 'schema'], leaky), [], place.join('/'));
     }
   }
 });
 
 test('a request with a field that the contract does not know is accepted', () => {
   for (const { place, media } of bodies.filter((body) => body.place.includes('requestBody'))) {
-    for (const example of examplesOf(media)) {
+    for (const example of listExamples(media)) {
       const extended = { ...(example as Json), unknown_field: true };
-      assert.deepEqual(faultsOf([...place, 'schema'], extended), [], place.join('/'));
+      assert.deepEqual(findFaults([...place, 'schema'], extended), [], place.join('/'));
     }
   }
 });
@@ -251,7 +251,7 @@ for (const { schema, base, field, repeatedIn, accepted, refused } of limits) {
   test(`${schema} holds the limits of ${field}`, () => {
     const place = ['components', 'schemas', schema];
     const faultsWith = (value: unknown) =>
-      faultsOf(place, { ...base, [field]: value, ...(repeatedIn && { [repeatedIn]: value }) });
+      findFaults(place, { ...base, [field]: value, ...(repeatedIn && { [repeatedIn]: value }) });
     for (const value of accepted) assert.deepEqual(faultsWith(value), [], JSON.stringify(value));
     for (const value of refused) {
       const faults = faultsWith(value);
@@ -287,28 +287,28 @@ const required: Record<string, { base: Json; fields: string }> = {
 for (const [schema, { base, fields }] of Object.entries(required)) {
   test(`${schema} requires ${fields || 'nothing'}`, () => {
     const place = ['components', 'schemas', schema];
-    assert.deepEqual(faultsOf(place, base), []);
+    assert.deepEqual(findFaults(place, base), []);
     for (const field of fields.split(' ').filter(Boolean)) {
       const { [field]: _left, ...rest } = base;
-      assert.notDeepEqual(faultsOf(place, rest), [], `without ${field}`);
+      assert.notDeepEqual(findFaults(place, rest), [], `without ${field}`);
     }
   });
 }
 
 test('Idempotency-Key is 1 to 128 visible ASCII characters', () => {
   const place = ['components', 'parameters', 'IdempotencyKey', 'schema'];
-  for (const key of ['a', '!~', digits(128)]) assert.deepEqual(faultsOf(place, key), [], key);
+  for (const key of ['a', '!~', digits(128)]) assert.deepEqual(findFaults(place, key), [], key);
   for (const key of ['', ' ', 'a b', 'é', 'a\n', digits(129)]) {
-    assert.notDeepEqual(faultsOf(place, key), [], JSON.stringify(key));
+    assert.notDeepEqual(findFaults(place, key), [], JSON.stringify(key));
   }
 });
 
 test('an event of the provider is any JSON object or array', () => {
   const place = ['components', 'schemas', 'ProviderEvent'];
   for (const event of [{}, [], { pix: [] }, [{ status: 'PAID' }]]) {
-    assert.deepEqual(faultsOf(place, event), []);
+    assert.deepEqual(findFaults(place, event), []);
   }
-  for (const event of ['text', 1, null, true]) assert.notDeepEqual(faultsOf(place, event), []);
+  for (const event of ['text', 1, null, true]) assert.notDeepEqual(findFaults(place, event), []);
 });
 
 /** The sentences for people in an example: its message, and those beside its fields. */
@@ -330,7 +330,7 @@ test('every sentence in an example is one that the service says', () => {
   });
   const shown = bodies
     .filter(({ place }) => place.includes('responses'))
-    .flatMap(({ media }) => examplesOf(media).flatMap(sentencesIn));
+    .flatMap(({ media }) => listExamples(media).flatMap(sentencesIn));
   assert.ok(shown.length > 60);
   const unknown = shown.filter((sentence) => !said.some((one) => one.test(sentence)));
   assert.deepEqual(unknown, []);

@@ -204,7 +204,7 @@ function resolved(response: Response): Response {
   return found;
 }
 
-function schemaNameOf(response: Response): string | undefined {
+function findSchemaName(response: Response): string | undefined {
   const schema = resolved(response).content?.['application/json']?.schema;
   return schema?.$ref?.replace('#/components/schemas/', '');
 }
@@ -214,7 +214,7 @@ function isNullable(schema: Schema): boolean {
 }
 
 /** Writes the fields of a schema in the notation of {@link replyFields}. */
-function fieldsOf(schema: Schema): string {
+function listFields(schema: Schema): string {
   const listed = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const absent = schema.required?.includes(name) ? '' : '~';
     return name + (isNullable(field) ? '?' : '') + absent;
@@ -286,7 +286,7 @@ for (const { route, operation } of operations) {
     };
     for (const [status, response] of Object.entries(operation.responses)) {
       if (/^[23]/.test(status)) continue;
-      assert.equal(schemaNameOf(response), special[status] ?? 'Message', status);
+      assert.equal(findSchemaName(response), special[status] ?? 'Message', status);
     }
   });
 
@@ -408,7 +408,7 @@ test('the replies have the fields that are specified', () => {
   for (const [name, fields] of Object.entries(replyFields)) {
     const schema = contract.components.schemas[name];
     assert.ok(schema, name);
-    assert.equal(fieldsOf(schema), fields, name);
+    assert.equal(listFields(schema), fields, name);
   }
 });
 

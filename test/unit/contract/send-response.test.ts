@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSendResponse, type SendStep } from '../../../contract/client/index.ts';
-import { sectionsOf, tablesIn } from '../../documents/document.ts';
+import { splitSections, tablesIn } from '../../documents/document.ts';
 
 interface Sample {
   readonly status: number;
@@ -122,7 +122,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 const documented = tablesIn(
-  sectionsOf(readFileSync('README.md', 'utf8')).find(
+  splitSections(readFileSync('README.md', 'utf8')).find(
     ({ heading }) => heading === 'What the app should do',
   )?.text ?? '',
 )[0]?.map((cells) => {

@@ -14,19 +14,19 @@ import {
 const contractText = (name: string): string =>
   readFileSync(new URL(`../../../contract/${name}`, import.meta.url), 'utf8');
 
-const sourceOf = (document: object): Promise<string> => renderTypes(document, 'openapi.yaml');
+const renderSource = (document: object): Promise<string> => renderTypes(document, 'openapi.yaml');
 
 /** The generated text for one schema, on one line. */
-async function typeOf(schema: Schema): Promise<string> {
-  const source = await sourceOf({ components: { schemas: { Example: schema } } });
+async function renderType(schema: Schema): Promise<string> {
+  const source = await renderSource({ components: { schemas: { Example: schema } } });
   const [declaration = ''] = source.split('/** The input and the replies').slice(0, 1);
   return oneLine(declaration.slice(declaration.indexOf('*/') + 2));
 }
 
 /** The generated text for one operation, on one line. */
-async function operationOf(parts: object, components: object = {}) {
+async function readOperation(parts: object, components: object = {}) {
   const operation = { operationId: 'example', summary: 'Example', responses: {}, ...parts };
-  const source = await sourceOf({ paths: { '/example': { post: operation } }, components });
+  const source = await renderSource({ paths: { '/example': { post: operation } }, components });
   return oneLine(source.slice(source.indexOf('example:'), source.indexOf('/** The name')));
 }
 
@@ -47,23 +47,23 @@ for (const [name, files] of Object.entries(generated)) {
 }
 
 test('a description becomes the docstring', async () => {
-  const type = await typeOf({ type: 'string', description: 'A word.' });
+  const type = await renderType({ type: 'string', description: 'A word.' });
   assert.equal(type, '/** A word. */ export type Example = string;');
 });
 
 test('an object becomes an interface whose optional fields may be undefined', async () => {
   const properties = { a: { type: 'integer' }, 'b-c': { type: ['string', 'null'] } };
-  const type = await typeOf({ type: 'object', required: ['a'], properties });
+  const type = await renderType({ type: 'object', required: ['a'], properties });
   assert.equal(type, "export interface Example { a: number; 'b-c'?: string | null | undefined; }");
 });
 
 test('enums, nulls and references become unions of literals and names', async () => {
   assert.equal(
-    await typeOf({ type: ['string', 'null'], enum: ['A', null] }),
+    await renderType({ type: ['string', 'null'], enum: ['A', null] }),
     "export type Example = 'A' | null;",
   );
   assert.equal(
-    await typeOf({ anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] }),
+    await renderType({ anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] }),
     'export type Example = Other | null;',
   );
 });
@@ -71,38 +71,38 @@ test('enums, nulls and references become unions of literals and names', async ()
 test('free objects and arrays keep what is known of their values', async () => {
   const strings = { type: 'array', items: { type: 'string' } };
   assert.equal(
-    await typeOf({ type: 'object', additionalProperties: strings }),
+    await renderType({ type: 'object', additionalProperties: strings }),
     'export type Example = Record<string, string[]>;',
   );
   assert.equal(
-    await typeOf({ type: ['object', 'array'] }),
+    await renderType({ type: ['object', 'array'] }),
     'export type Example = Record<string, unknown> | unknown[];',
   );
   assert.equal(
-    await typeOf({ type: 'object', properties: {}, additionalProperties: true }),
+    await renderType({ type: 'object', properties: {}, additionalProperties: true }),
     'export interface Example { [name: string]: unknown; }',
   );
 });
 
 test('a file is unknown', async () => {
   assert.equal(
-    await typeOf({ type: 'string', format: 'binary' }),
+    await renderType({ type: 'string', format: 'binary' }),
     'export type Example = unknown;',
   );
 });
 
 test('a construct that the generator does not know is refused', async () => {
-  await assert.rejects(typeOf({}), /untyped schema/);
-  await assert.rejects(typeOf({ type: 'date' }), /unknown schema type: date/);
+  await assert.rejects(renderType({}), /untyped schema/);
+  await assert.rejects(renderType({ type: 'date' }), /unknown schema type: date/);
   await assert.rejects(
-    typeOf({ $ref: '#/components/parameters/A' }),
+    renderType({ $ref: '#/components/parameters/A' }),
     /not a reference to a schema/,
   );
 });
 
 test('an operation without input and body says so', async () => {
   assert.equal(
-    await operationOf({ responses: { 204: {} } }),
+    await readOperation({ responses: { 204: {} } }),
     'example: { path: Record<string, never>; query: Record<string, never>; ' +
       'headers: Record<string, never>; body: undefined; replies: { 204: undefined }; }; }',
   );
@@ -114,19 +114,19 @@ test('parameters are typed by place and exact name, shared ones included', async
     { $ref: '#/components/parameters/Key' },
   ];
   const Key = { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } };
-  const type = await operationOf({ parameters }, { parameters: { Key } });
+  const type = await readOperation({ parameters }, { parameters: { Key } });
   assert.match(type, /query: \{ days\?: number \| undefined \}/);
   assert.match(type, /headers: \{ 'Idempotency-Key': string \}/);
 });
 
 test('an optional body may be undefined', async () => {
-  const type = await operationOf({ requestBody: { content: json({ type: 'string' }) } });
+  const type = await readOperation({ requestBody: { content: json({ type: 'string' }) } });
   assert.match(type, /body: string \| undefined;/);
 });
 
 test('replies list every status but the default, shared ones included', async () => {
   const Gone = { content: json({ type: 'number' }) };
-  const type = await operationOf(
+  const type = await readOperation(
     {
       responses: {
         200: { content: json({ type: 'string' }) },
@@ -141,12 +141,12 @@ test('replies list every status but the default, shared ones included', async ()
 
 test('a reference that leads nowhere and a body of two media types are refused', async () => {
   await assert.rejects(
-    operationOf({ responses: { 200: { $ref: '#/components/responses/None' } } }),
+    readOperation({ responses: { 200: { $ref: '#/components/responses/None' } } }),
     /leads nowhere/,
   );
   const two = { ...json({ type: 'string' }), 'text/plain': { schema: { type: 'string' } } };
   await assert.rejects(
-    operationOf({ responses: { 200: { content: two } } }),
+    readOperation({ responses: { 200: { content: two } } }),
     /several media types/,
   );
 });

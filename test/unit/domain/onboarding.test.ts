@@ -30,7 +30,7 @@ function withDone(progress: Progress, ...names: readonly StepName[]): Progress {
   return names.reduce((sum, name) => endStep(sum, name, { now }), progress);
 }
 
-function statusesOf(progress: Progress, ...names: StepName[]): string[] {
+function listStatuses(progress: Progress, ...names: StepName[]): string[] {
   return names.map((name) => {
     const { status, error } = getStep(progress, name);
     return error ? `${status} ${error}` : status;
@@ -84,9 +84,9 @@ describe('giving a step', () => {
       now,
     });
     const both = queueStep(failed, 'address', now);
-    assert.deepEqual(statusesOf(both, 'registration', 'address'), ['queued', 'queued']);
+    assert.deepEqual(listStatuses(both, 'registration', 'address'), ['queued', 'queued']);
     const alone = queueStep(withDone(submitted('registration'), 'registration'), 'address', now);
-    assert.deepEqual(statusesOf(alone, 'registration', 'address'), ['done', 'queued']);
+    assert.deepEqual(listStatuses(alone, 'registration', 'address'), ['done', 'queued']);
   });
 
   test('does not change its argument', () => {
@@ -120,7 +120,7 @@ describe('a step that fails', () => {
     const names = ['electronic_validation', 'electronic_validation_confirm', 'address'] as const;
     const waiting = withDone(submitted('registration', ...names), 'registration');
     const failed = failStep(waiting, 'electronic_validation', { error: 'PROVIDER_REJECTED', now });
-    assert.deepEqual(statusesOf(failed, ...names, 'prova_vida'), [
+    assert.deepEqual(listStatuses(failed, ...names, 'prova_vida'), [
       'failed PROVIDER_REJECTED',
       'failed EARLIER_STEP_FAILED',
       'queued',
@@ -131,7 +131,7 @@ describe('a step that fails', () => {
   test('leaves what is done alone', () => {
     const progress = withDone(submitted('registration', 'address'), 'address');
     const failed = failStep(progress, 'registration', { error: 'PROVIDER_NOT_FOUND', now });
-    assert.deepEqual(statusesOf(failed, 'registration', 'address'), [
+    assert.deepEqual(listStatuses(failed, 'registration', 'address'), [
       'failed PROVIDER_NOT_FOUND',
       'done',
     ]);
@@ -149,7 +149,7 @@ describe('the analysis', () => {
       [underAnalysis.status, underAnalysis.kycStatus],
       ['UNDER_ANALYSIS', 'PENDING'],
     );
-    assert.deepEqual(statusesOf(underAnalysis, 'kyc', 'account'), ['queued', 'pending']);
+    assert.deepEqual(listStatuses(underAnalysis, 'kyc', 'account'), ['queued', 'pending']);
   });
 
   for (const missing of stepsBeforeKyc) {
@@ -172,18 +172,18 @@ describe('a decision', () => {
   test('approves, and the account is still to be opened', () => {
     const approved = decide(underAnalysis, 'APPROVED', now);
     assert.deepEqual([approved.status, approved.kycStatus], ['APPROVED', 'APPROVED']);
-    assert.deepEqual(statusesOf(approved, 'kyc', 'account'), ['done', 'queued']);
+    assert.deepEqual(listStatuses(approved, 'kyc', 'account'), ['done', 'queued']);
     assert.equal(approved.contaBancariaCriada, false);
     const opened = accountOpened(approved, now);
     assert.equal(opened.contaBancariaCriada, true);
-    assert.deepEqual(statusesOf(opened, 'account'), ['done']);
+    assert.deepEqual(listStatuses(opened, 'account'), ['done']);
     assert.equal(accountOpened(opened, now), opened, 'once');
   });
 
   test('rejects, and there is no account', () => {
     const rejected = decide(underAnalysis, 'REJECTED', now);
     assert.deepEqual([rejected.status, rejected.kycStatus], ['REJECTED', 'REJECTED']);
-    assert.deepEqual(statusesOf(rejected, 'kyc', 'account'), ['done', 'not_required']);
+    assert.deepEqual(listStatuses(rejected, 'kyc', 'account'), ['done', 'not_required']);
     assert.equal(accountOpened(rejected, now), rejected);
   });
 

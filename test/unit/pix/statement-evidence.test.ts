@@ -13,7 +13,7 @@ const withoutStatus = { endToEnd: 'E1', amount: 10.5, direction: 'DEBIT' };
 const undirected = { endToEnd: 'E1', amount: 10.5, status: 'CONFIRMED' };
 const line = { ...withoutStatus, status: 'CONFIRMED' };
 
-const linesOf = (items: Lines, settledOnly = false) =>
+const pickLines = (items: Lines, settledOnly = false) =>
   dialects.readStatement(items, settledOnly)?.lines ?? assert.fail();
 
 type Lines = readonly Readonly<Record<string, unknown>>[];
@@ -103,13 +103,13 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
 for (const [evidence, statements] of Object.entries(cases)) {
   for (const [title, items] of Object.entries(statements)) {
     test(`${evidence}: ${title}`, () => {
-      assert.equal(judgeSend(linesOf(items), payment).evidence, evidence);
+      assert.equal(judgeSend(pickLines(items), payment).evidence, evidence);
     });
   }
 }
 
 test('a line without a status counts as settled only where the provider documents that', () => {
-  const judge = (item: Lines[number]) => judgeSend(linesOf([item], true), payment).evidence;
+  const judge = (item: Lines[number]) => judgeSend(pickLines([item], true), payment).evidence;
   assert.equal(judge(withoutStatus), 'completed');
   assert.equal(judge({ ...line, status: 'PROCESSING' }), 'pending');
   assert.equal(judge({ ...line, status: 'SCHEDULED' }), 'unclear');
@@ -120,7 +120,7 @@ const received = { endToEnd: 'E1', txid, amount: 20, direction: 'CREDIT', status
 const charge = { transactionIdentification: txid, amountCents: 2_000 };
 
 test('a settled incoming line with its identification and its amount pays a charge', () => {
-  const find = (...items: Lines) => findPaymentOfCharge(linesOf(items), charge);
+  const find = (...items: Lines) => findPaymentOfCharge(pickLines(items), charge);
   assert.equal(find(received)?.ids.endToEnd, 'E1');
   const cut = { ...received, txid: txid.slice(0, 25) };
   assert.equal(find(cut, received)?.ids.transactionIdentification, txid.slice(0, 25));

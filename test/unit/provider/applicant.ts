@@ -47,7 +47,7 @@ export interface TestDocument extends PersonDocument {
   readonly opened: { times: number; closed: number };
 }
 
-export function documentOf(wish: Wish = {}): TestDocument {
+export function makeDocument(wish: Wish = {}): TestDocument {
   const chunks = wish.chunks ?? [Buffer.from('%PDF-1.7 '), Buffer.from([0, 13, 10, 255])];
   const opened = { times: 0, closed: 0 };
   return {
@@ -68,13 +68,17 @@ export function documentOf(wish: Wish = {}): TestDocument {
 }
 
 /** Every step after the registration, by its name. */
-export function stepsOf(
+export function parseSteps(
   provider: Provider,
   id: string,
   options?: CallOptions,
 ): Record<string, () => Promise<unknown>> {
   const document = (tipoDocumento: number) => () =>
-    provider.submitDocument({ personId: id, document: documentOf({ tipoDocumento }), ...options });
+    provider.submitDocument({
+      personId: id,
+      document: makeDocument({ tipoDocumento }),
+      ...options,
+    });
   return {
     address: () => provider.submitAddress({ personId: id, address, ...options }),
     licence: document(2),
@@ -95,6 +99,6 @@ export async function applied(
 ): Promise<string> {
   const person = await provider.registerPerson({ ...applicant, ...changes });
   const id = person.pessoaFisicaId;
-  for (const step of Object.values(stepsOf(provider, id))) await step();
+  for (const step of Object.values(parseSteps(provider, id))) await step();
   return id;
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { providerLanes, type ProviderLane } from '../../../src/provider/resilience/call-policy.ts';
 import type { Provider } from '../../../src/provider/provider.ts';
 import type { ResilienceOptions } from '../../../src/provider/resilience/resilient-provider.ts';
-import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
+import { catchFailure, readOutcome, pay, setUp } from './resilient-set-up.ts';
 import { responds, fails, hangs, receipt, refused, session } from './scripted-provider.ts';
 
 describe('the breaker', () => {
@@ -11,11 +11,11 @@ describe('the breaker', () => {
 
   it('opens after failures in a row, and then proves that nothing was sent', async () => {
     const made = setUp([fails()], { ...once, breaker: { failures: 2, openMs: 60_000 } });
-    await failureOf(made, pay(made.provider));
+    await catchFailure(made, pay(made.provider));
     assert.equal(made.breakerState('money'), 'closed');
-    await failureOf(made, pay(made.provider));
+    await catchFailure(made, pay(made.provider));
     assert.equal(made.breakerState('money'), 'open');
-    const error = await failureOf(made, pay(made.provider));
+    const error = await catchFailure(made, pay(made.provider));
     assert.deepEqual(
       [error.outcome, error.code, error.statusClass],
       ['not_sent', 'PROVIDER_UNAVAILABLE', 'breaker_open'],
@@ -34,26 +34,26 @@ describe('the breaker', () => {
   for (const lane of providerLanes) {
     it(`that opens for ${lane} refuses no call of another lane`, async () => {
       const made = setUp([fails(), responds(receipt)], failing);
-      await failureOf(made, classes[lane](made.provider));
+      await catchFailure(made, classes[lane](made.provider));
       assert.equal(made.breakerState(lane), 'open');
       for (const other of providerLanes.filter((one) => one !== lane)) {
-        await outcomeOf(made, classes[other](made.provider));
+        await readOutcome(made, classes[other](made.provider));
         assert.equal(made.breakerState(other), 'closed');
       }
       assert.equal(made.calls.length, providerLanes.length);
-      const again = await failureOf(made, classes[lane](made.provider));
+      const again = await catchFailure(made, classes[lane](made.provider));
       assert.equal(again.statusClass, 'breaker_open');
     });
   }
 
   it('counts a response that cannot be read against its own method only', async () => {
     const made = setUp([fails({ statusClass: 'invalid' }), responds(5)], failing);
-    await failureOf(made, made.provider.kyc({ personId: 'p' }));
+    await catchFailure(made, made.provider.kyc({ personId: 'p' }));
     assert.equal(
-      (await failureOf(made, made.provider.kyc({ personId: 'p' }))).statusClass,
+      (await catchFailure(made, made.provider.kyc({ personId: 'p' }))).statusClass,
       'breaker_open',
     );
-    assert.equal(await outcomeOf(made, made.provider.lookUpCep({ cep: '01310100' })), 5);
+    assert.equal(await readOutcome(made, made.provider.lookUpCep({ cep: '01310100' })), 5);
     assert.equal(made.breakerState('onboarding'), 'closed');
   });
 
@@ -61,7 +61,7 @@ describe('the breaker', () => {
     it(`takes ${statusClass} for a sign of life`, async () => {
       const steps = [fails(), fails({ ...refused, statusClass }), fails()];
       const made = setUp(steps, { ...once, breaker: { failures: 2, openMs: 60_000 } });
-      for (const _ of steps) await failureOf(made, made.provider.balance({ session }));
+      for (const _ of steps) await catchFailure(made, made.provider.balance({ session }));
       assert.equal(made.breakerState('reads'), 'closed');
     });
   }
@@ -72,39 +72,39 @@ describe('the breaker', () => {
         ...once,
         breaker: { failures: 1, openMs: 60_000 },
       });
-      await failureOf(made, made.provider.balance({ session }));
+      await catchFailure(made, made.provider.balance({ session }));
       assert.equal(made.breakerState('reads'), 'open');
     });
   }
 
   it('closes when the attempt that tries the provider again succeeds', async () => {
     const made = setUp([fails(), responds(5)], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance({ session }));
-    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
+    await catchFailure(made, made.provider.balance({ session }));
+    assert.equal(await readOutcome(made, made.provider.balance({ session })), 5);
     assert.equal(made.breakerState('reads'), 'closed');
   });
 
   it('lets one attempt try the provider again and turns the others away meanwhile', async () => {
     const made = setUp([fails(), hangs], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance({ session }));
+    await catchFailure(made, made.provider.balance({ session }));
     const trying = made.provider.balance({ session }).catch((error: unknown) => error);
     assert.equal(made.breakerState('reads'), 'half_open');
     assert.equal(
-      (await failureOf(made, made.provider.balance({ session }))).statusClass,
+      (await catchFailure(made, made.provider.balance({ session }))).statusClass,
       'breaker_open',
     );
-    await outcomeOf(made, trying, 1000);
+    await readOutcome(made, trying, 1000);
     assert.equal(made.breakerState('reads'), 'open');
     assert.equal(made.calls.length, 2);
   });
 
   it('does not close because the caller of the trying attempt has gone', async () => {
     const made = setUp([fails(), hangs], { ...once, breaker: { failures: 1, openMs: 0 } });
-    await failureOf(made, made.provider.balance({ session }));
+    await catchFailure(made, made.provider.balance({ session }));
     const caller = new AbortController();
     const trying = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
-    await failureOf(made, trying);
+    await catchFailure(made, trying);
     assert.equal(made.breakerState('reads'), 'open');
   });
 });
@@ -114,9 +114,9 @@ describe('the limit on calls under way', () => {
 
   it('lets one wait, and turns the next away as not sent', async () => {
     const made = setUp([hangs, responds(receipt)], { bulkhead, retries: 0 });
-    const first = failureOf(made, pay(made.provider));
+    const first = catchFailure(made, pay(made.provider));
     const second = pay(made.provider);
-    const third = await failureOf(made, pay(made.provider));
+    const third = await catchFailure(made, pay(made.provider));
     assert.deepEqual([third.outcome, third.statusClass], ['not_sent', 'bulkhead_full']);
     await made.clock.advance(1000);
     assert.equal((await first).outcome, 'unknown');
@@ -126,8 +126,8 @@ describe('the limit on calls under way', () => {
 
   it('sends nothing that has waited longer than its call may take', async () => {
     const made = setUp([hangs], { bulkhead, retries: 0, totalMs: 1500 });
-    const first = failureOf(made, pay(made.provider));
-    const second = failureOf(made, pay(made.provider));
+    const first = catchFailure(made, pay(made.provider));
+    const second = catchFailure(made, pay(made.provider));
     await made.clock.advance(1000);
     await first;
     assert.deepEqual([(await second).outcome, made.calls.length], ['not_sent', 1]);
@@ -137,7 +137,7 @@ describe('the limit on calls under way', () => {
     const backoff = { baseMs: 500, maxMs: 500 };
     const made = setUp([fails(), responds(1), responds(2)], { bulkhead, backoff });
     const first = made.provider.balance({ session });
-    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 1);
-    assert.equal(await outcomeOf(made, first, 500), 2);
+    assert.equal(await readOutcome(made, made.provider.balance({ session })), 1);
+    assert.equal(await readOutcome(made, first, 500), 2);
   });
 });

@@ -31,7 +31,7 @@ export function checkedClient(client: HttpClient): CheckedClient {
   };
 }
 
-function routeOf({ method, path }: HttpRequest) {
+function toRoute({ method, path }: HttpRequest) {
   const found = router.find(path);
   if (typeof found === 'string') return null;
   const operation = found.entry.find((one) => one.contract.method === method);
@@ -39,7 +39,7 @@ function routeOf({ method, path }: HttpRequest) {
 }
 
 function requestBreaches(request: HttpRequest): string[] {
-  const route = routeOf(request);
+  const route = toRoute(request);
   if (route === null) return ['no operation of the contract'];
   const { contract, params, query } = route;
   const hasToken = request.token !== undefined;
@@ -64,7 +64,7 @@ function requestBreaches(request: HttpRequest): string[] {
 const htmlKey = 'html@ponte.test';
 
 function findBreaches(request: HttpRequest, { status, json }: HttpResponse): string[] {
-  const route = routeOf(request);
+  const route = toRoute(request);
   const isPage = json === undefined && JSON.stringify(request.body)?.includes(htmlKey);
   return route === null || isPage ? [] : contractBreaches(route.contract, { status, body: json });
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { beginTrace } from '../../../src/domain/trace-context.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
-import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
+import { catchFailure, readOutcome, pay, setUp } from './resilient-set-up.ts';
 import {
   responds,
   fails,
@@ -28,7 +28,7 @@ describe('the outcome of a payment with several attempts', () => {
   for (const [title, second] of later) {
     it(`stays unknown when ${title} follows an unknown attempt`, async () => {
       const made = setUp([fails(), fails(second)]);
-      const error = await failureOf(made, pay(made.provider));
+      const error = await catchFailure(made, pay(made.provider));
       assert.equal(error.outcome, 'unknown');
       assert.equal(error.statusClass, '5xx');
       assert.equal(made.calls.length, 2);
@@ -37,7 +37,7 @@ describe('the outcome of a payment with several attempts', () => {
 
   it('stays unknown when the breaker opens after an unknown attempt', async () => {
     const made = setUp([fails()], { breaker: { failures: 1, openMs: 60_000 } });
-    const error = await failureOf(made, pay(made.provider));
+    const error = await catchFailure(made, pay(made.provider));
     assert.equal(error.outcome, 'unknown');
     assert.equal(made.calls.length, 1);
     assert.equal(made.attempts.at(-1)?.statusClass, 'breaker_open');
@@ -45,18 +45,18 @@ describe('the outcome of a payment with several attempts', () => {
 
   it('is accepted when an accepted attempt follows an unknown one', async () => {
     const made = setUp([fails(), responds(receipt)]);
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
+    assert.deepEqual(await readOutcome(made, pay(made.provider)), receipt);
   });
 
   it('is completed when a completed receipt follows an unknown attempt', async () => {
     const completed = { ...receipt, status: 'COMPLETED' } as const;
     const made = setUp([fails(), responds(completed)]);
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), completed);
+    assert.deepEqual(await readOutcome(made, pay(made.provider)), completed);
   });
 
   it('names the last attempt that was made, whatever the call ends as', async () => {
     const made = setUp([fails(), fails({ ...refused, httpStatus: 422, refusalCode: 'AC03' })]);
-    const { outcome, statusClass, lastAttempt } = await failureOf(made, pay(made.provider));
+    const { outcome, statusClass, lastAttempt } = await catchFailure(made, pay(made.provider));
     assert.deepEqual([outcome, statusClass], ['unknown', '5xx']);
     const last = [lastAttempt?.outcome, lastAttempt?.httpStatus, lastAttempt?.refusalCode];
     assert.deepEqual(last, ['rejected', 422, 'AC03']);
@@ -64,24 +64,24 @@ describe('the outcome of a payment with several attempts', () => {
 
   it('does not name an attempt that the open breaker prevented', async () => {
     const made = setUp([fails()], { breaker: { failures: 1, openMs: 60_000 } });
-    const { lastAttempt } = await failureOf(made, pay(made.provider));
+    const { lastAttempt } = await catchFailure(made, pay(made.provider));
     assert.equal(lastAttempt?.statusClass, '5xx');
   });
 
   it('is rejected when nothing was sent before the refusal', async () => {
     const made = setUp([fails(notConnected), fails(refused)]);
-    assert.equal((await failureOf(made, pay(made.provider))).outcome, 'rejected');
+    assert.equal((await catchFailure(made, pay(made.provider))).outcome, 'rejected');
   });
 
   it('is not sent when no attempt could connect', async () => {
     const made = setUp([fails(notConnected)]);
-    assert.equal((await failureOf(made, pay(made.provider))).outcome, 'not_sent');
+    assert.equal((await catchFailure(made, pay(made.provider))).outcome, 'not_sent');
     assert.equal(made.calls.length, 3);
   });
 
   it('asks for the same payment, unchanged, on every attempt', async () => {
     const made = setUp([fails()]);
-    await failureOf(made, pay(made.provider));
+    await catchFailure(made, pay(made.provider));
     assert.deepEqual(
       made.calls.map(({ request }) => request.order === order),
       [true, true, true],
@@ -92,8 +92,8 @@ describe('the outcome of a payment with several attempts', () => {
     const step = fc.constantFrom('accepted', 'unknown', 'rejected', 'not_sent', 'breaks');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 3 }), async (words) => {
-        const made = setUp(words.map(stepOf));
-        const end = await outcomeOf(made, pay(made.provider));
+        const made = setUp(words.map(parseStep));
+        const end = await readOutcome(made, pay(made.provider));
         const taken = words.slice(0, made.calls.length);
         const expected = outcomeOfAll(taken);
         assert.equal(end instanceof ProviderError ? end.outcome : 'accepted', expected);
@@ -109,7 +109,7 @@ function outcomeOfAll(taken: readonly string[]): string | undefined {
   return isDoubtful ? 'unknown' : taken.at(-1);
 }
 
-function stepOf(word: string): Step {
+function parseStep(word: string): Step {
   if (word === 'accepted') return responds(receipt);
   if (word === 'unknown') return fails();
   if (word === 'rejected') return fails(refused);
@@ -128,7 +128,7 @@ describe('who decides before each attempt', () => {
       return lasts.length === 1 || Promise.resolve(true);
     };
     made = setUp([fails(), fails(notConnected), responds(receipt)]);
-    assert.deepEqual(await outcomeOf(made, pay(made.provider, { beforeAttempt })), receipt);
+    assert.deepEqual(await readOutcome(made, pay(made.provider, { beforeAttempt })), receipt);
     assert.deepEqual(lasts, ['0 null', '1 5xx', '2 connect']);
   });
 
@@ -140,7 +140,7 @@ describe('who decides before each attempt', () => {
     it(`stops a call, which ends ${outcome} as its attempts have shown`, async () => {
       const made = setUp([fails(first), responds(receipt)]);
       const beforeAttempt = (last: ProviderError | null) => Promise.resolve(last === null);
-      const error = await failureOf(made, pay(made.provider, { beforeAttempt }));
+      const error = await catchFailure(made, pay(made.provider, { beforeAttempt }));
       assert.equal(error.outcome, outcome);
       assert.equal(made.calls.length, 1);
       assert.equal(made.attempts.at(-1)?.statusClass, 'stopped');
@@ -149,7 +149,7 @@ describe('who decides before each attempt', () => {
 
   it('keeps even the first attempt from leaving', async () => {
     const made = setUp([responds(receipt)]);
-    const error = await failureOf(made, pay(made.provider, { beforeAttempt: () => false }));
+    const error = await catchFailure(made, pay(made.provider, { beforeAttempt: () => false }));
     assert.deepEqual([error.outcome, error.statusClass], ['not_sent', 'stopped']);
     assert.equal(made.calls.length, 0);
   });
@@ -160,7 +160,7 @@ describe('who decides before each attempt', () => {
       if (last) await made.clock.advance(501);
       return true;
     };
-    const error = await failureOf(made, pay(made.provider, { beforeAttempt }));
+    const error = await catchFailure(made, pay(made.provider, { beforeAttempt }));
     assert.equal(error.outcome, 'unknown');
     assert.equal(made.calls.length, 1);
   });
@@ -170,7 +170,7 @@ describe('responses that are not to be believed', () => {
   for (const foreign of [{ endToEnd: 'E-other' }, { clientRequestId: 'key-2' }]) {
     it(`takes a receipt with a foreign ${Object.keys(foreign)[0]} for unknown`, async () => {
       const made = setUp([responds({ ...receipt, ...foreign })]);
-      const error = await failureOf(made, pay(made.provider));
+      const error = await catchFailure(made, pay(made.provider));
       assert.deepEqual(
         [error.outcome, error.code, error.statusClass],
         ['unknown', 'PROVIDER_INVALID_RESPONSE', 'invalid'],
@@ -181,13 +181,13 @@ describe('responses that are not to be believed', () => {
 
   it('takes a missing receipt for unknown', async () => {
     const made = setUp([responds(undefined)]);
-    assert.equal((await failureOf(made, pay(made.provider))).outcome, 'unknown');
+    assert.equal((await catchFailure(made, pay(made.provider))).outcome, 'unknown');
   });
 
   it('turns whatever else is thrown into a ProviderError and shows it to the log', async () => {
     const defect = new TypeError('a defect');
     const made = setUp([() => Promise.reject(defect)]);
-    const error = await failureOf(made, made.provider.balance({ session }));
+    const error = await catchFailure(made, made.provider.balance({ session }));
     assert.equal(error.code, 'PROVIDER_INVALID_RESPONSE');
     assert.equal(error.cause, defect);
     assert.equal(made.ended[0]?.defect, defect);
@@ -197,7 +197,7 @@ describe('responses that are not to be believed', () => {
 describe('the time-out of an attempt', () => {
   it('aborts the attempt and makes it unknown', async () => {
     const made = setUp([hangs], { retries: 0 });
-    const error = await failureOf(made, pay(made.provider), 1000);
+    const error = await catchFailure(made, pay(made.provider), 1000);
     assert.deepEqual([error.outcome, error.code], ['unknown', 'PROVIDER_TIMEOUT']);
     const reason: unknown = made.calls[0]?.signal?.reason;
     assert.ok(reason instanceof DOMException && reason.name === 'TimeoutError');
@@ -210,18 +210,18 @@ describe('the time-out of an attempt', () => {
         signal?.addEventListener('abort', give);
       });
     const made = setUp([connecting], { retries: 0 });
-    assert.equal((await failureOf(made, pay(made.provider), 1000)).outcome, 'not_sent');
+    assert.equal((await catchFailure(made, pay(made.provider), 1000)).outcome, 'not_sent');
   });
 
   it('leaves behind an attempt that does not stop', async () => {
     const made = setUp([ignoresItsSignal], { retries: 0 });
-    const error = await failureOf(made, pay(made.provider), 1100);
+    const error = await catchFailure(made, pay(made.provider), 1100);
     assert.equal(error.statusClass, 'timeout');
   });
 
   it('gives every attempt its own', async () => {
     const made = setUp([hangs, hangs, responds(receipt)]);
-    assert.deepEqual(await outcomeOf(made, pay(made.provider), 2000), receipt);
+    assert.deepEqual(await readOutcome(made, pay(made.provider), 2000), receipt);
     assert.equal(made.ended[0]?.durationMs, 2000);
   });
 });
@@ -238,7 +238,7 @@ describe('shutdown', () => {
   it('ends a back-off at once, and the call with what is known', async () => {
     const stop = new AbortController();
     const made = setUp([fails()], { backoff, shutdown: stop.signal });
-    const call = failureOf(made, pay(made.provider));
+    const call = catchFailure(made, pay(made.provider));
     await made.clock.advance(1);
     stop.abort();
     assert.equal((await call).outcome, 'unknown');
@@ -249,7 +249,7 @@ describe('shutdown', () => {
   it('leaves a read with its last response, and tries nothing again', async () => {
     const stop = new AbortController();
     const made = setUp([fails()], { backoff, shutdown: stop.signal });
-    const call = failureOf(made, made.provider.balance({ session }));
+    const call = catchFailure(made, made.provider.balance({ session }));
     await made.clock.advance(1);
     stop.abort();
     assert.equal((await call).statusClass, '5xx');
@@ -260,8 +260,8 @@ describe('shutdown', () => {
     const stop = new AbortController();
     const bulkhead = { concurrent: 1, queue: 1 };
     const made = setUp([fails(notConnected), hangs], { bulkhead, shutdown: stop.signal });
-    const waiting = failureOf(made, pay(made.provider));
-    const holding = failureOf(made, pay(made.provider));
+    const waiting = catchFailure(made, pay(made.provider));
+    const holding = catchFailure(made, pay(made.provider));
     await made.clock.advance(1);
     stop.abort();
     await made.clock.advance(1000);
@@ -276,7 +276,7 @@ describe('shutdown', () => {
     const made = setUp([() => response.promise, responds(5)], { shutdown: stop.signal });
     const payment = pay(made.provider);
     stop.abort();
-    assert.equal(await outcomeOf(made, made.provider.balance({ session })), 5);
+    assert.equal(await readOutcome(made, made.provider.balance({ session })), 5);
     assert.equal(made.calls[0]?.signal?.aborted, false);
     response.resolve(receipt);
     assert.deepEqual(await payment, receipt);
@@ -289,7 +289,7 @@ describe('a caller that has gone', () => {
     const made = setUp([hangs]);
     const call = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
-    await failureOf(made, call);
+    await catchFailure(made, call);
     assert.equal(made.calls.length, 1);
     assert.equal(made.breakerState('reads'), 'closed');
   });
@@ -299,21 +299,21 @@ describe('a caller that has gone', () => {
     const caller = new AbortController();
     const call = made.provider.balance({ session, signal: caller.signal });
     caller.abort();
-    await failureOf(made, call);
+    await catchFailure(made, call);
     assert.equal(made.breakerState('reads'), 'closed');
   });
 
   it('sends no read at all when it went before', async () => {
     const made = setUp([responds(5)]);
     const call = made.provider.balance({ session, signal: AbortSignal.abort() });
-    assert.equal((await failureOf(made, call)).outcome, 'not_sent');
+    assert.equal((await catchFailure(made, call)).outcome, 'not_sent');
     assert.equal(made.calls.length, 0);
   });
 
   it('stops neither a payment nor its retries', async () => {
     const made = setUp([fails(), responds(receipt)]);
     const call = pay(made.provider, { signal: AbortSignal.abort(), requestId: 'r-1' });
-    assert.deepEqual(await outcomeOf(made, call), receipt);
+    assert.deepEqual(await readOutcome(made, call), receipt);
     assert.equal(made.calls[1]?.signal?.aborted, false);
   });
 });
@@ -321,7 +321,7 @@ describe('a caller that has gone', () => {
 describe('observations', () => {
   it('count every attempt and the call, without personal data', async () => {
     const made = setUp([fails(), fails(refused)]);
-    await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
+    await catchFailure(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
     const common = {
       method: 'lookUpKey',
       lane: 'money',
@@ -343,7 +343,7 @@ describe('observations', () => {
   it('carry the request id and the trace, which go on to the provider', async () => {
     const made = setUp([responds(5)]);
     const trace = beginTrace();
-    await outcomeOf(made, made.provider.balance({ session, requestId: 'r-1', trace }));
+    await readOutcome(made, made.provider.balance({ session, requestId: 'r-1', trace }));
     assert.equal(made.ended[0]?.requestId, 'r-1');
     assert.equal(made.ended[0].traceId, trace.traceId);
     const passedOn = made.calls[0]?.request;
@@ -356,6 +356,6 @@ describe('observations', () => {
       throw new Error('no metrics');
     };
     const made = setUp([responds(receipt)], { onAttempt: broken, onCall: broken });
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
+    assert.deepEqual(await readOutcome(made, pay(made.provider)), receipt);
   });
 });

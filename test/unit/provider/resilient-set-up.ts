@@ -29,7 +29,7 @@ export function setUp(steps: readonly Step[], changes: Partial<ResilienceOptions
 }
 
 /** Lets everything that is due now happen, and returns the result of the call. */
-export async function outcomeOf(
+export async function readOutcome(
   { clock }: Pick<ReturnType<typeof setUp>, 'clock'>,
   call: Promise<unknown>,
   advanceMs = 0,
@@ -40,12 +40,12 @@ export async function outcomeOf(
   return settled;
 }
 
-export async function failureOf(
+export async function catchFailure(
   made: Pick<ReturnType<typeof setUp>, 'clock'>,
   call: Promise<unknown>,
   advanceMs = 0,
 ): Promise<ProviderError> {
-  const error = await outcomeOf(made, call, advanceMs);
+  const error = await readOutcome(made, call, advanceMs);
   assert.ok(error instanceof ProviderError, `expected a ProviderError, got ${String(error)}`);
   return error;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failureOf, outcomeOf, pay, setUp } from './resilient-set-up.ts';
+import { catchFailure, readOutcome, pay, setUp } from './resilient-set-up.ts';
 import {
   responds,
   fails,
@@ -16,7 +16,7 @@ describe('retries', () => {
   for (const statusClass of ['5xx', 'connect', 'timeout', 'reset'] as const) {
     it(`tries again after ${statusClass}, a bounded number of times`, async () => {
       const made = setUp([fails({ statusClass })]);
-      await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
+      await catchFailure(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
       assert.equal(made.calls.length, 3);
     });
   }
@@ -24,14 +24,14 @@ describe('retries', () => {
   for (const statusClass of ['401', '4xx', '404', '429', 'invalid', 'no_token'] as const) {
     it(`does not try again after ${statusClass}, even if the error asks for it`, async () => {
       const made = setUp([fails({ ...refused, statusClass, retryable: true })]);
-      await failureOf(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
+      await catchFailure(made, made.provider.lookUpKey({ session, payerId: '1', key: 'k' }));
       assert.equal(made.calls.length, 1);
     });
   }
 
   it('does not try again when the error says that it is of no use', async () => {
     const made = setUp([fails({ retryable: false })]);
-    await failureOf(made, made.provider.balance({ session }));
+    await catchFailure(made, made.provider.balance({ session }));
     assert.equal(made.calls.length, 1);
   });
 
@@ -42,23 +42,23 @@ describe('retries', () => {
       account: order.payer,
     } as const;
     const doubtful = setUp([fails()]);
-    await failureOf(doubtful, doubtful.provider.createKey({ session, ...key }));
+    await catchFailure(doubtful, doubtful.provider.createKey({ session, ...key }));
     assert.equal(doubtful.calls.length, 1);
     const unsent = setUp([fails(notConnected)]);
-    await failureOf(unsent, unsent.provider.createKey({ session, ...key }));
+    await catchFailure(unsent, unsent.provider.createKey({ session, ...key }));
     assert.equal(unsent.calls.length, 3);
   });
 
   it('lets the last response stand for what only asks', async () => {
     const made = setUp([fails(), fails({ ...refused, statusClass: '404' })]);
     const look = made.provider.lookUpKey({ session, payerId: '1', key: 'k' });
-    assert.equal((await failureOf(made, look)).statusClass, '404');
+    assert.equal((await catchFailure(made, look)).statusClass, '404');
   });
 
   it('waits longer each time, between half and all of the doubled time', async () => {
     const backoff = { baseMs: 200, maxMs: 300 };
     const made = setUp([fails()], { backoff, random: () => 0.5 });
-    await failureOf(made, made.provider.balance({ session }), 1000);
+    await catchFailure(made, made.provider.balance({ session }), 1000);
     assert.equal(made.ended[0]?.durationMs, 150 + 225);
   });
 
@@ -67,25 +67,25 @@ describe('retries', () => {
     const call = made.provider.balance({ session }).catch((error: unknown) => error);
     await made.clock.advance(699);
     assert.equal(made.calls.length, 1);
-    assert.equal(await outcomeOf(made, call, 1), 5);
+    assert.equal(await readOutcome(made, call, 1), 5);
   });
 
   it('gives up at once when the provider asks for more than the call may take', async () => {
     const made = setUp([fails({ retryAfterMs: 60_000 })]);
-    const error = await failureOf(made, made.provider.balance({ session }));
+    const error = await catchFailure(made, made.provider.balance({ session }));
     assert.equal(error.retryAfterMs, 60_000);
     assert.equal(made.calls.length, 1);
   });
 
   it('starts no attempt that could end after the total time', async () => {
     const made = setUp([hangs], { totalMs: 2500, retries: 9 });
-    await failureOf(made, pay(made.provider), 10_000);
+    await catchFailure(made, pay(made.provider), 10_000);
     assert.equal(made.calls.length, 2);
     assert.equal(made.ended[0]?.durationMs, 2000);
   });
 
   it('makes the first attempt even if the total time is shorter than its time-out', async () => {
     const made = setUp([responds(receipt)], { totalMs: 1 });
-    assert.deepEqual(await outcomeOf(made, pay(made.provider)), receipt);
+    assert.deepEqual(await readOutcome(made, pay(made.provider)), receipt);
   });
 });

@@ -68,12 +68,12 @@ function setUp(steps: readonly Step[], options: Partial<TokenRefreshOptions> = {
     await clock.advance(maxMs);
     return settled;
   }
-  async function errorOf(call: Promise<unknown>): Promise<ProviderError> {
+  async function catchError(call: Promise<unknown>): Promise<ProviderError> {
     const error = await ended(call);
     assert.ok(error instanceof ProviderError, String(error));
     return error;
   }
-  return { provider, clock, calls: scripted.calls, tokens, ended, errorOf };
+  return { provider, clock, calls: scripted.calls, tokens, ended, catchError };
 }
 
 describe('a refused token that another login has renewed', () => {
@@ -88,7 +88,7 @@ describe('a refused token that another login has renewed', () => {
   it('ends the session when the newer one is refused too, naming that one', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(renewed);
-    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
+    const error = await made.catchError(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.code, error.attempts], ['TOKEN_REFUSED', 2]);
     assert.deepEqual([made.tokens(), holder.expired], [['token-1', 'token-2'], ['token-2']]);
   });
@@ -127,7 +127,7 @@ describe('a refused token that is still the one of the session', () => {
   it('ends the session when it is refused a second time, and is not tried a third time', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(same);
-    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
+    const error = await made.catchError(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.outcome, error.code, error.attempts], ['not_sent', 'TOKEN_REFUSED', 2]);
     assert.deepEqual([made.calls.length, holder.expired], [2, ['token-1']]);
   });
@@ -139,7 +139,7 @@ describe('a refused token that is still the one of the session', () => {
     it(`gives the second call's ${what.slice(3)} as it is, and leaves the session alone`, async () => {
       const made = setUp([fails(tokenRefused), step]);
       const holder = sessionWith(same);
-      const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+      const error = await made.catchError(made.provider.pay({ session: holder.session, order }));
       assert.deepEqual([error.outcome, error.attempts, holder.expired], [expected, 2, []]);
     });
   }
@@ -148,14 +148,14 @@ describe('a refused token that is still the one of the session', () => {
 describe('a refused token whose call is not made a second time', () => {
   const nothingDone = ['not_sent', 'PROVIDER_UNAVAILABLE', '401', true] as const;
 
-  function factsOf({ outcome, code, statusClass, retryable }: ProviderError) {
+  function pickFacts({ outcome, code, statusClass, retryable }: ProviderError) {
     return [outcome, code, statusClass, retryable];
   }
 
   it('goes on when the session has ended meanwhile: nothing leaves any more', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(() => Promise.resolve(null));
-    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
+    const error = await made.catchError(made.provider.balance({ session: holder.session }));
     assert.equal(error.code, 'TOKEN_REFUSED');
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
@@ -173,7 +173,7 @@ describe('a refused token whose call is not made a second time', () => {
       shutdown.abort();
       const error = await call;
       assert.ok(error instanceof ProviderError);
-      assert.deepEqual(factsOf(error), nothingDone);
+      assert.deepEqual(pickFacts(error), nothingDone);
       assert.deepEqual([made.calls.length, holder.expired], [1, []]);
     });
   }
@@ -190,7 +190,7 @@ describe('a refused token whose call is not made a second time', () => {
     caller.abort();
     const error: unknown = await call;
     assert.ok(error instanceof ProviderError);
-    assert.deepEqual(factsOf(error), nothingDone);
+    assert.deepEqual(pickFacts(error), nothingDone);
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
 
@@ -208,7 +208,7 @@ describe('a refused token whose call is not made a second time', () => {
     const away = new Error('the database is away');
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(() => Promise.reject(away));
-    const error = await made.errorOf(made.provider.balance({ session: holder.session }));
+    const error = await made.catchError(made.provider.balance({ session: holder.session }));
     assert.deepEqual([error.code, error.outcome, error.cause], ['TOKEN_REFUSED', 'not_sent', away]);
     assert.deepEqual([made.calls.length, holder.expired], [1, []]);
   });
@@ -218,7 +218,7 @@ it('a second refusal goes on, with the cause, when the session cannot be marked'
   const away = new Error('the database is away');
   const made = setUp([fails(tokenRefused)]);
   const unmarked = { ...session, expire: () => Promise.reject(away) };
-  const error = await made.errorOf(made.provider.balance({ session: unmarked }));
+  const error = await made.catchError(made.provider.balance({ session: unmarked }));
   assert.deepEqual([error.code, error.attempts, error.cause], ['TOKEN_REFUSED', 2, away]);
 });
 
@@ -240,7 +240,7 @@ describe('a storm of refusals', () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(renewed);
     const calls = Array.from({ length: 20 }, () =>
-      made.errorOf(made.provider.balance({ session: holder.session })),
+      made.catchError(made.provider.balance({ session: holder.session })),
     );
     const errors = await Promise.all(calls);
     assert.ok(errors.every((error) => error.code === 'TOKEN_REFUSED'));
@@ -253,7 +253,7 @@ describe('a storm of refusals', () => {
     const rui = sessionWith(() => Promise.resolve(null), 2);
     const [first, second] = await Promise.all([
       made.provider.balance({ session: ana.session }),
-      made.errorOf(made.provider.balance({ session: rui.session })),
+      made.catchError(made.provider.balance({ session: rui.session })),
     ]);
     assert.deepEqual([first, second.code], [5, 'TOKEN_REFUSED']);
   });
@@ -261,8 +261,8 @@ describe('a storm of refusals', () => {
   it('reads the session again for a later refusal', async () => {
     const made = setUp([fails(tokenRefused)]);
     const holder = sessionWith(same);
-    await made.errorOf(made.provider.balance({ session: holder.session }));
-    await made.errorOf(made.provider.balance({ session: holder.session }));
+    await made.catchError(made.provider.balance({ session: holder.session }));
+    await made.catchError(made.provider.balance({ session: holder.session }));
     assert.equal(holder.reads.length, 2);
   });
 });
@@ -317,7 +317,7 @@ describe('a login', () => {
   it('has no token to try again: its 401 says that the password is wrong', async () => {
     const made = setUp([fails(tokenRefused)]);
     const credentials = { email: 'ana@ponte.test', password: 'secret' };
-    assert.equal((await made.errorOf(made.provider.login(credentials))).code, 'TOKEN_REFUSED');
+    assert.equal((await made.catchError(made.provider.login(credentials))).code, 'TOKEN_REFUSED');
     assert.equal(made.calls.length, 1);
   });
 });
@@ -343,7 +343,7 @@ describe('a refused token of a payment, which may have been executed', () => {
   it('stays unknown when it is refused again, and ends the session', async () => {
     const made = setUp([fails(doubted)]);
     const holder = sessionWith(renewed);
-    const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+    const error = await made.catchError(made.provider.pay({ session: holder.session, order }));
     const { code, outcome, attempts } = error;
     assert.deepEqual([code, outcome, attempts], ['TOKEN_REFUSED', 'unknown', 2]);
     assert.deepEqual(holder.expired, ['token-2']);
@@ -356,7 +356,7 @@ describe('a refused token of a payment, which may have been executed', () => {
     it(`stays unknown after ${what}, and the session remains`, async () => {
       const made = setUp([fails(doubted), fails(second)]);
       const holder = sessionWith(renewed);
-      const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+      const error = await made.catchError(made.provider.pay({ session: holder.session, order }));
       assert.deepEqual([error.outcome, error.statusClass], ['unknown', second.statusClass]);
       assert.deepEqual([error.attempts, holder.expired], [2, []]);
     });
@@ -380,7 +380,7 @@ describe('a refused token of a payment, which may have been executed', () => {
   it('is not repeated in a session that has ended meanwhile: unknown, and 401', async () => {
     const made = setUp([fails(doubted)]);
     const holder = sessionWith(() => Promise.resolve(null));
-    const error = await made.errorOf(made.provider.pay({ session: holder.session, order }));
+    const error = await made.catchError(made.provider.pay({ session: holder.session, order }));
     assert.deepEqual([error.code, error.outcome], ['TOKEN_REFUSED', 'unknown']);
     assert.equal(made.calls.length, 1);
   });

@@ -46,15 +46,15 @@ describe('verifying a password', () => {
   });
 
   it('is false for a user that does not exist, after the same work', async () => {
-    const cpuOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const measureCpu = async (work: () => Promise<unknown>): Promise<number> => {
       const before = process.cpuUsage();
       await work();
       return process.cpuUsage(before).user;
     };
     const stored = await passwords.hash('correct horse');
     assert.equal(await passwords.verify('correct horse', null), false);
-    const wrong = await cpuOf(() => passwords.verify('wrong', stored));
-    const unknown = await cpuOf(() => passwords.verify('wrong', null));
+    const wrong = await measureCpu(() => passwords.verify('wrong', stored));
+    const unknown = await measureCpu(() => passwords.verify('wrong', null));
     assert.ok(unknown > wrong / 4, `${unknown} µs of work for an unknown user, else ${wrong}`);
   });
 

@@ -26,7 +26,7 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-function modeOf(path: string): string {
+function readMode(path: string): string {
   return (lstatSync(path).mode & 0o777).toString(8);
 }
 
@@ -58,7 +58,7 @@ describe('the data folder', () => {
     writeFileSync(join(folder, 'postgres', 'base', '1'), '', { mode: 0o644 });
     assert.deepEqual(keepPrivate(folder), []);
     const found = [folder, join(folder, 'notes.txt'), join(folder, 'simulated-bank.jsonl')];
-    assert.deepEqual(found.map(modeOf), ['755', '644', '600']);
+    assert.deepEqual(found.map(readMode), ['755', '644', '600']);
     assert.deepEqual(openPaths(join(folder, 'postgres')), []);
   });
 
@@ -71,6 +71,6 @@ describe('the data folder', () => {
     mkdirSync(join(folder, 'data'));
     symlinkSync(elsewhere, join(folder, 'data', 'postgres'));
     assert.deepEqual(keepPrivate(join(folder, 'data')), []);
-    assert.equal(modeOf(elsewhere), '755');
+    assert.equal(readMode(elsewhere), '755');
   });
 });

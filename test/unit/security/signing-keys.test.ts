@@ -13,19 +13,19 @@ before(async () => {
 });
 after(() => rm(root, { recursive: true }));
 
-function pemOf(key: KeyObject): string {
+function toPem(key: KeyObject): string {
   const type = key.type === 'private' ? 'pkcs8' : 'spki';
   return key.export({ type, format: 'pem' } as { type: 'spki'; format: 'pem' });
 }
 
-async function permissionsOf(path: string): Promise<number> {
+async function readPermissions(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
 describe('configured signing keys', () => {
   const signing = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const older = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const privateKeyPem = pemOf(signing.privateKey);
+  const privateKeyPem = toPem(signing.privateKey);
 
   it('are named by their RFC 7638 thumbprint', async () => {
     const dataDir = join(root, 'unused');
@@ -39,7 +39,7 @@ describe('configured signing keys', () => {
     const dataDir = join(root, 'unused');
     const unlisted = await loadSigningKeys({ privateKeyPem, publicKeysPem: [], dataDir });
     assert.deepEqual([...unlisted.publicKeys.keys()], [unlisted.kid]);
-    const publicKeysPem = [pemOf(older.publicKey), pemOf(signing.publicKey)];
+    const publicKeysPem = [toPem(older.publicKey), toPem(signing.publicKey)];
     const listed = await loadSigningKeys({ privateKeyPem, publicKeysPem, dataDir });
     assert.equal(listed.publicKeys.size, 2);
     assert.ok(listed.publicKeys.has(listed.kid));
@@ -64,8 +64,8 @@ describe('generated signing keys', () => {
     assert.equal((await loadSigningKeys({ ...none, dataDir })).kid, one.kid);
     assert.equal(one.privateKey.asymmetricKeyDetails?.modulusLength, 3072);
     assert.deepEqual(await readdir(dataDir), ['jwt-private.pem']);
-    assert.equal(await permissionsOf(dataDir), 0o700);
-    assert.equal(await permissionsOf(join(dataDir, 'jwt-private.pem')), 0o600);
+    assert.equal(await readPermissions(dataDir), 0o700);
+    assert.equal(await readPermissions(join(dataDir, 'jwt-private.pem')), 0o600);
   });
 
   it('do not replace a file with other content', async () => {
@@ -93,7 +93,7 @@ describe('the encryption key', () => {
     assert.equal(one.length, 32);
     assert.deepEqual(one, two);
     assert.deepEqual(await start(), one);
-    assert.equal(await permissionsOf(join(dataDir, 'encryption.key')), 0o600);
+    assert.equal(await readPermissions(join(dataDir, 'encryption.key')), 0o600);
   });
 
   it('does not replace a file with other content', async () => {

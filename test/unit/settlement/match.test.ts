@@ -16,7 +16,7 @@ const noIds = {
   providerTxid: null,
 };
 
-function itemOf(
+function makeItem(
   kind: 'payment' | 'received',
   ids: Partial<Item['ids']>,
   amountCents: number | null = 1050,
@@ -25,9 +25,9 @@ function itemOf(
 }
 
 const payment = (ids: Partial<Item['ids']>, amountCents?: number | null) =>
-  itemOf('payment', ids, amountCents);
+  makeItem('payment', ids, amountCents);
 const receipt = (ids: Partial<Item['ids']>, amountCents?: number | null) =>
-  itemOf('received', ids, amountCents);
+  makeItem('received', ids, amountCents);
 
 function stored(changes: Partial<CandidateRow>): CandidateRow {
   return {

@@ -15,10 +15,10 @@ export type Ink = 'dark' | 'light';
 
 /** @returns the text of the code that is drawn at the left of the screen, or null without one. */
 export function scan({ lines }: Screen, ink: Ink = 'dark'): string | null {
-  const columns = columnsOf(lines);
+  const columns = countColumns(lines);
   const rows = lines
     .map((line) => [...line.padEnd(columns)].slice(0, columns).join(''))
-    .flatMap((line) => (drawn.test(line) ? [halfOf(line, '█▀'), halfOf(line, '█▄')] : []));
+    .flatMap((line) => (drawn.test(line) ? [readHalf(line, '█▀'), readHalf(line, '█▄')] : []));
   const [width, height] = [columns * scale, rows.length * scale];
   if (width === 0) return null;
   const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
@@ -32,12 +32,12 @@ export function scan({ lines }: Screen, ink: Ink = 'dark'): string | null {
 }
 
 /** How far the blocks reach, and a quiet zone. */
-function columnsOf(lines: readonly string[]): number {
+function countColumns(lines: readonly string[]): number {
   const ends = lines.map((line) => [...line].findLastIndex((one) => '█▀▄'.includes(one)) + 1);
   const widest = Math.max(...ends);
   return widest === 0 ? 0 : widest + 1;
 }
 
-function halfOf(line: string, blocks: string): boolean[] {
+function readHalf(line: string, blocks: string): boolean[] {
   return [...line].map((one) => blocks.includes(one));
 }

@@ -12,7 +12,7 @@ import {
   type PersonBody,
 } from '../../onboarding/applicants.ts';
 import { startTestApp } from '../../../support/app.ts';
-import { pdfOf } from '../../../support/documents.ts';
+import { makePdf } from '../../../support/documents.ts';
 import { password } from '../../../support/factories.ts';
 import { openScreen, type Screen } from '../screen.ts';
 
@@ -24,7 +24,7 @@ after(() => rmSync(folder, { recursive: true }));
 /** Makes a document to upload. */
 function givenFile(name: string, sizeBytes = 1_000): string {
   const path = join(folder, name);
-  writeFileSync(path, pdfOf(Buffer.alloc(sizeBytes)));
+  writeFileSync(path, makePdf(Buffer.alloc(sizeBytes)));
   return path;
 }
 

@@ -11,7 +11,7 @@ const openFor = consoleFor(app);
 
 const lunch = { 'Pix key': 'bruno@example.com', Amount: '10', Description: 'Lunch' };
 
-async function endSessionOf(userId: number): Promise<void> {
+async function endSession(userId: number): Promise<void> {
   await app.rows(
     `update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = now()
       where user_id = $1`,
@@ -33,7 +33,7 @@ async function loseSession(): Promise<Lost> {
   await screen.until(/Idempotency-Key \* [0-9a-f-]{36}/);
   const [, key = ''] = /Idempotency-Key \* ([0-9a-f-]{36})/.exec(screen.text) ?? [];
   await screen.fill(lunch);
-  await endSessionOf(user.id);
+  await endSession(user.id);
   await screen.press('ctrl+s');
   await screen.until(/Ponte › log in[^]*Your session has ended\. Log in again/);
   return { screen, key };
@@ -66,7 +66,7 @@ describe('a session that is lost', () => {
     const screen = await openFor(user);
     await screen.type('b');
     await screen.until('R$ 10.000,00');
-    await endSessionOf(user.id);
+    await endSession(user.id);
     await screen.type('r');
     await screen.until(/Ponte › log in[^]*Your session has ended\./);
     await screen.press('ctrl+s');

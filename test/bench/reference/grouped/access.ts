@@ -1,9 +1,9 @@
 /** Logins and balances at the grouped server. */
 import type { IncomingMessage } from 'node:http';
 import { createLogin } from '../login.ts';
-import { sessionOf } from '../provider.ts';
+import { makeSession } from '../provider.ts';
 import { loginSchema } from '../schemas.ts';
-import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './reply.ts';
+import { ajv, readBytes, invalid, notFound, parsed, unauthenticated } from './reply.ts';
 import type { Reply, Parts } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { findPrincipals, keepBalances } from './statements.ts';
@@ -17,26 +17,26 @@ interface PrincipalRow extends OrdinalRow {
 const isLogin = ajv.compile<{ email: string; password: string }>(loginSchema.body);
 
 export function addAccess(parts: Parts) {
-  const { query, provider, sealer, claimsOf, sign } = parts;
+  const { query, provider, sealer, decodeClaims, sign } = parts;
   const logIn = createLogin({ ...parts, perMinute: { email: 1_000_000, address: 1_000_000 } });
   const find = grouped<PrincipalRow>(query, findPrincipals);
   const keep = grouped<OrdinalRow>(query, keepBalances);
   return {
     async balance(request: IncomingMessage): Promise<Reply> {
-      const claims = claimsOf(request);
+      const claims = decodeClaims(request);
       if (!claims) return unauthenticated;
       const row = await find([claims.sid, Number(claims.sub)]);
       if (!row) return unauthenticated;
       const { account_id: account, balance: kept, sealed_token: sealed } = row;
       if (account === null) return notFound;
       const token = sealer.open(sealed, `user:${Number(claims.sub)}`);
-      const balance = (await provider.balance({ session: sessionOf(token) })).cents / 100;
+      const balance = (await provider.balance({ session: makeSession(token) })).cents / 100;
       if (kept === null || Number(kept) !== balance) await keep([account, balance]);
       return { status: 200, body: { balance, source: 'provider' } };
     },
 
     async login(request: IncomingMessage): Promise<Reply> {
-      const body = parsed(await bytesOf(request));
+      const body = parsed(await readBytes(request));
       if (!isLogin(body)) return invalid;
       const result = await logIn({ ...body, address: request.socket.remoteAddress ?? '' });
       if (typeof result === 'string') {

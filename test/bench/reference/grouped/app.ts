@@ -34,7 +34,7 @@ export function createGrouped(settings: ReferenceSettings, statements: WriteStat
     provider: openProvider(),
     sealer: createSealer(settings.encryptionKey),
     sign,
-    claimsOf: ({ headers: { authorization = '' } }: IncomingMessage) =>
+    decodeClaims: ({ headers: { authorization = '' } }: IncomingMessage) =>
       authorization.startsWith('Bearer ') ? verify(authorization.slice(7)) : null,
   };
   const pix = addPix(parts, statements);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { findSchema, sendSchema } from '../schemas.ts';
 import type { SendRequest, TransactionRow } from '../send.ts';
-import { ajv, bytesOf, invalid, notFound, parsed, unauthenticated } from './reply.ts';
+import { ajv, readBytes, invalid, notFound, parsed, unauthenticated } from './reply.ts';
 import type { Reply, Parts } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import { createGroupedSend } from './send.ts';
@@ -17,14 +17,14 @@ const isSend = ajv.compile<SendRequest['body']>(sendSchema.body);
 const isPath = ajv.compile(findSchema.params);
 
 export function addPix(parts: Parts, statements: WriteStatements) {
-  const { query, claimsOf } = parts;
+  const { query, decodeClaims } = parts;
   const executeSend = createGroupedSend(parts, statements);
   const find = grouped<FoundRow>(query, findTransactions);
   return {
     async send(request: IncomingMessage): Promise<Reply> {
-      const claims = claimsOf(request);
+      const claims = decodeClaims(request);
       if (!claims) return unauthenticated;
-      const body = parsed(await bytesOf(request));
+      const body = parsed(await readBytes(request));
       if (!isKey(request.headers) || !isSend(body)) return invalid;
       const key = request.headers['idempotency-key'];
       const caller = { userId: Number(claims.sub), sessionId: claims.sid };
@@ -41,7 +41,7 @@ export function addPix(parts: Parts, statements: WriteStatements) {
     },
 
     async find(request: IncomingMessage, id: string): Promise<Reply> {
-      const claims = claimsOf(request);
+      const claims = decodeClaims(request);
       if (!claims) return unauthenticated;
       if (!isPath({ transactionId: id })) return invalid;
       const row = await find([claims.sid, Number(claims.sub), id]);

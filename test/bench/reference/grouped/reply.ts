@@ -20,7 +20,7 @@ export interface Parts {
   readonly sealer: Sealer;
   sign(claims: Claims): string;
   /** @returns null without a valid token; the session is checked in the request's statement. */
-  claimsOf(request: IncomingMessage): Claims | null;
+  decodeClaims(request: IncomingMessage): Claims | null;
 }
 
 export const unauthenticated: Reply = {
@@ -36,7 +36,7 @@ export const ajv = new Ajv();
 
 const maxBytes = 262_144;
 
-export function bytesOf(request: IncomingMessage): Promise<Buffer> {
+export function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -1,7 +1,7 @@
 /** A send at the grouped server: each step is durable before the next, and grouped with others. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from '../database.ts';
-import { sessionOf } from '../provider.ts';
+import { makeSession } from '../provider.ts';
 import type { SendParts, SendRefusal, SendRequest, TransactionRow } from '../send.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import type { WriteStatements } from './statements.ts';
@@ -66,7 +66,7 @@ export function createGroupedSend(
     if (!agency || !accountNumber || !document) return 'no account';
     if (!reserved.is_new) return (await replay()) ?? 'key in use';
     const payer = { agency, accountNumber, document };
-    const session = sessionOf(sealer.open(sealed, `user:${userId}`));
+    const session = makeSession(sealer.open(sealed, `user:${userId}`));
     let endToEnd: string;
     try {
       ({ endToEnd } = await provider.lookUpKey({ session, payerId: document, key: pixKey }));

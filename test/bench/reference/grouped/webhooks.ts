@@ -3,7 +3,7 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Pool, Statement } from '../database.ts';
 import { createWebhookLoop, findByHash, statuses, type ReportedEvent } from '../webhook-loop.ts';
-import { bytesOf, invalid, parsed, type Reply } from './reply.ts';
+import { readBytes, invalid, parsed, type Reply } from './reply.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import type { WriteStatements } from './statements.ts';
 
@@ -20,7 +20,7 @@ export function addWebhooks(pool: Pool, secret: string, statements: WriteStateme
       if (!timingSafeEqual(digest(String(request.headers['x-webhook-secret'])), expected)) {
         return { status: 401, body: { message: 'The secret is wrong.' } };
       }
-      const payload = await bytesOf(request);
+      const payload = await readBytes(request);
       const reported = parsed(payload);
       if (reported === undefined) return invalid;
       const hash = digest(payload);

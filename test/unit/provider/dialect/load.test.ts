@@ -18,7 +18,7 @@ const payment = `
 const head = 'source: a page\nmarkers: [kind_of]\nshapes:';
 
 /** The faults of one file, without its samples. */
-function faultsOf(text: string, ...others: readonly string[]): readonly string[] {
+function findFaults(text: string, ...others: readonly string[]): readonly string[] {
   const texts = [text, ...others].map((one, nth) => ({
     name: nth === 0 ? 'bank' : `other${nth}`,
     text: one,
@@ -119,12 +119,12 @@ const refused: readonly (readonly [what: string, text: string, fault: RegExp])[]
 
 describe('a dialect', () => {
   it('that can be read in one way only is accepted', () => {
-    assert.deepEqual(faultsOf(`${head}${payment}`), []);
+    assert.deepEqual(findFaults(`${head}${payment}`), []);
   });
 
   for (const [what, text, fault] of refused) {
     it(`is refused with ${what}`, () => {
-      const faults = faultsOf(text);
+      const faults = findFaults(text);
       assert.ok(
         faults.some((one) => fault.test(one)),
         faults.join('\n') || 'no fault',
@@ -133,18 +133,18 @@ describe('a dialect', () => {
   }
 
   it('is refused beside another one that reads the same message', () => {
-    const [fault] = faultsOf(`${head}${payment}`, `${head}${payment}`);
+    const [fault] = findFaults(`${head}${payment}`, `${head}${payment}`);
     assert.match(fault ?? '', /^bank\/payment: may match a message of other1\/payment/);
   });
 
   it('is told apart from others by its event word, without a word about it in theirs', () => {
     const other = payment.replace('kind_of: [SENT], code: absent', 'state: word');
-    assert.deepEqual(faultsOf(`${head}${payment}`, `source: a page\nshapes:${other}`), []);
+    assert.deepEqual(findFaults(`${head}${payment}`, `source: a page\nshapes:${other}`), []);
   });
 
   it('keeps codes and words as they are written', () => {
     const text = changed('DONE: COMPLETED', '001: COMPLETED, 1E5: PROCESSING, NO: SILENT');
-    assert.deepEqual(faultsOf(text), []);
+    assert.deepEqual(findFaults(text), []);
   });
 });
 

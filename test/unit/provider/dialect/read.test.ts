@@ -169,11 +169,11 @@ describe('what no shape reads', () => {
   });
 
   it('passes on a word, and no text that may be a person’s', () => {
-    const wordOf = (status: unknown) => readOne(flat({ status })).word;
-    assert.deepEqual(['SENT', 'settled_ok', 2].map(wordOf), ['SENT', 'settled_ok', '2']);
+    const readWord = (status: unknown) => readOne(flat({ status })).word;
+    assert.deepEqual(['SENT', 'settled_ok', 2].map(readWord), ['SENT', 'settled_ok', '2']);
     const personal = ['Maria da Silva', '52998224725', 'ana@ponte.test', 'x'.repeat(65), {}];
     assert.deepEqual(
-      personal.map(wordOf),
+      personal.map(readWord),
       personal.map(() => null),
     );
     const evp = readOne({ event: '123e4567-e12b-12d1-a456-426655440000' });

@@ -5,7 +5,7 @@ import type { Provider } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { chargeOrder, failure, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { clientOf, notUnderstood, providerAt, reset, timedOut } from './over-http.ts';
+import { makeClient, notUnderstood, providerAt, reset, timedOut } from './over-http.ts';
 import { responding, httpResponse, rawServer } from './raw-server.ts';
 
 const mebibyte = 1024 * 1024;
@@ -279,7 +279,7 @@ describe('a response that does not come', () => {
     const server = await rawServer(() => {
       // No response.
     });
-    const client = clientOf(server.url, 1_000);
+    const client = makeClient(server.url, 1_000);
     const call = failure(client.send({ method: 'POST', path: '/', body: {} }));
     assert.deepEqual(await call, timedOut);
   });

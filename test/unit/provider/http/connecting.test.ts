@@ -9,7 +9,7 @@ import { manualClock } from '../../../support/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
 import { selfSigned } from './certificate.ts';
-import { clientOf, notConnected, notSentInTime, reset } from './over-http.ts';
+import { makeClient, notConnected, notSentInTime, reset } from './over-http.ts';
 import { responding, httpResponse, listening, rawServer } from './raw-server.ts';
 import { afterFile } from '../../../support/suite.ts';
 
@@ -43,23 +43,23 @@ async function busyPort(): Promise<number> {
 describe('a request that finds no connection was not sent:', () => {
   it('no process listens', async () => {
     // No process listens on port 1; one that was free a moment ago may be in use by now.
-    const client = clientOf('http://127.0.0.1:1');
+    const client = makeClient('http://127.0.0.1:1');
     assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the host has no address', async () => {
     // A label of 64 characters is no name (RFC 1035), so that it is not resolved.
-    const client = clientOf(`http://${'a'.repeat(64)}.invalid`);
+    const client = makeClient(`http://${'a'.repeat(64)}.invalid`);
     assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the host takes no connection in time', { skip: onlyLinux() }, async () => {
-    const client = clientOf(`http://127.0.0.1:${await busyPort()}`, 200);
+    const client = makeClient(`http://127.0.0.1:${await busyPort()}`, 200);
     assert.deepEqual(await failure(pay(client)), notConnected);
   });
 
   it('the signal aborts while the connection is made', { skip: onlyLinux() }, async () => {
-    const client = clientOf(`http://127.0.0.1:${await busyPort()}`, 200);
+    const client = makeClient(`http://127.0.0.1:${await busyPort()}`, 200);
     const controller = new AbortController();
     const call = failure(pay(client, controller.signal));
     controller.abort(new Error('time is up'));
@@ -90,7 +90,7 @@ describe('a request that finds no connection was not sent:', () => {
 
   it('the signal has aborted before', async () => {
     const server = await responding(200, {});
-    const call = pay(clientOf(server.url), AbortSignal.abort(new Error('gone')));
+    const call = pay(makeClient(server.url), AbortSignal.abort(new Error('gone')));
     assert.deepEqual(await failure(call), notSentInTime);
     assert.equal(server.sockets.length, 0);
   });
@@ -99,7 +99,7 @@ describe('a request that finds no connection was not sent:', () => {
     const server = await rawServer(() => {
       // Holds the connection until the test answers.
     });
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     const busy = Array.from({ length: 64 }, () => pay(client));
     await eventually(() => server.requests.length === 64, 'all connections to be busy');
     const controller = new AbortController();
@@ -117,7 +117,7 @@ describe('a request that finds no connection was not sent:', () => {
 
   it('the client is closed', async () => {
     const server = await responding(200, {});
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     await client.close();
     assert.deepEqual(await failure(pay(client)), { ...notConnected, retryable: false });
     assert.equal(server.sockets.length, 0);
@@ -125,7 +125,7 @@ describe('a request that finds no connection was not sent:', () => {
 
   it('it cannot be written', async () => {
     const server = await responding(200, {});
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     const call = client.send({ method: 'GET', path: '/', token: 'two\r\nlines' });
     assert.deepEqual(await failure(call), { ...notConnected, retryable: false });
     assert.equal(server.requests.length, 0);
@@ -163,7 +163,7 @@ describe('a request over TLS', () => {
   it('is answered when the certificate is trusted', async (t) => {
     trusted(t);
     const url = await tlsServer((socket) => socket.write(httpResponse(200, '{"ok":true}')));
-    assert.deepEqual((await pay(clientOf(url))).json, { ok: true });
+    assert.deepEqual((await pay(makeClient(url))).json, { ok: true });
   });
 
   it('speaks HTTP/1.1, also with a server that would rather speak HTTP/2', async (t) => {
@@ -173,19 +173,19 @@ describe('a request over TLS', () => {
       protocols.push(socket.alpnProtocol);
       socket.write(httpResponse(200, '{}'));
     });
-    await pay(clientOf(url)).catch(() => null);
+    await pay(makeClient(url)).catch(() => null);
     assert.deepEqual(protocols, ['http/1.1']);
   });
 
   it('may have been executed when the connection breaks after the handshake', async (t) => {
     trusted(t);
     const url = await tlsServer((socket) => socket.destroy());
-    assert.deepEqual(await failure(pay(clientOf(url))), reset);
+    assert.deepEqual(await failure(pay(makeClient(url))), reset);
   });
 
   it('was not sent when the certificate is not trusted', async () => {
     const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
-    assert.deepEqual(await failure(pay(clientOf(url))), notConnected);
+    assert.deepEqual(await failure(pay(makeClient(url))), notConnected);
   });
 
   it('was not sent then, whatever the environment says', async (t) => {
@@ -193,13 +193,13 @@ describe('a request over TLS', () => {
     process.env[name] = '0';
     t.after(() => Reflect.deleteProperty(process.env, name));
     const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
-    assert.deepEqual(await failure(pay(clientOf(url))), notConnected);
+    assert.deepEqual(await failure(pay(makeClient(url))), notConnected);
   });
 
   it('was not sent when the certificate is for another host', async (t) => {
     trusted(t);
     const url = await tlsServer((socket) => socket.write(httpResponse(200, '{}')));
-    const call = pay(clientOf(url.replace('127.0.0.1', 'localhost')));
+    const call = pay(makeClient(url.replace('127.0.0.1', 'localhost')));
     assert.deepEqual(await failure(call), notConnected);
   });
 
@@ -210,7 +210,7 @@ describe('a request over TLS', () => {
       });
       socket.once('data', () => socket.end(httpResponse(400, 'plain')));
     });
-    const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
+    const call = pay(makeClient(`https://127.0.0.1:${await listening(server)}`));
     assert.deepEqual(await failure(call), notConnected);
   });
 
@@ -218,7 +218,7 @@ describe('a request over TLS', () => {
     const server = createServer((socket) => {
       socket.once('data', () => socket.resetAndDestroy());
     });
-    const call = pay(clientOf(`https://127.0.0.1:${await listening(server)}`));
+    const call = pay(makeClient(`https://127.0.0.1:${await listening(server)}`));
     assert.deepEqual(await failure(call), notConnected);
   });
 
@@ -229,7 +229,7 @@ describe('a request over TLS', () => {
       socket.once('data', () => greeted.resolve());
     });
     const controller = new AbortController();
-    const client = clientOf(`https://127.0.0.1:${await listening(server)}`);
+    const client = makeClient(`https://127.0.0.1:${await listening(server)}`);
     const call = failure(pay(client, controller.signal));
     await greeted.promise;
     controller.abort(new Error('time is up'));

@@ -5,7 +5,7 @@ import { ProviderError } from '../../../../src/provider/errors.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { clientOf, notConnected, providerAt, reset } from './over-http.ts';
+import { makeClient, notConnected, providerAt, reset } from './over-http.ts';
 import { responding, httpResponse, rawServer } from './raw-server.ts';
 
 function pay(client: HttpClient) {
@@ -24,7 +24,7 @@ const wireReceipt = JSON.stringify({ ...receipt, id: receipt.providerTxid });
 describe('a connection', () => {
   it('serves one call after the other', async () => {
     const server = await responding(200, {});
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
     assert.equal(server.sockets.length, 1);
   });
@@ -45,7 +45,7 @@ describe('a connection', () => {
     const server = await rawServer(() => {
       // Answered below.
     });
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     const calls = Array.from({ length: 100 }, () => pay(client));
     await eventually(() => server.requests.length === 64, 'the first calls');
     assert.equal(server.sockets.length, 64);
@@ -65,7 +65,7 @@ describe('a connection', () => {
   for (const seconds of [1, 2]) {
     it(`is used again when the provider keeps it for ${seconds} s only`, async () => {
       const server = await responding(200, {}, { 'keep-alive': `timeout=${seconds}` });
-      const client = clientOf(server.url);
+      const client = makeClient(server.url);
       for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
       // Real time: where two calls are far apart, as on a busy machine, it has been given up.
       assert.ok(server.sockets.length < 10, 'each call had a connection of its own');
@@ -74,7 +74,7 @@ describe('a connection', () => {
 
   it('is closed before the provider closes it', async () => {
     const server = await responding(200, {}, { 'keep-alive': 'timeout=1' });
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     await pay(client);
     await eventually(() => server.sockets[0]?.destroyed, 'the idle connection to be closed');
     await pay(client);
@@ -143,7 +143,7 @@ describe('closing the client', () => {
     const server = await rawServer(() => {
       // Answered below.
     });
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     const call = pay(client);
     await eventually(() => server.requests.length === 1, 'the call');
     let isClosed = false;
@@ -159,7 +159,7 @@ describe('closing the client', () => {
 
   it('may be requested twice', async () => {
     const server = await responding(200, {});
-    const client = clientOf(server.url);
+    const client = makeClient(server.url);
     await pay(client);
     await Promise.all([client.close(), client.close()]);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { wrongValidationCode, type ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
-import { address, applicant, documentOf, proposal, stepsOf } from '../applicant.ts';
+import { address, applicant, makeDocument, proposal, parseSteps } from '../applicant.ts';
 import { failure, rejected, unavailable } from '../sandbox/bank/open-bank.ts';
 import { notUnderstood, providerAt, timedOut } from './over-http.ts';
 import { responding } from './raw-server.ts';
@@ -172,7 +172,7 @@ describe('a step is done when the response is', () => {
       const { url } = await responding(status, body);
       const provider = providerAt(url);
       await provider.submitAddress({ personId: 'p', address });
-      await provider.submitDocument({ personId: 'p', document: documentOf() });
+      await provider.submitDocument({ personId: 'p', document: makeDocument() });
       await provider.submitProposal({ personId: 'p', proposal });
       await provider.requestValidation({ personId: 'p', tipo: 1 });
       await confirm(provider);
@@ -200,7 +200,7 @@ const rejection = {
 
 /** Every call of an onboarding. */
 function everyCall(provider: Provider): Promise<unknown>[] {
-  const steps = Object.values(stepsOf(provider, 'p'));
+  const steps = Object.values(parseSteps(provider, 'p'));
   return [register(provider), decide(provider), lookUp(provider), ...steps.map((step) => step())];
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Provider } from '../../../../src/provider/provider.ts';
-import { address, applicant, documentOf, proposal } from '../applicant.ts';
+import { address, applicant, makeDocument, proposal } from '../applicant.ts';
 import { wireText, written } from './written.ts';
 
 const base = '/core/v2/onboarding';
@@ -98,7 +98,7 @@ describe('what an onboarding writes, byte by byte:', () => {
   ] as const;
   for (const [contentType, fileName] of files) {
     it(`a document of the type ${contentType}`, async () => {
-      const document = documentOf({
+      const document = makeDocument({
         contentType,
         tipoDocumento: 21,
         chunks: [Buffer.from('ação')],

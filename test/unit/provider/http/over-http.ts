@@ -8,7 +8,7 @@ import { afterFile } from '../../../support/suite.ts';
 import { dialects } from '../../../support/dialects.ts';
 
 /** A client that is closed after the file's tests. Its own time-outs are longer than any test. */
-export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
+export function makeClient(baseUrl: string, timeoutMs = 60_000): HttpClient {
   const client = createPooledClient({ baseUrl, timeoutMs });
   afterFile(() => client.close());
   return client;
@@ -16,7 +16,7 @@ export function clientOf(baseUrl: string, timeoutMs = 60_000): HttpClient {
 
 /** The port over such a client; its clock shows 2026-05-24, 12:00 UTC. */
 export function providerAt(baseUrl: string): Provider {
-  const client = clientOf(baseUrl);
+  const client = makeClient(baseUrl);
   return createHttpProvider({ client, clock: manualClock(), ispb: '11165756', dialects });
 }
 

@@ -8,9 +8,9 @@ import { runInNewContext } from 'node:vm';
 import { ProviderError } from '../../../../src/provider/errors.ts';
 import type { PersonDocument } from '../../../../src/provider/provider.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { documentOf } from '../applicant.ts';
+import { makeDocument } from '../applicant.ts';
 import { failure } from '../sandbox/bank/open-bank.ts';
-import { clientOf, providerAt, reset, timedOut } from './over-http.ts';
+import { makeClient, providerAt, reset, timedOut } from './over-http.ts';
 import { httpResponse, listening, rawServer } from './raw-server.ts';
 
 const mebibyte = 1024 * 1024;
@@ -72,7 +72,7 @@ describe('a document of 20 MB', () => {
     const collectGarbage = runInNewContext('gc') as () => void;
     const { url, requests } = await countingServer();
     const provider = providerAt(url);
-    await provider.submitDocument({ personId: 'p', document: documentOf() });
+    await provider.submitDocument({ personId: 'p', document: makeDocument() });
     // What the tests before have held goes in more than one turn.
     for (let turn = 0; turn < 10; turn += 1) {
       collectGarbage();
@@ -151,7 +151,7 @@ describe('an upload', () => {
     });
     const controller = new AbortController();
     const { signal } = controller;
-    const document = documentOf();
+    const document = makeDocument();
     const call = failure(
       providerAt(server.url).submitDocument({ personId: 'p', document, signal }),
     );
@@ -165,10 +165,10 @@ describe('an upload', () => {
     const server = await rawServer(() => {
       // No response.
     });
-    const client = clientOf(server.url, 1_000);
+    const client = makeClient(server.url, 1_000);
     const controller = new AbortController();
     const { signal } = controller;
-    const upload = { contentType: 'text/plain', sizeBytes: 13, content: documentOf().content() };
+    const upload = { contentType: 'text/plain', sizeBytes: 13, content: makeDocument().content() };
     const slow = client
       .send({ method: 'POST', path: '/', upload, signal })
       .catch((error: unknown) => error);

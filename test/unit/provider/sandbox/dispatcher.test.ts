@@ -6,7 +6,7 @@ import { createDispatcher } from '../../../../src/provider/sandbox/dispatcher.ts
 import type { HttpRequest } from '../../../../src/provider/http/client.ts';
 import { createHttpClient } from '../../../../src/provider/http/client.ts';
 import { notSentInTime, reset, timedOut } from '../http/over-http.ts';
-import { clientOf, failure, openBank } from './bank/open-bank.ts';
+import { makeClient, failure, openBank } from './bank/open-bank.ts';
 
 const login: HttpRequest = {
   method: 'POST',
@@ -16,7 +16,7 @@ const login: HttpRequest = {
 
 function opened() {
   const { bank, clock } = openBank();
-  return { bank, clock, client: clientOf(bank, clock) };
+  return { bank, clock, client: makeClient(bank, clock) };
 }
 
 describe('a request to the bank in the same process', () => {

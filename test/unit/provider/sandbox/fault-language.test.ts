@@ -91,7 +91,7 @@ describe('the language of faults', () => {
 });
 
 describe('the plan of faults', () => {
-  const planOf = (faults: string, seed = '1') =>
+  const makePlan = (faults: string, seed = '1') =>
     new FaultPlan({ rules: parseFaults(faults), seed });
 
   const take = (plan: FaultPlan, path: string, count: number) =>
@@ -99,15 +99,15 @@ describe('the plan of faults', () => {
 
   it('is the same for the same seed, and another for another', () => {
     const faults = 'payments:401@0.3,payments:latency=1ms..1s@0.5';
-    const first = take(planOf(faults), 'payments', 200);
-    assert.deepEqual(take(planOf(faults), 'payments', 200), first);
-    assert.notDeepEqual(take(planOf(faults, '2'), 'payments', 200), first);
+    const first = take(makePlan(faults), 'payments', 200);
+    assert.deepEqual(take(makePlan(faults), 'payments', 200), first);
+    assert.notDeepEqual(take(makePlan(faults, '2'), 'payments', 200), first);
   });
 
   it('is the same whatever comes on other paths in between', () => {
     const faults = '*:401@0.3';
-    const alone = take(planOf(faults), 'payments', 100);
-    const plan = planOf(faults);
+    const alone = take(makePlan(faults), 'payments', 100);
+    const plan = makePlan(faults);
     const mixed = Array.from({ length: 100 }, () => {
       take(plan, 'keys/dict', 3);
       return take(plan, 'payments', 1)[0];
@@ -116,14 +116,14 @@ describe('the plan of faults', () => {
   });
 
   it('hits as often as the chance says', () => {
-    const hits = take(planOf('payments:401@0.1'), 'payments', 10_000).filter(
+    const hits = take(makePlan('payments:401@0.1'), 'payments', 10_000).filter(
       (effects) => effects.length > 0,
     );
     assert.ok(hits.length > 850 && hits.length < 1_150, String(hits.length));
   });
 
   it('draws a latency out of its range', () => {
-    const drawn = take(planOf('payments:latency=100ms..200ms'), 'payments', 500).map(
+    const drawn = take(makePlan('payments:latency=100ms..200ms'), 'payments', 500).map(
       ([effect]) => effect?.[1] as number,
     );
     assert.ok(Math.min(...drawn) >= 100 && Math.max(...drawn) <= 200);
@@ -131,12 +131,12 @@ describe('the plan of faults', () => {
   });
 
   it('hits nothing on other paths', () => {
-    assert.deepEqual(take(planOf('payments:401'), 'keys/dict', 1), [[]]);
-    assert.deepEqual(take(planOf('payments:401'), 'payments/qrcode/static', 1), [[]]);
+    assert.deepEqual(take(makePlan('payments:401'), 'keys/dict', 1), [[]]);
+    assert.deepEqual(take(makePlan('payments:401'), 'payments/qrcode/static', 1), [[]]);
   });
 
   it('takes what is queued first, in order and as often as it says', () => {
-    const plan = planOf('payments:401');
+    const plan = makePlan('payments:401');
     plan.enqueue(parseFaults('payments:html,keys/dict:hang,payments:hang#2'));
     assert.deepEqual(take(plan, 'payments', 4), [
       [['html', 0]],
@@ -153,8 +153,8 @@ describe('the plan of faults', () => {
   });
 
   it('does not mind how many were queued and taken before', () => {
-    const plain = take(planOf('payments:401@0.5'), 'payments', 50);
-    const plan = planOf('payments:401@0.5');
+    const plain = take(makePlan('payments:401@0.5'), 'payments', 50);
+    const plan = makePlan('payments:401@0.5');
     plan.enqueue(parseFaults('payments:html'));
     assert.deepEqual(take(plan, 'payments', 50).slice(1), plain.slice(1));
   });

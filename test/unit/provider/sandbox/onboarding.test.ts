@@ -6,7 +6,7 @@ import type { ProviderErrorOptions } from '../../../../src/provider/errors.ts';
 import { operationNames } from '../../../../src/provider/sandbox/contract.ts';
 import { withResilience } from '../../../../src/provider/resilience/resilient-provider.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { address, applicant, applied, documentOf, stepsOf } from '../applicant.ts';
+import { address, applicant, applied, makeDocument, parseSteps } from '../applicant.ts';
 import { notUnderstood, reset } from '../http/over-http.ts';
 import { failure, logIn, unavailable } from './bank/open-bank.ts';
 import { testSandbox, type TestSandbox } from './sandbox.ts';
@@ -160,7 +160,7 @@ describe('what the sandbox refuses from an applicant', () => {
     sent.write('--b\r\nContent-Disposition: form-data; name="arquivo"; filename="a"\r\n\r\nxyz');
     await eventually(() => calls.list().at(-1)?.path === documentos, 'the upload');
     sent.destroy();
-    await provider.submitDocument({ personId: id, document: documentOf() });
+    await provider.submitDocument({ personId: id, document: makeDocument() });
     assert.deepEqual(reported, []);
   });
 });
@@ -178,7 +178,7 @@ describe('a document with a fault', () => {
       const { provider, queueFaults, ledger, id } = await ready();
       queueFaults(`${documentos}:${fault}`);
       assert.deepEqual(
-        await failure(provider.submitDocument({ personId: id, document: documentOf() })),
+        await failure(provider.submitDocument({ personId: id, document: makeDocument() })),
         expected,
       );
       assert.equal((await ledger()).persons[0]?.documents.length, taken);
@@ -190,7 +190,7 @@ describe('a document with a fault', () => {
     const { queueFaults, ledger, clock, id } = sandbox;
     queueFaults(`${documentos}:5xx-after,${documentos}:reset-after`);
     const chunks = [Buffer.alloc(200_000, 'a'), Buffer.alloc(7, 'b')];
-    const document = documentOf({ chunks, tipoDocumento: 6 });
+    const document = makeDocument({ chunks, tipoDocumento: 6 });
     let isOver = false;
     const call = resilient(sandbox).provider.submitDocument({ personId: id, document });
     const watched = call.finally(() => (isOver = true));
@@ -212,7 +212,7 @@ describe('faults', () => {
     const { provider, queueFaults, calls, id } = await ready();
     const paths = [...operationNames].filter((name) => name.startsWith('onboarding/'));
     queueFaults(paths.map((path) => `${path}:5xx-before`).join(','));
-    const steps = stepsOf(provider, id);
+    const steps = parseSteps(provider, id);
     const made = [
       () => provider.registerPerson(applicant),
       steps['address'],
@@ -241,7 +241,7 @@ describe('a host without the onboarding', () => {
     const { provider, breakerState } = resilient(sandbox);
     const calls = [
       () => provider.registerPerson(applicant),
-      ...Object.values(stepsOf(provider, 'p')),
+      ...Object.values(parseSteps(provider, 'p')),
       () => provider.kyc({ personId: 'p' }),
       () => provider.lookUpCep({ cep: '01310100' }),
     ];

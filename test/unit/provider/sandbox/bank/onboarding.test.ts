@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { PersonDocument } from '../../../../../src/provider/provider.ts';
 import type { Person } from '../../../../../src/provider/sandbox/bank/rows.ts';
 import { openStateFile } from '../../../../../src/provider/sandbox/bank/state-file.ts';
-import { applicant, applied, documentOf, stepsOf } from '../../applicant.ts';
+import { applicant, applied, makeDocument, parseSteps } from '../../applicant.ts';
 import { openBank } from './open-bank.ts';
 
 /** Opens banks on one file. Each is left as a crash leaves it: none is closed. */
@@ -36,10 +36,10 @@ describe('the documents that the bank wants', () => {
     it(`${types.join(', ')}: ${decision}`, async () => {
       const { provider } = openBank();
       const { pessoaFisicaId: id } = await provider.registerPerson(applicant);
-      const { licence: _, residence: __, selfie: ___, ...others } = stepsOf(provider, id);
+      const { licence: _, residence: __, selfie: ___, ...others } = parseSteps(provider, id);
       for (const step of Object.values(others)) await step();
       for (const tipoDocumento of types) {
-        await provider.submitDocument({ personId: id, document: documentOf({ tipoDocumento }) });
+        await provider.submitDocument({ personId: id, document: makeDocument({ tipoDocumento }) });
       }
       assert.equal((await provider.kyc({ personId: id })).status, decision);
     });
@@ -73,7 +73,7 @@ it('a repeated step is not saved again, and a document only by its length and ha
   const once = await written();
   const id = await applied(provider);
   assert.equal(await written(), once);
-  const other: PersonDocument = documentOf({ chunks: [Buffer.from('other content')] });
+  const other: PersonDocument = makeDocument({ chunks: [Buffer.from('other content')] });
   await provider.submitDocument({ personId: id, document: other });
   const last = JSON.parse((await written()).trimEnd().split('\n').at(-1) ?? '') as Person;
   assert.deepEqual(last.steps.at(-1), {

@@ -55,7 +55,7 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
   return {
     bank,
     provider: createHttpProvider({
-      client: clientOf(bank, clock),
+      client: makeClient(bank, clock),
       clock,
       ispb: '11165756',
       dialects,
@@ -67,7 +67,7 @@ export function openBank(options: Partial<BankOptions> & { clock?: ManualClock }
 }
 
 /** The real client of a bank in the same process. */
-export function clientOf(bank: Bank, clock: ManualClock): HttpClient {
+export function makeClient(bank: Bank, clock: ManualClock): HttpClient {
   const dispatcher = createDispatcher(new Api({ bank }));
   return createHttpClient({ baseUrl: 'http://bank.test', timeoutMs: 60_000, clock, dispatcher });
 }

@@ -100,14 +100,14 @@ test('a day is a day in São Paulo', async () => {
     session,
     order: await orderFor(provider, session, { clientRequestId: 'after' }),
   });
-  const idsOf = async (start: string, end: string) =>
+  const readIds = async (start: string, end: string) =>
     (await provider.statement({ session, start, end })).items.map(
       (item) => item['clientRequestId'],
     );
-  assert.deepEqual(await idsOf('2026-05-23', '2026-05-23'), ['before']);
-  assert.deepEqual(await idsOf('2026-05-24', '2026-05-24'), ['after']);
-  assert.deepEqual(await idsOf('2026-05-23', '2026-05-24'), ['after', 'before']);
-  assert.deepEqual(await idsOf('2026-05-25', '2026-05-26'), []);
+  assert.deepEqual(await readIds('2026-05-23', '2026-05-23'), ['before']);
+  assert.deepEqual(await readIds('2026-05-24', '2026-05-24'), ['after']);
+  assert.deepEqual(await readIds('2026-05-23', '2026-05-24'), ['after', 'before']);
+  assert.deepEqual(await readIds('2026-05-25', '2026-05-26'), []);
 });
 
 test('a range that is none is refused', async () => {
