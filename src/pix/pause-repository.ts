@@ -82,7 +82,7 @@ const madeBefore = "interval '10 minutes'";
 export function mayHaveLostAttempts(row: string): string {
   return `(${row}.operation = 'SEND'
                     and exists (select from pix_pauses
-                                 where lost_since - ${madeBefore} <= ${row}.created_at
+                                 where lost_since <= ${row}.created_at + ${madeBefore}
                                    and (ended_at is null or ended_at >= ${row}.created_at)))`;
 }
 

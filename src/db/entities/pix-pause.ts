@@ -25,6 +25,11 @@ export const PixPause = defineEntity({
       expression:
         'create unique index "pix_pauses_one_open" on "pix_pauses" (("ended_at" is null)) where "ended_at" is null',
     },
+    {
+      name: 'pix_pauses_losses',
+      expression:
+        'create index "pix_pauses_losses" on "pix_pauses" ("lost_since") where "lost_since" is not null',
+    },
   ],
   checks: [
     {
