@@ -12,7 +12,7 @@ export interface Storage {
 
 /** Locks that all pages with the same storage share, such as `navigator.locks`. */
 export interface Locks {
-  /** Runs `work` while nobody else has the lock; a page that is closed loses it. */
+  /** Runs `work` under an exclusive lock, which a page releases when it is closed. */
   request(name: string, work: () => Promise<void>): Promise<unknown>;
 }
 

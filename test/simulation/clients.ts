@@ -155,7 +155,7 @@ export class Client {
   async repeatRequests(): Promise<void> {
     for (const plan of this.#plans) {
       const { transactions } = this.#options.oracle;
-      // The app has never sent some keys, and told that others are not paid.
+      // The app has never sent some keys, and has shown that others are not paid.
       const isKnown = !this.app || transactions.has(makeName(this.customer, plan.key));
       if (isKnown && !this.#leavesOut('send', plan)) await this.#send(plan);
     }
@@ -235,9 +235,9 @@ export class Client {
     // A payment of another customer with the same key might be older than the event.
     if (!sharesKeys) await otherChannels.before(plan);
     if (this.app) {
-      const told = await this.app.fulfil(plan);
+      const shown = await this.app.fulfil(plan);
       if (chance.happens(this.#logOuts)) await this.phone.logOut();
-      if (told?.result !== 'not_paid' || !chance.happens(0.3)) return;
+      if (shown?.result !== 'not_paid' || !chance.happens(0.3)) return;
       return this.#fulfil(this.#planPayment(plan.amountCents));
     }
     for (let round = 0; round < maxRounds; round += 1) {

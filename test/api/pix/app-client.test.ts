@@ -268,12 +268,12 @@ for (const room of [0, 1]) {
   test(`an error of pay leaves no payment that a restart would make, with room for ${room}`, async () => {
     const storage = Object.assign(new Memory(), { room });
     const { client, user } = await givenPayer({ storage });
-    const told = await passUntil(
+    const shown = await passUntil(
       app.clock,
       client.pay(rent).catch(() => null),
     );
     const left = await client.payments();
-    assert.deepEqual([told === null, left.length], room === 0 ? [true, 0] : [false, 1]);
+    assert.deepEqual([shown === null, left.length], room === 0 ? [true, 0] : [false, 1]);
     assert.equal((await app.executed(user)).length, room);
   });
 }
@@ -290,7 +290,7 @@ test('a storage that fails after the first request leaves the payment pending', 
   assert.equal((await app.executed(user)).length, 1);
 });
 
-test('"nothing was sent" is not told while the storage cannot keep it', async () => {
+test('the app does not show "nothing was sent" while the storage cannot keep it', async () => {
   const storage = Object.assign(new Memory(), { room: 1 });
   const { client } = await givenPayer({
     storage,

@@ -3,8 +3,8 @@
  * killed and started again, has two tabs, and its customer taps again; the device keeps what the
  * client stores.
  */
-import { PonteClient, type ClientOptions, type PayResult } from '../../../contract/client/index.ts';
-import type { Intents } from '../oracle/intents.ts';
+import { PonteClient, type ClientOptions } from '../../../contract/client/index.ts';
+import type { Intents, ShownResult } from '../oracle/intents.ts';
 import type { Phone } from '../phone.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -52,9 +52,6 @@ interface Tab {
   readonly die: () => void;
 }
 
-/** What the app tells the customer. */
-export type Told = PayResult & { readonly key: string };
-
 /** How often the customer asks for the result before giving up. */
 const maxRounds = 6;
 
@@ -96,24 +93,24 @@ export class PayingApp {
   }
 
   /** Pays, and asks again until the result is final or the customer gives up. */
-  async fulfil(wish: Wish): Promise<Told | null> {
+  async fulfil(wish: Wish): Promise<ShownResult | null> {
     const { scheduler, phone } = this.#options;
     const { chance } = scheduler;
     const intent: Intent = { ...wish, keys: [], isOpen: true };
     this.#intents.push(intent);
-    let told: Told | null = null;
+    let shown: ShownResult | null = null;
     for (let round = 0; round < maxRounds; round += 1) {
       const tab = await this.#openTab();
-      told = (await this.#ask(tab, intent)) ?? told;
-      if (told?.result === 'paid') break;
+      shown = (await this.#ask(tab, intent)) ?? shown;
+      if (shown?.result === 'paid') break;
       // After a refusal some customers tap again: that is a new payment of the same wish.
-      if (told?.result === 'not_paid' && !chance.happens(0.3)) break;
-      if (told?.result === 'blocked' && told.reason === 'log_in') await this.#logIn();
+      if (shown?.result === 'not_paid' && !chance.happens(0.3)) break;
+      if (shown?.result === 'blocked' && shown.reason === 'log_in') await this.#logIn();
       await scheduler.sleep(phone.owner, 100 + chance.delayMs(longestPauseMs));
     }
-    if (told === null || !(await this.#forget(told))) return told;
+    if (shown === null || !(await this.#forget(shown))) return shown;
     intent.isOpen = false;
-    return told;
+    return shown;
   }
 
   /** The customer opens the app, which resumes all payments without a result. */
@@ -133,9 +130,9 @@ export class PayingApp {
       // A result may be older than a correction, of which an event tells.
       if (status === undefined || result !== null) continue;
       scheduler.count('app: results at rest');
-      const told = this.#tell(await client.resume(key));
-      const isRight = told.result === (status === 'COMPLETED' ? 'paid' : 'not_paid');
-      if (!isRight) violated(`the app tells ${told.result} of ${key}, which is ${status}`);
+      const shown = this.#show(await client.resume(key));
+      const isRight = shown.result === (status === 'COMPLETED' ? 'paid' : 'not_paid');
+      if (!isRight) violated(`the app shows ${shown.result} of ${key}, which is ${status}`);
     }
   }
 
@@ -147,7 +144,7 @@ export class PayingApp {
   }
 
   /** The customer has seen a result. @returns whether the app has forgotten the payment. */
-  async #forget({ key, result }: Told): Promise<boolean> {
+  async #forget({ key, result }: ShownResult): Promise<boolean> {
     const { scheduler } = this.#options;
     if (result !== 'paid' && result !== 'not_paid') return false;
     if (scheduler.chance.happens(0.2)) return false;
@@ -159,20 +156,20 @@ export class PayingApp {
     return (await Promise.race([forgotten, tab.died])) ?? false;
   }
 
-  /** Taps, sometimes again, in any tab. @returns what the app tells; null: nothing, it failed. */
-  async #ask(tab: Tab, intent: Intent): Promise<Told | null> {
+  /** Taps, sometimes again, in any tab. @returns what the app shows; null: nothing, it failed. */
+  async #ask(tab: Tab, intent: Intent): Promise<ShownResult | null> {
     const { scheduler, profile } = this.#options;
-    const tap = (one: Tab): Promise<Told | null> =>
+    const tap = (one: Tab): Promise<ShownResult | null> =>
       Promise.race([this.#tap(one, intent), one.died]);
     const taps = [tap(tab)];
     while (scheduler.chance.happens(profile().impatience / 2)) {
       taps.push(tap(scheduler.chance.pick([tab, ...this.#tabs])));
     }
-    const told = await Promise.all(taps);
-    return told.find((one) => one !== null) ?? null;
+    const shown = await Promise.all(taps);
+    return shown.find((one) => one !== null) ?? null;
   }
 
-  async #tap(tab: Tab, intent: Intent): Promise<Told | null> {
+  async #tap(tab: Tab, intent: Intent): Promise<ShownResult | null> {
     const { scheduler, intents, customer } = this.#options;
     const { client } = tab;
     let drawn: string | null = null;
@@ -180,7 +177,7 @@ export class PayingApp {
       const known = await this.#storedKey(client, intent);
       const isAlone = !this.#intents.some((one) => one !== intent && isEqual(one, intent));
       const resumes = known !== null && (!isAlone || scheduler.chance.happens(0.5));
-      if (resumes) return this.#tell(await client.resume(known));
+      if (resumes) return this.#show(await client.resume(known));
       if (!isAlone && intent.keys.length > 0 && intent.isOpen) return null;
       this.#tapped = intent;
       const paying = client.pay(
@@ -194,7 +191,7 @@ export class PayingApp {
       this.#tapped = null;
       drawn = intent.keys.at(-1) ?? null;
       scheduler.count('app: taps');
-      return this.#tell(await paying);
+      return this.#show(await paying);
     } catch (error) {
       scheduler.note(`${tab.owner.name} shows an error: ${String(error)}`);
       scheduler.count('app: errors shown');
@@ -220,11 +217,11 @@ export class PayingApp {
     }
   }
 
-  #tell(told: Told): Told {
+  #show(shown: ShownResult): ShownResult {
     const { customer, scheduler, intents } = this.#options;
-    scheduler.count(`app: ${told.result}`);
-    intents.told(customer, told);
-    return told;
+    scheduler.count(`app: ${shown.result}`);
+    intents.shown(customer, shown);
+    return shown;
   }
 
   async #openTab(): Promise<Tab> {
@@ -253,7 +250,7 @@ export class PayingApp {
       await Promise.all(
         left.map(async ({ key }) => {
           scheduler.count('app: payments resumed');
-          this.#tell(await client.resume(key));
+          this.#show(await client.resume(key));
         }),
       );
     } catch (error) {

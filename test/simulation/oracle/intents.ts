@@ -1,5 +1,5 @@
 /**
- * What the customers want to pay once, and what the client of the contract tells them about it: no
+ * What the customers want to pay once, and what the client of the contract shows them about it: no
  * wish is paid twice, and each of the four results is true.
  */
 import type { PayResult } from '../../../contract/client/index.ts';
@@ -9,6 +9,9 @@ import type { StoredCustomer } from '../store.ts';
 import type { LostCommits } from './lost-commits.ts';
 import type { Oracle } from './oracle.ts';
 import { makeName } from './requests.ts';
+
+/** What the app shows the customer about a payment. */
+export type ShownResult = PayResult & { readonly key: string };
 
 /** A wish: one object for all its keys. */
 type Wish = object;
@@ -26,7 +29,7 @@ export class Intents {
   readonly #executed = new Map<Wish, Payment[]>();
   /** The payments of which a request has left the device. */
   readonly #sent = new Set<string>();
-  /** The payments of which the customer was told that none will be made, and the step. */
+  /** The payments that the app has shown as not paid, and the step. */
   readonly #denied = new Map<string, number>();
 
   constructor(options: IntentsOptions) {
@@ -58,21 +61,21 @@ export class Intents {
     if (key !== null) this.#deny(makeName(customer, key), 'an error');
   }
 
-  /** The app tells a result. */
-  told(customer: StoredCustomer, told: PayResult & { readonly key: string }): void {
+  /** The app shows a result. */
+  shown(customer: StoredCustomer, shown: ShownResult): void {
     const { oracle } = this.#options;
-    const { key, result } = told;
+    const { key, result } = shown;
     const name = makeName(customer, key);
     if (result === 'not_paid') {
       this.#deny(name, result);
       if (this.#mayBeFalse(name) || oracle.isTrue({ customer, key }, 'FAILED')) return;
-      oracle.violated(`the app tells not_paid of ${name}, which is false`);
+      oracle.violated(`the app shows not_paid of ${name}, which is false`);
     } else if (result === 'paid') {
       const endToEnd = oracle.findAttempt(customer, key);
-      const known = oracle.transactions.get(name) ?? told.transactionId;
+      const known = oracle.transactions.get(name) ?? shown.transactionId;
       const isTrue = oracle.isTrue({ customer, key }, 'COMPLETED', endToEnd);
-      if (known === told.transactionId && (isTrue || this.#mayBeFalse(name))) return;
-      oracle.violated(`the app tells paid of ${name}, which is false`);
+      if (known === shown.transactionId && (isTrue || this.#mayBeFalse(name))) return;
+      oracle.violated(`the app shows paid of ${name}, which is false`);
     }
   }
 
@@ -90,7 +93,7 @@ export class Intents {
     const deniedAt = this.#denied.get(name);
     const isDecided = oracle.isDecided({ customer, key }, 'FAILED');
     if (deniedAt !== undefined && !isDecided && (lost.failedOverAt ?? -1) < deniedAt) {
-      oracle.violated(`${name} was executed after the app had told that it is not paid`);
+      oracle.violated(`${name} was executed after the app had shown that it is not paid`);
     }
     for (const one of earlier) {
       if (one.clientRequestId === key || lost.hasLostRecord(one)) continue;
@@ -101,7 +104,7 @@ export class Intents {
 
   #deny(name: string, by: string): void {
     const { scheduler } = this.#options;
-    scheduler.note(`the app tells that ${name} is not paid: ${by}`);
+    scheduler.note(`the app shows that ${name} is not paid: ${by}`);
     if (!this.#denied.has(name)) this.#denied.set(name, scheduler.taken);
   }
 
