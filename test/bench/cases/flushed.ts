@@ -6,7 +6,10 @@ const minFlushed = 4;
 
 export interface FlushProbe {
   readonly table: 'pix_transactions' | 'webhook_events';
-  /** Locks rows that background work needs, so that it does not write before the check. */
+  /**
+   * Locks rows that background work needs before it writes or locks the probed row: either of them
+   * moves the log position of the page.
+   */
   hold?(turn: number): Promise<void>;
   /** Writes one row through the server. @returns its id, once the server has answered. */
   write(turn: number): Promise<string>;

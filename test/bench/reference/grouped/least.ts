@@ -93,7 +93,10 @@ const storeEvents: Statement = {
     select q.ordinal, 0 as job_id from stored join q on q.id = stored.id`,
 };
 
-/** The jobs are zeros: the row of an event is its own job. */
+/**
+ * The jobs are zeros: the row of an event is its own job. It is written once, after the payment has
+ * moved: a lock of it would be one more log record.
+ */
 const settleEvents: Statement = {
   name: 'least-settle-events',
   text: `
@@ -101,7 +104,6 @@ const settleEvents: Statement = {
       select q.* from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::numeric[])
                       as q (event_id, job_id, end_to_end, status, amount)
         join webhook_events e on e.id = q.event_id and e.status = 'received'
-         for update of e skip locked
     ), moved as (
       update pix_transactions t
          set status = reported.status, phase = 'SETTLED', updated_at = now(), settled_at = now()
@@ -114,7 +116,7 @@ const settleEvents: Statement = {
        set processed_at = now(),
            status = case when moved.event_id is null then 'parked' else 'processed' end
       from reported left join moved on moved.event_id = reported.event_id
-     where e.id = reported.event_id`,
+     where e.id = reported.event_id and e.status = 'received'`,
 };
 
 /** At the start: the events that a dead process has left. It reads the whole table. */
