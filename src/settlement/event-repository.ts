@@ -3,7 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
-import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
+import { isRerunRequested, jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
 import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -301,7 +301,7 @@ export const finishWebhookEvent = batchedStatement({
       delete from jobs
        using (select ordinal, job_id, worker from finished order by job_id) requested
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
-         and not jobs.wanted
+         and not ${isRerunRequested}
       returning requested.ordinal
     ), again as (
       update jobs set status = 'queued', run_at = requested.now, attempts = 0,

@@ -83,8 +83,9 @@ export interface SettleOptions {
  * - Its statement ran during both. It may run for half a minute, and one of the attempts of the
  *   first minute finds the transaction.
  *
- * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts, at longer
- * and longer intervals, serve events that no transaction wakes: an account is opened later.
+ * A job that is woken while it runs is run once more (`jobs.rerun_requested`). The later attempts,
+ * at longer and longer intervals, serve events that no transaction wakes: an account is opened
+ * later.
  *
  * @returns the result; null when there is no such event, or its payload was purged: the event stays
  *   unchanged then.

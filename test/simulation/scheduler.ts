@@ -95,7 +95,9 @@ export class Scheduler {
     return new Promise((resolve) => this.submit({ owner, label, run: resolve }));
   }
 
+  /** A dead owner sets no timer: what it still hears from a late statement ends there. */
   after(owner: Owner, delayMs: number, work: () => void): () => void {
+    if (this.isBuried(owner)) return () => undefined;
     const timer = { owner, dueMs: this.#nowMs + Math.max(0, delayMs), work };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);

@@ -146,24 +146,30 @@ test('a first run that fails is put back, and the next one looks the event up', 
   assert.deepEqual([process.executions('webhook-find'), await readStatus(id)], [1, 'ignored']);
 });
 
-test('a job that is requested again while it runs is queued by the commit that would end it', async (t) => {
-  const process = await startProcess(t);
-  const { query } = process.context.db;
-  const context = {
-    ...process.context,
-    db: {
-      ...process.context.db,
-      query: (async (statement, parameters) => {
-        if (statement.name === 'webhook-finish') await app.rows('update jobs set wanted = true');
-        return query(statement, parameters);
-      }) satisfies typeof query,
-    },
-  };
-  const polls = process.polls();
-  const { id } = await receiveEvent(context, posted());
-  await isDone(id);
-  assert.ok(process.polls() > polls, 'it went through the queue');
-});
+for (const [release, column] of [
+  ['this release', 'rerun_requested'],
+  ['release 1.2.0', 'wanted'],
+] as const) {
+  test(`a job that ${release} requests again while it runs is queued by the commit that would end it`, async (t) => {
+    const process = await startProcess(t);
+    const { query } = process.context.db;
+    const context = {
+      ...process.context,
+      db: {
+        ...process.context.db,
+        query: (async (statement, parameters) => {
+          if (statement.name === 'webhook-finish')
+            await app.rows(`update jobs set ${column} = true`);
+          return query(statement, parameters);
+        }) satisfies typeof query,
+      },
+    };
+    const polls = process.polls();
+    const { id } = await receiveEvent(context, posted());
+    await isDone(id);
+    assert.ok(process.polls() > polls, 'it went through the queue');
+  });
+}
 
 test('a loop that stops waits for what has begun, takes no more, and puts back what comes late', async (t) => {
   const process = await startProcess(t);
