@@ -3,7 +3,12 @@ import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
-import { isRerunRequested, jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
+import {
+  isRerunRequested,
+  jobsChannel,
+  onOpenJob,
+  orRequestAgain,
+} from '../jobs/job-repository.ts';
 import { wakingEvents } from '../pix/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
