@@ -75,6 +75,12 @@ export function mayBeLost(row: string): string {
 const madeBefore = "interval '10 minutes'";
 
 /**
+ * How long after a loss a send may be stored under the end-to-end id of one that is lost: as long as
+ * a look-up may be used (`confirmed-payee.ts`), and what the clocks of processes may differ by.
+ */
+const madeAfter = "interval '10 minutes'";
+
+/**
  * A condition: attempts at the payment of a row may be lost, because it was made around a loss of
  * commits. The failure of one attempt then says nothing about another one.
  * @param row a table expression of transactions.
@@ -83,7 +89,8 @@ export function mayHaveLostAttempts(row: string): string {
   return `(${row}.operation = 'SEND'
                     and exists (select from pix_pauses
                                  where lost_since <= ${row}.created_at + ${madeBefore}
-                                   and (ended_at is null or ended_at >= ${row}.created_at)))`;
+                                   and (ended_at is null
+                                        or ended_at >= ${row}.created_at - ${madeAfter})))`;
 }
 
 /**

@@ -108,6 +108,25 @@ test('a failure does not settle a payment around a loss of commits, which may ha
   assert.equal((await stored(paying.id)).status, 'COMPLETED');
 });
 
+for (const [minutes, result] of [
+  [9, 'anomaly: failed_after_repeat'],
+  [11, 'applied'],
+] as const) {
+  test(`${minutes} minutes after a loss of commits a failure is ${result}: a look-up from before it is fresh for five`, async () => {
+    const paying = await givenPaying();
+    await accept(paying);
+    await rows(
+      `insert into pix_pauses (began_at, began_by, reason, lost_since, ended_at, ended_by)
+       select created_at - interval '1 hour', 'ana', 'failover', created_at - interval '1 hour',
+              created_at - make_interval(mins => $2), 'ana' from pix_transactions where id = $1`,
+      [paying.id, minutes],
+    );
+    const ids = { endToEnd: paying.endToEnd, amount: 10.5 };
+    assert.deepEqual(results(await receive(failed(ids))), [result]);
+    await rows('delete from pix_pauses');
+  });
+}
+
 test('a failure does not settle a payment that was repeated after an unknown end', async () => {
   const paying = await givenPaying();
   const ids = { endToEnd: paying.endToEnd, amount: 10.5 };

@@ -52,7 +52,8 @@ const readTransactions = `
          t.corrected_at is not null as is_corrected, t.created_at,
          exists (select from pix_pauses
                   where t.created_at >= lost_since - interval '10 minutes'
-                    and t.created_at <= coalesce(ended_at, 'infinity')) as is_around_loss,
+                    and t.created_at <= coalesce(ended_at + interval '10 minutes', 'infinity'))
+           as is_around_loss,
          array(select l.phase from pix_timeline l
                 where l.transaction_id = t.id and coalesce(l.note, '') not like 'after%'
                 order by l.id)
