@@ -167,6 +167,7 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   };
   await settle(() => simulation.isAtRest);
   await settleWork(settle, () => logInAll(simulation));
+  if (simulation.lost.failedOverAt !== null) await replayAgain(simulation, settle);
   await settleWork(settle, () => each(simulation, (client) => client.app?.resumeAll()));
   // The service reads a statement only in an active session, so the last sweeps follow the logins.
   const begunMs = scheduler.nowMs;
@@ -180,6 +181,8 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   await settleWork(settle, () => checkFinalResults(simulation));
+  // What the bank has done meanwhile is processed, too.
+  await settle(() => scheduler.isQuiet);
   return scheduler.taken < lastStep;
 }
 
@@ -259,6 +262,14 @@ async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
       await scheduler.sleep(client.owner, loginPauseMs);
     }
   }
+}
+
+/**
+ * An event that has settled the payee's side alone settles a send that the payer's statement has
+ * stored again since.
+ */
+async function replayAgain({ operator }: Simulation, settle: Settle): Promise<void> {
+  await settleWork(settle, () => operator.replayAll());
 }
 
 /**

@@ -4,15 +4,16 @@ import { User } from './user.ts';
 
 /**
  * A payment in the provider's statement, made while commits were lost, that no transaction records
- * and no id of the app names. Until it is accounted for, the user sends nothing of its amount.
+ * and no id of the app names. Until it is accounted for, the user sends nothing of its amount. A
+ * provider that confuses ids may show several amounts under one of them: each is a row.
  */
 export const PixUnaccountedLine = defineEntity({
   name: 'PixUnaccountedLine',
   tableName: 'pix_unaccounted_lines',
   properties: {
     endToEnd: p.text().primary(),
-    user: () => p.manyToOne(User).deleteRule('restrict'),
-    amount: p.decimal().precision(15).scale(2),
+    user: () => p.manyToOne(User).primary().deleteRule('restrict'),
+    amount: p.decimal().precision(15).scale(2).primary(),
     foundAt: instant(),
     /** When an operator has accounted for it; null: it blocks. */
     accountedAt: instant().nullable(),

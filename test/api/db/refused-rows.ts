@@ -324,9 +324,6 @@ export const refusedPairs: Readonly<
   pix_pauses_one_open: [
     { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },
   ],
-  pix_unaccounted_lines_pkey: [
-    { table: 'pix_unaccounted_lines', pair: () => same({ end_to_end: uuid() }) },
-  ],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
   webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
@@ -334,6 +331,10 @@ export const refusedPairs: Readonly<
 
 /** The same, for rows that share their parent. */
 export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
+  pix_unaccounted_lines_pkey: {
+    table: 'pix_unaccounted_lines',
+    changes: () => ({ end_to_end: 'E-twice', amount: 10 }),
+  },
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
   pix_limits_pkey: { table: 'pix_limits' },

@@ -160,6 +160,23 @@ describe('after a loss of commits', () => {
     await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
   });
 
+  it('lines that share an id of another form block each of their amounts', async (t) => {
+    const user = await givenCustomer(app);
+    for (const amount of [payment.amount, 13]) {
+      const { body } = await app.send(user, { ...payment, amount });
+      await forget(app, String(body.transaction_id));
+    }
+    await recordLoss(app);
+    const endToEnd = `foreign-${randomUUID()}`;
+    const ids = { endToEnd, clientRequestId: endToEnd };
+    changeLines(t, (line) => ({ ...line, ids: { ...line.ids, ...ids } }));
+    for (const amount of [payment.amount, 13]) {
+      assert.equal((await app.send(user, { ...payment, amount })).status, 422);
+    }
+    assert.equal((await app.send(user, { ...payment, amount: 14 })).status, 200);
+    await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
+  });
+
   it('a line without a client id blocks its amount until it is accounted for', async (t) => {
     const user = await givenCustomer(app);
     const { id, endToEnd } = await givenPaid(user);
