@@ -154,8 +154,13 @@ export const candidateScenes: readonly Scene[] = [
     [endToEnd, null, null, null],
   ),
   ...candidates(
-    'a send after a loss',
-    [{ ...unknown, created_at: now, pause: { ...loss, ended_at: made } }],
+    'a send soon after a loss',
+    [{ ...unknown, created_at: minutesAfter(10), pause: { ...loss, ended_at: made } }],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
+    'a send long after a loss',
+    [{ ...unknown, created_at: minutesAfter(11), pause: { ...loss, ended_at: made } }],
     [endToEnd, null, null, null],
   ),
   ...candidates('a send at a pause', [{ ...unknown, pause: {} }], [endToEnd, null, null, null]),
