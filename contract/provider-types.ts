@@ -92,6 +92,25 @@ export interface Receipt {
   clientRequestId: string;
 }
 
+/** The dispute, by Ponte's own id of it. */
+export interface DisputeId {
+  disputeId: string;
+}
+
+/** What the customer says of the payment. */
+export interface Dispute {
+  disputeId: string;
+  situation: 'SCAM' | 'ACCOUNT_TAKEOVER' | 'COERCION' | 'FRAUDULENT_ACCESS' | 'OTHER';
+  details?: string | undefined;
+}
+
+/** The dispute as the provider has it. Ids that are not of the request make it the response to another one. */
+export interface DisputeState {
+  disputeId?: string | undefined;
+  endToEnd?: string | undefined;
+  status: string;
+}
+
 /** A line that the payer sees with a charge. */
 export interface AdditionalData {
   name: string;
@@ -240,13 +259,21 @@ export interface PostalCode {
 
 /**
  * A payment that has ended (`PIX_PAYMENT_OUT`), one that was received (`PIX_RECEIVED`), an unpaid
- * charge that has expired, or a refund with its `returnId`. At least one id names the transaction.
+ * charge that has expired, a refund with its `returnId`, or a dispute with its status
+ * (`PIX_DISPUTE`, assumed). At least one id names the transaction.
  */
 export interface PostedEvent {
-  event: 'PIX_PAYMENT_OUT' | 'PIX_RECEIVED' | 'CHARGE_EXPIRED' | 'PIX_REFUND_IN' | 'PIX_REFUND_OUT';
+  event:
+    | 'PIX_PAYMENT_OUT'
+    | 'PIX_RECEIVED'
+    | 'CHARGE_EXPIRED'
+    | 'PIX_REFUND_IN'
+    | 'PIX_REFUND_OUT'
+    | 'PIX_DISPUTE';
   id?: string | number | undefined;
   endToEnd?: string | undefined;
   returnId?: string | undefined;
+  disputeId?: string | undefined;
   clientRequestId?: string | undefined;
   transactionIdentification?: string | undefined;
   status?: string | undefined;
@@ -305,6 +332,29 @@ export interface Operations {
     headers: Record<string, never>;
     body: Payment;
     replies: { 200: Receipt; 400: Problem; 401: Problem; 422: Problem; 500: Problem; 503: Problem };
+  };
+  /** Dispute a payment. */
+  openDispute: {
+    path: { endToEnd: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: Dispute;
+    replies: {
+      200: DisputeState;
+      401: Problem;
+      404: Problem;
+      422: Problem;
+      500: Problem;
+      503: Problem;
+    };
+  };
+  /** Withdraw an open dispute. */
+  withdrawDispute: {
+    path: { endToEnd: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: DisputeId;
+    replies: { 200: DisputeState; 401: Problem; 404: Problem; 500: Problem; 503: Problem };
   };
   /** Make a charge that can be paid once. */
   createDynamicCharge: {
@@ -430,6 +480,8 @@ export const routes = {
   statement: { method: 'GET', path: '/internal/api/v1/account/statement' },
   lookUpKey: { method: 'POST', path: '/internal/api/v1/keys/dict' },
   pay: { method: 'POST', path: '/internal/api/v1/payments' },
+  openDispute: { method: 'POST', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
+  withdrawDispute: { method: 'DELETE', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   createDynamicCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/dynamic' },
   createStaticCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/static' },
   listKeys: { method: 'POST', path: '/internal/api/v1/keys/list' },

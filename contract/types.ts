@@ -50,6 +50,12 @@ export interface CodedError {
   message: string;
 }
 
+/** The bank does not offer the service. */
+export interface NotAvailableError {
+  code: 'NOT_AVAILABLE';
+  message: string;
+}
+
 /** The operation is reserved and does not exist in this version. */
 export interface NotImplementedError {
   code: 'NOT_IMPLEMENTED';
@@ -378,6 +384,47 @@ export interface PixLimit {
 export interface PendingPixLimit {
   amount: number | null;
   applies_at: string;
+}
+
+/**
+ * What happened.
+ *
+ * - `SCAM`: the customer was deceived into sending it (golpe).
+ * - `ACCOUNT_TAKEOVER`: someone else has sent it, from the customer's account.
+ * - `COERCION`: the customer was forced to send it (coação).
+ * - `FRAUDULENT_ACCESS`: someone had access to the customer's device or credentials.
+ * - `OTHER`: another fraud; say it in `details`.
+ */
+export type DisputeSituation =
+  'SCAM' | 'ACCOUNT_TAKEOVER' | 'COERCION' | 'FRAUDULENT_ACCESS' | 'OTHER';
+
+/** What happened. */
+export interface OpenDisputeRequest {
+  situation: DisputeSituation;
+  details?: string | undefined;
+}
+
+/**
+ * - `REQUESTED`: stored here; the bank has not answered yet.
+ * - `REFUSED`: the bank has not taken the request, and no dispute is open. It may be requested again.
+ * - `OPEN`: the bank has the dispute.
+ * - `ACCEPTED`: the bank has accepted it. Money that comes back is a refund of the payment.
+ * - `REJECTED`: the bank has rejected it.
+ * - `WITHDRAWN`: the customer has withdrawn it.
+ */
+export type DisputeStatus =
+  'REQUESTED' | 'REFUSED' | 'OPEN' | 'ACCEPTED' | 'REJECTED' | 'WITHDRAWN';
+
+/** The dispute of a payment. */
+export interface PixDispute {
+  transaction_id: string;
+  status: DisputeStatus;
+  situation?: DisputeSituation | undefined;
+  requested_at: string;
+  opened_at?: string | undefined;
+  withdrawal_requested_at?: string | undefined;
+  ended_at?: string | undefined;
+  refunded_amount?: number | undefined;
 }
 
 /** The limits that the customer sets. An absent field stays as it is. */
@@ -746,6 +793,58 @@ export interface Operations {
     body: undefined;
     replies: { 200: PixReceipt; 401: Message; 404: Message; 503: Message };
   };
+  /** The dispute of a payment. */
+  getDispute: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: {
+      200: PixDispute;
+      401: Message;
+      404: Message;
+      422: ValidationError;
+      501: NotAvailableError;
+      503: Message;
+    };
+  };
+  /** Dispute a payment. */
+  openDispute: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: OpenDisputeRequest;
+    replies: {
+      200: PixDispute;
+      400: Message;
+      401: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      501: NotAvailableError;
+      502: CodedError;
+      503: Message;
+    };
+  };
+  /** Withdraw an open dispute. */
+  withdrawDispute: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: {
+      200: PixDispute;
+      401: Message;
+      404: Message;
+      422: ValidationError;
+      429: Message;
+      501: NotAvailableError;
+      502: CodedError;
+      503: Message;
+    };
+  };
   /** The limits of the caller's sends. */
   getPixLimits: {
     path: Record<string, never>;
@@ -1006,6 +1105,9 @@ export const routes = {
   listPixTransactions: { method: 'GET', path: '/pix' },
   getPixTransaction: { method: 'GET', path: '/pix/{transactionId}' },
   getPixReceipt: { method: 'GET', path: '/pix/{transactionId}/receipt' },
+  getDispute: { method: 'GET', path: '/pix/{transactionId}/dispute' },
+  openDispute: { method: 'POST', path: '/pix/{transactionId}/dispute' },
+  withdrawDispute: { method: 'DELETE', path: '/pix/{transactionId}/dispute' },
   getPixLimits: { method: 'GET', path: '/pix/limits' },
   setPixLimits: { method: 'PUT', path: '/pix/limits' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },

@@ -1,5 +1,6 @@
 /** The kinds of jobs. A job is added here, in one line. */
 import { deliverAppEvent } from '../app-events/deliver-app-event.ts';
+import { repeatDisputes } from '../disputes/repeat-disputes.ts';
 import type { JobTable } from '../jobs/job.ts';
 import {
   applyRetention,
@@ -20,6 +21,7 @@ export const jobs: JobTable = {
   'onboarding-step': onboardingStep,
   'deliver-app-event': deliverAppEvent,
   'sweep-pix': sweepPix,
+  'repeat-disputes': repeatDisputes,
   reconcile,
   'reconcile-user': reconcileUserDays,
   'expire-sessions': expireSessions,

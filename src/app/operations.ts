@@ -21,6 +21,9 @@ import type { OperationTable } from '../context/operation.ts';
 import { createPixKey } from '../pix-keys/create-pix-key.ts';
 import { deletePixKey } from '../pix-keys/delete-pix-key.ts';
 import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
+import { getDispute } from '../disputes/get-dispute.ts';
+import { openDispute } from '../disputes/open-dispute.ts';
+import { withdrawDispute } from '../disputes/withdraw-dispute.ts';
 import { createCharge } from '../pix/create-charge.ts';
 import { decodePixCode } from '../pix/decode-pix-code.ts';
 import { getPixLimits } from '../pix/get-pix-limits.ts';
@@ -47,6 +50,9 @@ export const operations: OperationTable = {
   listPixTransactions,
   getPixTransaction,
   getPixReceipt,
+  openDispute,
+  getDispute,
+  withdrawDispute,
   getPixLimits,
   setPixLimits,
   listPixKeys,

@@ -159,9 +159,10 @@ export const noNames = 'none';
 
 /**
  * What a provider may offer beyond its specification: `analysis` reports the payments that it holds
- * for analysis, `blocked-balance` the blocked part of a balance.
+ * for analysis, `blocked-balance` the blocked part of a balance, `disputes` opens and withdraws
+ * disputes of payments.
  */
-export const providerFeatures = ['analysis', 'blocked-balance'] as const;
+export const providerFeatures = ['analysis', 'blocked-balance', 'disputes'] as const;
 
 export type ProviderFeature = (typeof providerFeatures)[number];
 

@@ -3,6 +3,7 @@
  * with a {@link ProviderError}. Amounts are integer centavos; the provider's wire types stay behind
  * this interface.
  */
+import type { DisputeSituation, ReportedDisputeStatus } from '../domain/dispute.ts';
 import type { Proposal } from '../domain/onboarding.ts';
 import type { Address } from '../domain/person.ts';
 import type { PixKeyType } from '../domain/pix-key.ts';
@@ -153,6 +154,19 @@ export interface PaymentReceipt {
   readonly isByRequestAlone?: true;
 }
 
+/** The dispute of a payment. */
+export interface DisputeOrder extends DisputeRef {
+  readonly situation: DisputeSituation;
+  readonly details: string | null;
+}
+
+/** A dispute, by our id and the payment's. */
+export interface DisputeRef {
+  /** Ours: a repeat has the same. */
+  readonly disputeId: string;
+  readonly endToEnd: string;
+}
+
 export interface ChargeOrder {
   readonly transactionIdentification: string;
   readonly key: string;
@@ -257,6 +271,8 @@ export type LoginRequest = ProviderRequest & Credentials;
 export type StatementRequest = SessionRequest & DayRange;
 export type LookUpKeyRequest = SessionRequest & KeyLookUp;
 export type PayRequest = SessionRequest & { readonly order: PaymentOrder };
+export type DisputeRequest = SessionRequest & { readonly order: DisputeOrder };
+export type WithdrawRequest = SessionRequest & { readonly dispute: DisputeRef };
 export type ChargeRequest = SessionRequest & { readonly order: ChargeOrder };
 export type ListKeysRequest = SessionRequest & { readonly account: AccountRef };
 export type CreateKeyRequest = SessionRequest & NewPixKey;
@@ -305,6 +321,12 @@ export interface Provider extends ProviderOnboarding {
    * executed it in any attempt.
    */
   pay(request: PayRequest): Promise<PaymentReceipt>;
+
+  /** Opens a dispute; a repeat gets the dispute as it is by then. */
+  openDispute(request: DisputeRequest): Promise<ReportedDisputeStatus>;
+
+  /** Withdraws an open dispute. @returns what became of it: it may have ended before. */
+  withdrawDispute(request: WithdrawRequest): Promise<Exclude<ReportedDisputeStatus, 'OPEN'>>;
 
   createDynamicCharge(request: ChargeRequest): Promise<ChargeCode>;
   createStaticCharge(request: ChargeRequest): Promise<ChargeCode>;

@@ -6,8 +6,8 @@ import type { Import, Source } from './source.ts';
 
 /** The folders of `src` and its two loose files, from the top down. */
 const ranks = `
-  app operator pages http retention settlement login onboarding app-events pix pix-keys accounts
-  auth jobs context process provider contract config db security telemetry domain errors.ts clock.ts
+  app operator pages http retention settlement login onboarding app-events disputes pix pix-keys
+  accounts auth jobs context process provider contract config db security telemetry domain errors.ts clock.ts
 `
   .trim()
   .split(/\s+/)
@@ -33,7 +33,7 @@ const without: ReadonlyMap<string, RegExp> = new Map([
   // `cpf` is pure as well: the arithmetic of tax identifiers, with nothing below it.
   ['src/domain', /^(?!(?:node:crypto|cpf)$)/],
   ['src/http', /^undici(?:$|\/)/],
-  ...['settlement', 'login', 'pix', 'pix-keys', 'accounts', 'auth', 'jobs', 'retention'].map(
+  ...['settlement', 'login', 'disputes', 'pix', 'pix-keys', 'accounts', 'auth', 'jobs', 'retention'].map(
     (name) => [`src/${name}`, httpObjects] as const,
   ),
 ]);

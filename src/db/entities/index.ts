@@ -8,6 +8,7 @@ import { OnboardingApplication } from './onboarding-application.ts';
 import { OnboardingDocumentChunk } from './onboarding-document-chunk.ts';
 import { OnboardingDocument } from './onboarding-document.ts';
 import { OperatorAction } from './operator-action.ts';
+import { PixDispute } from './pix-dispute.ts';
 import { PixLimit } from './pix-limit.ts';
 import { PixOpen } from './pix-open.ts';
 import { PixPause } from './pix-pause.ts';
@@ -31,6 +32,7 @@ export const entities = [
   PixTransaction,
   PixTimeline,
   PixOpen,
+  PixDispute,
   PixLimit,
   PixPause,
   PixStatementRead,

@@ -51,6 +51,18 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const response = await exchange('pay', { body }, request);
       return readPaymentResponse(response, request.order, dialects.refusals);
     },
+    openDispute: async (request) => {
+      const { endToEnd } = request.order;
+      const input = { path: { endToEnd }, body: translate.disputeBody(request.order) };
+      const json = await send('openDispute', input, request);
+      return translate.readDispute(json, request.order);
+    },
+    withdrawDispute: async (request) => {
+      const { endToEnd, disputeId } = request.dispute;
+      const input = { path: { endToEnd }, body: { disputeId } };
+      const json = await send('withdrawDispute', input, request);
+      return translate.readWithdrawal(json, request.dispute);
+    },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);
       const json = await send('createDynamicCharge', { body }, request);

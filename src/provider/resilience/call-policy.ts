@@ -64,6 +64,8 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   statement: { lane: 'reads', ...read },
   lookUpKey: { lane: 'money', ...lookUp },
   pay: { lane: 'money', ...change },
+  openDispute: { lane: 'reads', ...change },
+  withdrawDispute: { lane: 'reads', ...change },
   createDynamicCharge: { lane: 'money', ...change },
   createStaticCharge: { lane: 'money', ...change },
   listKeys: { lane: 'reads', ...read },

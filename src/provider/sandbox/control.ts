@@ -138,6 +138,21 @@ const controls: readonly Control[] = [
       return written(bank.refund(endToEnd, cents));
     },
   },
+  {
+    method: 'POST',
+    path: '/sandbox/disputes/{endToEnd}/decide',
+    accepts: {
+      example: { decision: 'ACCEPTED or REJECTED; by default, the decision of the key' },
+      validate: fields({ decision: { enum: ['ACCEPTED', 'REJECTED'] } }),
+    },
+    async run({ bank }, { endToEnd = '', decision }) {
+      if (bank.state.disputes.get(endToEnd)?.status !== 'OPEN') {
+        return problem(404, { code: 'NoOpenDispute' });
+      }
+      await bank.decideDispute(endToEnd, decision as 'ACCEPTED' | 'REJECTED' | undefined);
+      return ok({ endToEnd, status: bank.state.disputes.get(endToEnd)?.status });
+    },
+  },
 ];
 
 const tree = createPathTree(Map.groupBy(controls, ({ path }) => path));

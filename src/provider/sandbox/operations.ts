@@ -12,6 +12,7 @@ import type {
 import type { BankLogin } from './bank/accounts.ts';
 import { type BankResponse, done } from './bank/response.ts';
 import type { Bank } from './bank/bank.ts';
+import type { Dispute } from './bank/rows.ts';
 import type { ProviderRequest } from './request.ts';
 
 /** The body of a successful response. */
@@ -45,6 +46,10 @@ export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
       owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
   pay: (bank, { token, body }) => mapResponse(bank.pay(token, readPayment(body)), writeReceipt),
+  openDispute: (bank, { token, path, body: { disputeId, situation } }) =>
+    mapResponse(bank.openDispute(token, { ...path, disputeId, situation }), writeDispute),
+  withdrawDispute: (bank, { token, path }) =>
+    mapResponse(bank.withdrawDispute(token, path), writeDispute),
   createDynamicCharge: (bank, { token, body }) => {
     const order = readDynamicCharge(body);
     return mapResponse(bank.createCharge(token, 'dynamic', order), (code) => ({
@@ -140,6 +145,10 @@ function writeReceipt(receipt: PaymentReceipt): ResponseBody<'pay'> {
   const { providerTxid, endToEnd, clientRequestId, isUnderAnalysis } = receipt;
   const status = isUnderAnalysis ? 'UNDER_ANALYSIS' : receipt.status;
   return { id: providerTxid ?? undefined, status, endToEnd, clientRequestId };
+}
+
+function writeDispute({ disputeId, endToEnd, status }: Dispute): ResponseBody<'openDispute'> {
+  return { ...(disputeId !== null && { disputeId }), endToEnd, status };
 }
 
 function readDynamicCharge(body: RequestBody<'createDynamicCharge'>): ChargeOrder {

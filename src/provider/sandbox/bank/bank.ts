@@ -16,6 +16,8 @@ import type {
   ChargeOrder,
   Credentials,
   DayRange,
+  DisputeOrder,
+  DisputeRef,
   KeyLookUp,
   KeyOwner,
   NewPixKey,
@@ -27,10 +29,11 @@ import type {
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankResponse, brokenRule, done, type Faulty, type Refused } from './response.ts';
 import { type ChargePayment, Charges } from './charges.ts';
+import { Disputes, type DisputeDecision } from './disputes.ts';
 import { Onboarding } from './onboarding.ts';
 import { Payments } from './payments.ts';
 import { PixKeys } from './pix-keys.ts';
-import type { ChargeKind, Settlement } from './rows.ts';
+import type { ChargeKind, Dispute, Settlement } from './rows.ts';
 import { Refunds, type RefundMade } from './refunds.ts';
 import { blockedCents } from './scenarios.ts';
 import { State } from './state.ts';
@@ -75,6 +78,7 @@ export class Bank {
   readonly #accounts: Accounts;
   readonly #payments: Payments;
   readonly #refunds: Refunds;
+  readonly #disputes: Disputes;
   readonly #charges: Charges;
   readonly #pixKeys: PixKeys;
   readonly #webhooks: Webhooks;
@@ -92,11 +96,13 @@ export class Bank {
     const refunds = new Refunds(parts);
     this.#refunds = refunds;
     this.#payments = new Payments({ ...parts, refunds });
+    this.#disputes = new Disputes({ ...parts, refunds });
     this.#charges = new Charges(parts);
     this.#pixKeys = new PixKeys(parts);
     this.onboarding = new Onboarding(parts);
     this.#webhooks = webhooks;
     this.#payments.resume();
+    this.#disputes.resume();
     this.#charges.resume();
     webhooks.resume();
   }
@@ -156,6 +162,34 @@ export class Bank {
    */
   settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
     return this.#payments.settle(endToEnd, outcome);
+  }
+
+  /** Opens the dispute of a completed payment, once; a repeat gets it as it is. */
+  openDispute(token: string, order: Omit<DisputeOrder, 'details'>): BankResponse<Dispute> {
+    return this.#serve(token, ({ email }) => this.#disputes.open(email, order));
+  }
+
+  /** Withdraws an open dispute; one that has ended stays as it is. */
+  withdrawDispute(
+    token: string,
+    { endToEnd }: Pick<DisputeRef, 'endToEnd'>,
+  ): BankResponse<Dispute> {
+    return this.#serve(token, ({ email }) => this.#disputes.withdraw(email, endToEnd));
+  }
+
+  /** Opens a dispute as another channel of the bank does, and posts its webhook. */
+  openDisputeElsewhere(endToEnd: string): Promise<void> {
+    return this.#disputes.openElsewhere(endToEnd);
+  }
+
+  /**
+   * Decides an open dispute now and posts its webhooks; the money of an accepted one comes back.
+   *
+   * @param decision by default the one of the payment's key.
+   * @throws Error when the payment has no open dispute.
+   */
+  decideDispute(endToEnd: string, decision?: DisputeDecision): Promise<void> {
+    return this.#disputes.decide(endToEnd, decision);
   }
 
   /** Creates a charge; an order that repeats one gets the same charge. */

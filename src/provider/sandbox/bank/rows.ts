@@ -2,6 +2,7 @@
  * The rows that the state of the simulated bank consists of. In each row `email` is the customer's
  * login e-mail in lower case, amounts are in centavos, and times in milliseconds since 1970.
  */
+import type { DisputeSituation, ReportedDisputeStatus } from '../../../domain/dispute.ts';
 import type { PixKeyType } from '../../../domain/pix-key.ts';
 import type { AccountRef, ChargeOrder } from '../../provider.ts';
 import type { Refusal } from './response.ts';
@@ -83,6 +84,29 @@ export interface Expiry {
   readonly webhooksLeft: number;
 }
 
+/** The dispute of a payment. */
+export interface Dispute {
+  readonly row: 'dispute';
+  readonly id: string;
+  readonly email: string;
+  /** Of the payment. */
+  readonly endToEnd: string;
+  /** The caller's id of it; null: it was opened at another channel. */
+  readonly disputeId: string | null;
+  readonly situation: DisputeSituation;
+  readonly status: ReportedDisputeStatus;
+  /** When it got its status. */
+  readonly atMs: number;
+}
+
+/** The report of a status of a dispute. */
+export interface DisputeNotice extends Omit<Dispute, 'row' | 'situation'> {
+  readonly row: 'dispute_notice';
+  readonly noticeId: string;
+  /** How many of its webhooks are still to be posted. */
+  readonly webhooksLeft: number;
+}
+
 export type ChargeKind = 'dynamic' | 'static';
 
 export interface Charge {
@@ -135,4 +159,7 @@ export interface DocumentDigest {
   readonly sha256: string;
 }
 
-export type Row = LookUp | Transfer | Charge | Expiry | PixKey | Person;
+/** What has webhooks. */
+export type Posting = Transfer | Expiry | DisputeNotice;
+
+export type Row = LookUp | Posting | Dispute | Charge | PixKey | Person;

@@ -26,6 +26,12 @@ export interface PaymentScript {
   readonly isHeld: boolean;
 }
 
+/**
+ * The course of the dispute of a payment. `partial`: half of the money comes back; `lost`: opened,
+ * and answered with a 500; `pending`: never decided by itself.
+ */
+export type DisputeScript = 'accepted' | 'partial' | 'rejected' | 'pending' | 'refused' | 'lost';
+
 /** How the bank treats all requests of a customer. */
 export type CustomerScript =
   | 'served'
@@ -55,6 +61,7 @@ export interface Scenario {
   readonly effect: string;
   readonly lookUp?: LookUpScript;
   readonly payment?: Partial<PaymentScript>;
+  readonly dispute?: DisputeScript;
   readonly customer?: CustomerScript;
   readonly kyc?: KycScript;
 }
@@ -155,6 +162,36 @@ export const scenarios: readonly Scenario[] = [
     payment: { isHeld: true, webhook: 'late' },
   },
   {
+    input: 'Pix key',
+    value: 'dispute-partial@ponte.test',
+    effect: 'a dispute of the payment is accepted, and half of it comes back',
+    dispute: 'partial',
+  },
+  {
+    input: 'Pix key',
+    value: 'dispute-rejected@ponte.test',
+    effect: 'a dispute of the payment is rejected',
+    dispute: 'rejected',
+  },
+  {
+    input: 'Pix key',
+    value: 'dispute-pending@ponte.test',
+    effect: 'a dispute of the payment stays open until it is withdrawn',
+    dispute: 'pending',
+  },
+  {
+    input: 'Pix key',
+    value: 'dispute-refused@ponte.test',
+    effect: 'the request to dispute the payment is refused (422)',
+    dispute: 'refused',
+  },
+  {
+    input: 'Pix key',
+    value: 'dispute-lost@ponte.test',
+    effect: 'a dispute of the payment is opened and answered with 500, at every attempt',
+    dispute: 'lost',
+  },
+  {
     input: 'payment amount',
     value: 'more than the balance',
     effect: 'the payment is refused: insufficient funds',
@@ -246,6 +283,11 @@ export function lookUpScript(key: string): LookUpScript {
 export function paymentScript(key: string): PaymentScript {
   const scenario = ofKey.get(key.toLowerCase());
   return scenario === undefined ? happyPayment : { ...happyPayment, ...scenario.payment };
+}
+
+/** The course of the dispute of a payment to this key; by default all of it comes back. */
+export function disputeScript(key: string): DisputeScript {
+  return ofKey.get(key.toLowerCase())?.dispute ?? 'accepted';
 }
 
 /** How the customer who logs in with this e-mail is treated. */

@@ -4,7 +4,19 @@
  * back; when an id has several rows, the last one is valid.
  */
 import type { StateFile } from './state-file.ts';
-import type { Charge, Expiry, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
+import type {
+  Charge,
+  Dispute,
+  DisputeNotice,
+  Expiry,
+  LookUp,
+  Payment,
+  Person,
+  PixKey,
+  Posting,
+  Row,
+  Transfer,
+} from './rows.ts';
 
 /** The values that are derived from the rows of one customer. */
 interface Customer {
@@ -35,6 +47,9 @@ export class State {
   readonly charges = new Map<string, Charge>();
   /** By `transactionIdentification`, oldest first. */
   readonly expiries = new Map<string, Expiry>();
+  /** By the end-to-end id of the payment, oldest first. */
+  readonly disputes = new Map<string, Dispute>();
+  readonly disputeNotices = new Map<string, DisputeNotice>();
   readonly pixKeys = new Map<string, PixKey>();
   /** By id, oldest first. */
   readonly persons = new Map<string, Person>();
@@ -65,9 +80,9 @@ export class State {
     this.#file?.close();
   }
 
-  /** Finds a transfer by its end-to-end id, or an expiry by its charge's id: both have webhooks. */
-  posting(id: string): Transfer | Expiry | undefined {
-    return this.transfers.get(id) ?? this.expiries.get(id);
+  /** Finds what has webhooks: a transfer, an expiry, or a notice of a dispute. */
+  posting(id: string): Posting | undefined {
+    return this.transfers.get(id) ?? this.expiries.get(id) ?? this.disputeNotices.get(id);
   }
 
   payment(endToEnd: string): Payment | null {
@@ -111,6 +126,12 @@ export class State {
         return this.#putTransfer(row);
       case 'expiry':
         this.expiries.set(row.transactionIdentification, row);
+        return;
+      case 'dispute':
+        this.disputes.set(row.endToEnd, row);
+        return;
+      case 'dispute_notice':
+        this.disputeNotices.set(row.noticeId, row);
         return;
       case 'charge':
         this.charges.set(row.order.transactionIdentification, row);

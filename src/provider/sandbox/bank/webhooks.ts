@@ -1,7 +1,15 @@
 /** The webhooks of the bank: their content, and their delivery until they are received. */
 import type { Clock } from '../../../clock.ts';
 import { numberFromCents } from '../../../domain/money.ts';
-import type { Expiry, Payment, Receipt, Refund, Settlement, Transfer } from './rows.ts';
+import type {
+  DisputeNotice,
+  Expiry,
+  Payment,
+  Posting,
+  Receipt,
+  Refund,
+  Settlement,
+} from './rows.ts';
 import { customerScript, paymentScript } from './scenarios.ts';
 import type { State } from './state.ts';
 
@@ -40,17 +48,17 @@ export class Webhooks {
 
   /** Posts the webhooks that an earlier process left, by the clock's next timers. */
   resume(): void {
-    const { transfers, expiries } = this.#options.state;
-    for (const [id, { webhooksLeft }] of [...transfers, ...expiries]) {
+    const { transfers, expiries, disputeNotices } = this.#options.state;
+    for (const [id, { webhooksLeft }] of [...transfers, ...expiries, ...disputeNotices]) {
       if (webhooksLeft > 0) this.later(0, () => this.post(id));
     }
   }
 
   /**
-   * Posts the remaining webhooks of a transfer or of an expiry, each after the previous one was
+   * Posts the remaining webhooks of a transfer, an expiry or a notice, each after the previous one was
    * received.
    *
-   * @param id the end-to-end id of a transfer, or the identification of a charge.
+   * @param id the end-to-end id of a transfer, the identification of a charge, or a notice's id.
    * @returns resolved when all of them are received, or the next attempt at one is scheduled; it
    *   never rejects.
    */
@@ -108,7 +116,7 @@ export class Webhooks {
   }
 
   /** Whether the webhooks of its customer get lost, although the bank counts them as received. */
-  #isLost(posting: Transfer | Expiry): boolean {
+  #isLost(posting: Posting): boolean {
     const { charges } = this.#options.state;
     const { email } =
       posting.row === 'expiry' ? (charges.get(posting.transactionIdentification) ?? {}) : posting;
@@ -131,11 +139,12 @@ export class Webhooks {
   }
 }
 
-/** The webhooks of a transfer or an expiry as JSON texts, in the order in which they are posted. */
-export function webhookTexts(transfer: Transfer | Expiry): string[] {
+/** The webhooks of a transfer, an expiry or a notice as JSON texts, in the order in which they are posted. */
+export function webhookTexts(transfer: Posting): string[] {
   if (transfer.row === 'receipt') return [receiptWebhook(transfer)];
   if (transfer.row === 'refund') return [refundWebhook(transfer)];
   if (transfer.row === 'expiry') return [expiryWebhook(transfer)];
+  if (transfer.row === 'dispute_notice') return [disputeWebhook(transfer)];
   const { settlement } = transfer;
   if (settlement === null) return [];
   const isFailed = settlement.status === 'FAILED';
@@ -189,6 +198,17 @@ function refundWebhook(refund: Refund): string {
     returnId: endToEnd,
     status: 'CONFIRMED',
     amount: numberFromCents(amountCents),
+    createdAt: new Date(atMs).toISOString(),
+  });
+}
+
+function disputeWebhook({ id, disputeId, endToEnd, status, atMs }: DisputeNotice): string {
+  return JSON.stringify({
+    event: 'PIX_DISPUTE',
+    id,
+    ...(disputeId !== null && { disputeId }),
+    endToEnd,
+    status,
     createdAt: new Date(atMs).toISOString(),
   });
 }

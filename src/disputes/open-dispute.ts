@@ -1,0 +1,122 @@
+import type { OpenDisputeRequest } from '../../contract/types.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { toAppError } from '../auth/provider-failure.ts';
+import { dayMs } from '../clock.ts';
+import type { Context } from '../context/context.ts';
+import type { SessionOperation } from '../context/operation.ts';
+import { disputableDays } from '../domain/dispute.ts';
+import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
+import { callProvider, detailsOwner } from './call-provider.ts';
+import { disputeReply, requireDisputes } from './dispute-reply.ts';
+import {
+  findDispute,
+  findDisputedPayment,
+  storeRequest,
+  type StoredDispute,
+  type TransactionOfUser,
+} from './dispute-repository.ts';
+
+/**
+ * Disputes a payment of the caller, once. A repeat with the same content gets the same dispute,
+ * and calls the provider again as long as it has not answered.
+ */
+export const openDispute: SessionOperation<'openDispute'> = {
+  access: 'session',
+  async run(context, { input, principal, request }) {
+    requireDisputes(context);
+    const disputed = { userId: principal.user.id, id: input.path.transactionId };
+    const session = callerSession(context, principal);
+    const dispute = await findOrRequest(context, disputed, input.body);
+    if (dispute.status === 'REQUESTED') {
+      const error = await callProvider(context, dispute, {
+        session,
+        options: request.callOptions,
+      });
+      if (error !== null) throw toAppError(error);
+    }
+    const opened = await findDispute(context, disputed);
+    return { status: 200, body: disputeReply(opened ?? dispute) };
+  },
+};
+
+/** @throws AppError NOT_FOUND, or VALIDATION_FAILED for a payment that cannot be disputed so. */
+async function findOrRequest(
+  context: Context,
+  disputed: TransactionOfUser,
+  content: OpenDisputeRequest,
+): Promise<StoredDispute> {
+  const before = await findDispute(context, disputed);
+  if (before !== null && before.status !== 'REFUSED') return refuseOther(context, before, content);
+  const paidSince = new Date(context.clock.now().getTime() - disputableDays * dayMs);
+  await refuseUndisputable(context, disputed, paidSince);
+  const { situation, details = null } = content;
+  const sealed = details === null ? null : context.sealer.seal(details, detailsOwner(disputed.id));
+  const isStored = await storeRequest(context, {
+    ...disputed,
+    situation,
+    details: sealed,
+    paidSince,
+  });
+  const dispute = await findDispute(context, disputed);
+  if (dispute === null) throw new AppError('NOT_FOUND');
+  // A concurrent request may have been stored first.
+  return isStored ? dispute : refuseOther(context, dispute, content);
+}
+
+/**
+ * @returns the dispute, if the content is its own or can no longer be compared.
+ * @throws AppError VALIDATION_FAILED by the fields that differ.
+ */
+function refuseOther(
+  { sealer }: Context,
+  dispute: StoredDispute,
+  { situation, details }: OpenDisputeRequest,
+): StoredDispute {
+  if (dispute.situation === null) return dispute;
+  const errors: Record<string, readonly Text[]> = {};
+  if (dispute.situation !== situation) errors['situation'] = [disputedOtherwise];
+  const owner = detailsOwner(dispute.transactionId);
+  const stored = dispute.details && sealer.open(dispute.details, owner).toString('utf8');
+  const isKept = dispute.details !== null || dispute.endedAt === null;
+  if (isKept && stored !== (details ?? null)) errors['details'] = [disputedOtherwise];
+  refuse(errors);
+  return dispute;
+}
+
+/** @throws AppError NOT_FOUND or VALIDATION_FAILED. */
+async function refuseUndisputable(
+  context: Context,
+  disputed: TransactionOfUser,
+  paidSince: Date,
+): Promise<void> {
+  const payment = await findDisputedPayment(context, disputed);
+  if (payment === null) throw new AppError('NOT_FOUND');
+  const { operation, status, settledAt } = payment;
+  if (operation !== 'SEND') throw invalidField('transactionId', noSend);
+  if (status !== 'COMPLETED' || settledAt === null) throw invalidField('transactionId', notPaid);
+  if (settledAt < paidSince) throw invalidField('transactionId', tooOld);
+}
+
+function refuse(fields: FieldErrors): void {
+  if (Object.keys(fields).length > 0) throw new AppError('VALIDATION_FAILED', { fields });
+}
+
+const disputedOtherwise: Text = {
+  en: 'The payment is already disputed, with other content.',
+  pt: 'O pagamento já foi contestado, com outro conteúdo.',
+};
+
+const noSend: Text = {
+  en: 'Only a Pix that you have sent can be disputed.',
+  pt: 'Só é possível contestar um Pix enviado.',
+};
+
+const notPaid: Text = {
+  en: 'Only a completed payment can be disputed.',
+  pt: 'Só é possível contestar um pagamento concluído.',
+};
+
+const tooOld: Text = {
+  en: `A payment can be disputed for ${disputableDays} days.`,
+  pt: `Um pagamento pode ser contestado por ${disputableDays} dias.`,
+};
