@@ -295,7 +295,6 @@ const reportEvent = statement({
         from payment
           on conflict (transaction_id) do update set ${setReported(status, now)}
        where d.status <> ${status} and ${isOneOf('d.status', disputesOpenToReport)}
-         and not (${status} = 'OPEN' and d.status = 'OPEN')
       returning d.transaction_id
     )
     select payment.id, stored.transaction_id is not null as "isMoved",

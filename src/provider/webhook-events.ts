@@ -3,6 +3,7 @@
  * from is data: a dialect declares it (see `dialect/`). Matching events with stored transactions is
  * done elsewhere.
  */
+import type { ReportedDisputeStatus } from '../domain/dispute.ts';
 import type { PixStatus } from '../domain/pix.ts';
 
 /** Why an item settles nothing. */
@@ -73,9 +74,10 @@ export const unreadReasons = [
 /**
  * `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. `expired`:
  * a charge that has expired unpaid. `refund`: a refund of a payment, whole or in part. `held`: the
- * provider holds a sent payment for analysis.
+ * provider holds a sent payment for analysis. `dispute`: the status of the dispute of a payment.
  */
-export type WebhookItemKind = 'payment' | 'received' | 'expired' | 'refund' | 'held' | 'ignored';
+export type WebhookItemKind =
+  'payment' | 'received' | 'expired' | 'refund' | 'held' | 'dispute' | 'ignored';
 
 /** The ids of an item, printable, 1 to 255 characters; they may contradict each other. */
 export interface WebhookItemIds {
@@ -92,6 +94,12 @@ export interface WebhookItemRefund {
   readonly direction: 'in' | 'out' | null;
 }
 
+export interface WebhookItemDispute {
+  /** Our id of the dispute. */
+  readonly disputeId: string | null;
+  readonly status: ReportedDisputeStatus;
+}
+
 export interface WebhookItem {
   /** The position of the item in the payload, from 0. */
   readonly index: number;
@@ -100,7 +108,7 @@ export interface WebhookItem {
   /** The declared message, such as `ponte/payment`; null when no dialect declares it. */
   readonly shape: string | null;
   readonly kind: WebhookItemKind;
-  /** COMPLETED or FAILED unless the item is ignored, or `held`. */
+  /** COMPLETED or FAILED unless the item is ignored, `held` or a `dispute`. */
   readonly status: PixStatus | null;
   readonly ids: WebhookItemIds;
   /** Set when the direction of a `received` item follows only from its position. */
@@ -110,6 +118,8 @@ export interface WebhookItem {
   readonly payee: WebhookItemPayee;
   /** Set for a `refund`, whose end-to-end id is that of the refunded payment. */
   readonly refund?: WebhookItemRefund;
+  /** Set for a `dispute`, whose end-to-end id is that of the disputed payment. */
+  readonly dispute?: WebhookItemDispute;
   /** When a PIX was received, if the item has the time with its offset from UTC. */
   readonly at?: Date;
   /** The failure's code, such as `BE17`. */

@@ -5,6 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
+import { reportDispute } from './dispute-report.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction } from '../pix/correction-repository.ts';
 import { noteAnalysis } from '../pix/analysis-repository.ts';
@@ -142,6 +143,8 @@ async function apply(
       const isNew = await noteAnalysis(context, transactionId);
       return unsettled({ result: isNew ? 'applied' : 'already', transactionId });
     }
+    case 'dispute':
+      return unsettled(await reportDispute(context, eventId, decision.report));
     case 'refund':
       return applyRefund(context, eventId, decision);
     case 'correct':

@@ -41,6 +41,10 @@ export function decide(reported: EventItem, stored: Candidates): readonly Decisi
   const { status } = item;
   const candidates = withoutSharedIds(reported, stored.candidates);
   const facts = { ...stored, candidates };
+  if (item.dispute) {
+    const { endToEnd } = item.ids;
+    return [{ kind: 'dispute', report: { ...item.dispute, endToEnd } }];
+  }
   if (item.kind === 'held') return [decideHeld(item, candidates)];
   if (item.kind === 'ignored' || status === null || status === 'PROCESSING') {
     return [decideIgnored(item, candidates)];

@@ -1,4 +1,5 @@
 /** The decisions about an item of an event, as `decide` returns them and `apply` takes them. */
+import type { DisputeReport } from '../disputes/dispute-repository.ts';
 import { foundInStatementNote, type PixStatus } from '../domain/pix.ts';
 import type { Move, TimelineEntry } from '../pix/move-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -30,6 +31,8 @@ export type Decision =
       readonly eventId: string | null;
     }
   | RefundDecision
+  /** The provider reports the status of a dispute, which moves no transaction. */
+  | { readonly kind: 'dispute'; readonly report: DisputeReport }
   /** The provider holds a sent payment for analysis. */
   | { readonly kind: 'hold'; readonly transaction: CandidateRow }
   | CorrectDecision

@@ -1,4 +1,5 @@
 /** Compiles the shapes of a dialect's file, and checks what its schema cannot express. */
+import { reportedDisputeStatuses } from '../../domain/dispute.ts';
 import { formatPath, parsePath, readWord, type Path } from './fields.ts';
 import {
   directions,
@@ -248,6 +249,10 @@ class ShapeCompiler {
       this.#fault('a refund needs the ids endToEnd and returnId');
     }
     const words = status.flatMap((column) => this.#entries(column).map(([, meaning]) => meaning));
+    const other = words.find(
+      (word) => word !== silent && isOfDispute(word) !== (kind === 'dispute'),
+    );
+    if (other !== undefined) this.#fault(`a shape of kind ${kind} has no status ${other}`);
     if (kind === 'payment' && words.includes('FAILED_WITH_CODE') && code === undefined) {
       this.#fault('FAILED_WITH_CODE needs code');
     }
@@ -293,11 +298,16 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   payment: money,
   received: money,
   refund: money,
+  dispute: ['ids', 'status'],
   line: ['ids', 'amount'],
   list: ['each'],
   page: ['each'],
   keys: ['each'],
 };
+
+function isOfDispute(word: string): boolean {
+  return reportedDisputeStatuses.some((one) => one === word);
+}
 
 function isList(words: ColumnFile['words']): words is readonly string[] {
   return Array.isArray(words);

@@ -4,6 +4,7 @@
  * explains each key.
  */
 import { Ajv, type ErrorObject } from 'ajv';
+import { reportedDisputeStatuses } from '../../domain/dispute.ts';
 import { isObject } from '../wire-reading.ts';
 import { amountUnits, timeForms, type AmountUnit, type TimeForm } from './values.ts';
 
@@ -22,6 +23,8 @@ export const meanings = [
   'FAILED_WITH_CODE',
   /** A charge ended unpaid. */
   'EXPIRED',
+  /** Of a dispute. */
+  ...reportedDisputeStatuses,
 ] as const;
 
 export type Meaning = (typeof meanings)[number];
@@ -34,6 +37,7 @@ export const kinds = [
   'payment',
   'received',
   'refund',
+  'dispute',
   'nothing',
   'list',
   'page',
@@ -47,7 +51,14 @@ export type Kind = (typeof kinds)[number];
 /** Where a message may stand, besides in a list of another shape. */
 export const scopes = ['event', 'statement', 'key list', 'created key'] as const;
 
-export const idNames = ['endToEnd', 'clientRequestId', 'txid', 'providerId', 'returnId'] as const;
+export const idNames = [
+  'endToEnd',
+  'clientRequestId',
+  'txid',
+  'providerId',
+  'returnId',
+  'disputeId',
+] as const;
 
 export type IdName = (typeof idNames)[number];
 

@@ -1,4 +1,5 @@
 /** Converts the messages that a dialect reads to the port's events and statement lines. */
+import { reportedDisputeStatuses, type ReportedDisputeStatus } from '../../domain/dispute.ts';
 import type { PixStatus } from '../../domain/pix.ts';
 import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
@@ -78,6 +79,7 @@ export function toItem(message: Message, index: number): WebhookItem {
       accountNumber: payee.account ?? null,
     },
     ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: toRefund(message) }),
+    ...(ignoredBecause === null && shape?.kind === 'dispute' && toDispute(message)),
     ...(at && status !== 'EXPIRED' && shape?.kind !== 'payment' && { at }),
     reason: code,
     ignoredBecause,
@@ -86,16 +88,29 @@ export function toItem(message: Message, index: number): WebhookItem {
 }
 
 function toStatus(status: Message['status']): PixStatus | null {
+  if (status === null || toDisputeStatus(status) !== null) return null;
   if (status === 'EXPIRED') return 'FAILED';
-  return status === 'UNDER_ANALYSIS' ? 'PROCESSING' : status;
+  return status === 'UNDER_ANALYSIS' ? 'PROCESSING' : (status as PixStatus);
+}
+
+function toDisputeStatus(status: Message['status']): ReportedDisputeStatus | null {
+  return reportedDisputeStatuses.find((one) => one === status) ?? null;
+}
+
+function toDispute({ ids, status }: Message): Pick<WebhookItem, 'dispute'> {
+  const disputeStatus = toDisputeStatus(status);
+  if (disputeStatus === null) return {};
+  return { dispute: { disputeId: ids.disputeId ?? null, status: disputeStatus } };
 }
 
 function itemKind({ shape, status }: Message): WebhookItemKind {
   if (status === 'EXPIRED') return 'expired';
   if (status === 'UNDER_ANALYSIS') return 'held';
   const kind = shape?.kind;
-  return kind === 'payment' || kind === 'received' || kind === 'refund' ? kind : 'ignored';
+  return itemKinds.find((one) => one === kind) ?? 'ignored';
 }
+
+const itemKinds = ['payment', 'received', 'refund', 'dispute'] as const;
 
 const refundDirections = { IN: 'in', OUT: 'out', OTHER: null } as const;
 
@@ -108,6 +123,7 @@ function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null 
   if (shape?.kind === 'nothing') return 'moves_nothing';
   if (fault) return fault.because;
   if (status === null) return 'unknown_status';
+  if (shape?.kind === 'dispute') return null;
   const isHeld = status === 'UNDER_ANALYSIS' && shape?.kind === 'payment';
   if (toStatus(status) === 'PROCESSING') return isHeld ? null : 'processing';
   if (status !== 'FAILED' || shape?.kind === 'payment') return null;

@@ -133,14 +133,20 @@ function filled(fields: object): object {
   );
 }
 
-const money: ReadonlySet<string> = new Set(['payment', 'received', 'refund']);
+const sampled: ReadonlySet<string> = new Set([
+  'payment',
+  'received',
+  'refund',
+  'dispute',
+  'nothing',
+]);
 
 /**
  * A unit that is wrong is caught by nothing else where no transaction has the amount yet, so each
  * shape with an amount needs a sample whose amount is not a whole hundred.
  */
 function uncovered({ name, kind, amount }: Shape, read: readonly Read[]): string[] {
-  if (!money.has(kind) && kind !== 'nothing') return [];
+  if (!sampled.has(kind)) return [];
   const ofShape = read.filter(({ shape }) => shape === name);
   if (ofShape.length === 0) return [`${name}: no sample is read by it: add one (.samples.json)`];
   const isPrecise = ofShape.some(

@@ -129,7 +129,7 @@ test('only a send that is paid can be disputed', async () => {
       [paid.id],
     );
     return row;
-  });
+  }, 'the refund');
   for (const [id, words] of [
     [unpaid.body.transaction_id, 'Only a completed payment can be disputed.'],
     [refund.id, 'Only a Pix that you have sent can be disputed.'],
@@ -156,10 +156,14 @@ test('a payment can be disputed for 80 days', async (t) => {
 });
 
 test('a call with an unknown outcome leaves it requested; the same request repeats it', async (t) => {
-  const paid = await app.pay('dispute-lost@ponte.test');
-  const first = await app.throughTime(app.open(paid));
+  const paid = await app.pay();
+  const lost = t.mock.method(provider, 'openDispute', () =>
+    Promise.reject(timedOut('unknown', null)),
+  );
+  const first = await app.open(paid);
   assert.deepEqual([first.status, first.body.status], [200, 'REQUESTED']);
-  const call = t.mock.method(provider, 'openDispute', () => Promise.resolve('OPEN' as const));
+  lost.mock.restore();
+  const call = t.mock.method(provider, 'openDispute');
   assert.equal((await app.open(paid)).body.status, 'OPEN');
   const { order } = call.mock.calls[0]?.arguments[0] ?? {};
   assert.deepEqual(order, { disputeId: paid.id, endToEnd: paid.endToEnd, ...scam });
@@ -199,8 +203,12 @@ test('a request that the bank refuses is 502, and may be made again with other c
 });
 
 test('a refusal after a call that may have opened it proves nothing', async (t) => {
-  const paid = await app.pay('dispute-lost@ponte.test');
-  await app.throughTime(app.open(paid));
+  const paid = await app.pay();
+  const lost = t.mock.method(provider, 'openDispute', () =>
+    Promise.reject(timedOut('unknown', null)),
+  );
+  await app.open(paid);
+  lost.mock.restore();
   t.mock.method(provider, 'openDispute', () => Promise.reject(refusal));
   const { status, body } = await app.open(paid);
   assert.deepEqual([status, body.status], [200, 'REQUESTED']);

@@ -103,6 +103,8 @@ function inWords(decision: Decision): string {
       const words = [result, reason, transaction?.id, reportNow && `flag ${reportNow.reason}`];
       return words.filter(Boolean).join(' ');
     }
+    case 'dispute':
+      return `dispute ${decision.report.status} of ${decision.report.endToEnd}`;
     default:
       return `${decision.kind} ${decision.transaction?.id ?? 'nothing'} ${decision.reason}`;
   }

@@ -1,0 +1,37 @@
+/** Events about the disputes of payments: they move no transaction. */
+import { offers } from '../config/config.ts';
+import type { LocalContext } from '../context/context.ts';
+import { storeDisputeReport, type DisputeReport } from '../disputes/dispute-repository.ts';
+import { isUuid } from '../domain/text.ts';
+
+/** What became of an event: ids and words only, no personal data. */
+interface DisputeSettled {
+  readonly result: 'applied' | 'already' | 'ignored';
+  readonly reason?: string;
+  readonly transactionId?: string;
+}
+
+/**
+ * Stores the status of a dispute as an event reports it. A dispute that was opened at another
+ * channel of the bank is stored with its first event. A final status stays.
+ */
+export async function reportDispute(
+  context: LocalContext,
+  eventId: string | null,
+  report: DisputeReport,
+): Promise<DisputeSettled> {
+  if (!offers(context.config, 'disputes')) return ignored('not_available');
+  const { disputeId } = report;
+  if (disputeId !== null && !isUuid(disputeId)) return ignored('unknown_payment');
+  const stored = await storeDisputeReport(context, report);
+  if (stored === null) return ignored('unknown_payment');
+  const { transactionId, result } = stored;
+  if (result !== 'ended') return { result, transactionId };
+  const { status } = report;
+  context.log.warn({ eventId, transactionId, status }, 'an event contradicts an ended dispute');
+  return { result: 'ignored', reason: 'dispute_ended', transactionId };
+}
+
+function ignored(reason: string): DisputeSettled {
+  return { result: 'ignored', reason };
+}
