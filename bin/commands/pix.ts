@@ -7,6 +7,7 @@ import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-s
 import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
+import { declareDisputes, disputeDetails } from '../pix-disputes.ts';
 import { declarePause } from '../pix-pause.ts';
 import {
   choice,
@@ -99,6 +100,7 @@ export const declare: Declare = (noun, run) => {
     .action(run(resolve));
 
   declarePause(noun, run);
+  declareDisputes(noun, run);
 };
 
 /** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */
@@ -193,6 +195,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ['held for analysis', shortTime(transaction.heldAt)],
     ['corrected', shortTime(transaction.correctedAt)],
     ['paid again by', transaction.paidAgainBy],
+    ...disputeDetails(shown.dispute),
   ]);
   terminal.print('');
   terminal.table({ columns: timelineColumns, rows: timeline, none: 'The timeline is empty.' });

@@ -84,5 +84,9 @@ async function read(parts: Parts): Promise<BacklogGauges> {
     },
     isPaused: backlog.isPaused,
     unaccountedPayments: backlog.unaccounted,
+    oldestDisputeSeconds: {
+      requested: age(backlog.oldestRequestedDisputeAt),
+      open: age(backlog.oldestOpenDisputeAt),
+    },
   };
 }

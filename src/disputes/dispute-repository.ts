@@ -375,3 +375,16 @@ export async function findPendingDisputes(
     return { dispute, session: { sessionId, userId, sealedToken } };
   });
 }
+
+/** @public For the tests of the model of PostgreSQL and of the simulation. */
+export const disputeStatements = {
+  find,
+  findPayment,
+  request,
+  requestWithdrawal,
+  claim,
+  end,
+  report,
+  reportEvent,
+  findPending,
+};

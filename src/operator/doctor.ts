@@ -152,7 +152,26 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     pause(found),
     toCheck('sends after a loss', found.heldSends, 'ponte pix list --stuck'),
     toCheck('unaccounted payments', found.unaccountedPayments, 'ponte pix account'),
+    disputes(found),
   ];
+}
+
+/** The provider answers a request at once. */
+const maxRequestedDisputeSeconds = 60 * 60;
+
+/** The special return mechanism (MED) gives the banks seven days for the analysis. */
+const maxOpenDisputeSeconds = 8 * 24 * 60 * 60;
+
+function disputes(found: InspectedBacklog): Finding {
+  const { oldestRequestedDisputeSeconds: requested, oldestOpenDisputeSeconds: open } = found;
+  const fix = '`ponte pix disputes`, and "Disputes" in the handbook';
+  if (requested > maxRequestedDisputeSeconds) {
+    return doubtful('disputes', `one is not confirmed for ${formatDuration(requested)}`, fix);
+  }
+  if (open > maxOpenDisputeSeconds) {
+    return doubtful('disputes', `one is not decided for ${formatDuration(open)}`, fix);
+  }
+  return ok('disputes', 'the provider answers them');
 }
 
 function pause({ pause: open }: InspectedBacklog): Finding {

@@ -51,6 +51,7 @@ export const ops = {
   'pix resume': async () => (await import('./pix-pause.ts')).resumePix,
   'pix account': async () => (await import('./pix-account.ts')).accountForPayment,
   'pix unaccounted': async () => (await import('./pix-account.ts')).listUnaccounted,
+  'pix disputes': async () => (await import('./pix-disputes.ts')).listDisputes,
   'pix show': async () => (await import('./pix-show.ts')).showPix,
 } as const satisfies Readonly<Record<string, () => Promise<Op<never, unknown>>>>;
 

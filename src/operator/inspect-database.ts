@@ -71,6 +71,10 @@ export interface InspectedBacklog {
   readonly pause: InspectedPause | null;
   /** Lines of statements that block payments of their amount. */
   readonly unaccountedPayments: number;
+  /** The age of the oldest dispute that the provider has not confirmed; 0 without one. */
+  readonly oldestRequestedDisputeSeconds: number;
+  /** The age of the oldest dispute that the provider has not decided; 0 without one. */
+  readonly oldestOpenDisputeSeconds: number;
 }
 
 /** The pause of all sends. */
@@ -154,6 +158,8 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     oldDifferences: backlog.oldDifferences,
     pause: await inspectPause(context),
     unaccountedPayments: backlog.unaccounted,
+    oldestRequestedDisputeSeconds: secondsSince(backlog.oldestRequestedDisputeAt),
+    oldestOpenDisputeSeconds: secondsSince(backlog.oldestOpenDisputeAt),
   };
 }
 

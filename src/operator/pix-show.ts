@@ -4,6 +4,7 @@ import { maskName } from '../domain/text.ts';
 import type { Op } from './op.ts';
 import { nextStep } from './pix-next-step.ts';
 import { recordReading } from './operator-action-repository.ts';
+import { viewDispute, type DisputeView } from './pix-disputes.ts';
 import { findNamedPix } from './pix-reference.ts';
 import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
@@ -35,6 +36,8 @@ export interface PixShown {
   readonly timelineIsCut: boolean;
   /** The first refunds of the transaction. */
   readonly refunds: readonly PixView[];
+  /** The dispute of a send; null: there is none. */
+  readonly dispute: DisputeView | null;
   readonly waitsFor: string;
   readonly operator: string;
 }
@@ -57,6 +60,7 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
       timeline: timeline.slice(0, maxTimelineSteps).map(viewOfTimeline),
       timelineIsCut: timeline.length > maxTimelineSteps,
       refunds: refunds.map(viewOfPix),
+      dispute: await viewDispute(context, pix),
       ...nextStep(pix, {
         now: context.clock.now(),
         calls: context.config.provider,

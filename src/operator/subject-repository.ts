@@ -13,6 +13,7 @@ type Store = Pick<LocalContext, 'db'>;
 /**
  * What is exported of each table: rows of a user. Secrets are left out: password hash,
  * tokens, sealed values, digests, and the id of an application, which is the applicant's password.
+ * The caller opens the details of disputes.
  */
 const exported = (userId: string) =>
   ({
@@ -48,6 +49,10 @@ const exported = (userId: string) =>
            l.provider_txid, l.note
       from pix_timeline l join pix_transactions t on t.id = l.transaction_id
      where t.user_id = ${userId} order by l.id`,
+    disputes: `
+    select transaction_id, status, situation, encode(details, 'base64') as details, requested_at,
+           opened_at, withdrawal_requested_at, ended_at
+      from pix_disputes where user_id = ${userId} order by requested_at`,
     events: `
     select id, status, received_at, processed_at, payload is not null as has_payload
       from webhook_events
@@ -333,6 +338,12 @@ const erasing = {
     update security_events set identity = '${erasedToken}', address = null
      where user_id = ${userId} or identity = any(${identities})`,
   }),
+  /** What has happened, by the payment; the person's own words do not stay. */
+  disputes: statement({
+    name: 'ops-subject-erase-disputes',
+    parameters: { userId: 'int' },
+    text: ({ userId }) => sql`update pix_disputes set details = null where user_id = ${userId}`,
+  }),
   documents: statement({
     name: 'ops-subject-erase-documents',
     parameters: { userId: 'int' },
@@ -404,6 +415,7 @@ export async function eraseSubject(
   await db.query(erasing.paidByOthers, { ids: paidByOthers });
   const events = await db.query(erasing.events, { userId, eventIds });
   await db.query(erasing.security, { userId, identities });
+  await db.query(erasing.disputes, { userId });
   const documents = await db.query(erasing.documents, { userId });
   await db.query(erasing.applications, { userId });
   const kept = await db.query(erasing.kept, { userId, eventIds });

@@ -1,6 +1,8 @@
 /** `subject export` and `subject erase`: the rights of a person under the LGPD. */
 import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context/context.ts';
+import { detailsOwner } from '../disputes/call-provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -40,11 +42,22 @@ export const exportSubject: Op<SubjectInput, SubjectExport> = {
     const action = { operator, command: 'subject export', reason: reason.trim() };
     const subject = await recordAction(context, action, async (transaction) => {
       const found = await findSubject(transaction, id);
-      return { result: found, targets: [`user:${id}`], outcome: 'exported' };
+      const result = found && { ...found, disputes: openDisputes(context, found.disputes) };
+      return { result, targets: [`user:${id}`], outcome: 'exported' };
     });
     return { exportedAt: context.clock.now().toISOString(), subject };
   },
 };
+
+/** What the person has written about disputes is sealed: the export has it in the clear. */
+function openDisputes({ sealer }: Pick<LocalContext, 'sealer'>, disputes: unknown): unknown {
+  const rows = disputes as readonly { transaction_id: string; details: string | null }[];
+  return rows.map(({ details, ...row }) => {
+    const owner = detailsOwner(row.transaction_id);
+    const text = details && sealer.open(Buffer.from(details, 'base64'), owner).toString('utf8');
+    return { ...row, details: text };
+  });
+}
 
 export interface SubjectErased extends Erased {
   readonly id: number;

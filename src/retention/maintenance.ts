@@ -51,13 +51,16 @@ const securityEventDays = 365;
 /** Longer than a day waits for a login. */
 const reconciliationDays = 90;
 
+/** A rejected dispute may be asked about; then the bank has the text. */
+const disputeDetailDays = 90;
+
 /** Long enough to see since when a secret is wrong. */
 const webhookRefusalDays = 30;
 
 /**
  * Deletes what is kept for a number of days only: the payloads of settled webhook events, which
  * hold personal data, jobs that are done, app events that were delivered, security events, counts
- * of refused webhooks, reconciled days and closed differences.
+ * of refused webhooks, reconciled days, closed differences, and the text of ended disputes.
  */
 export const applyRetention: JobHandler = {
   everyMs: hourMs,
@@ -83,6 +86,11 @@ export const applyRetention: JobHandler = {
     await clearAged(context, {
       of: 'webhookRefusals',
       before: before(webhookRefusalDays),
+      batch: 1_000,
+    });
+    await clearAged(context, {
+      of: 'disputeDetails',
+      before: before(disputeDetailDays),
       batch: 1_000,
     });
     const aYear = { before: before(securityEventDays), batch: 1_000 };

@@ -130,6 +130,21 @@ export const retentionStatements = {
     where: (before) => `closed_at < ${before}`,
     oldestBy: 'closed_at',
   }),
+  /** Removes what customers have written about disputes that have ended. */
+  disputeDetails: statement({
+    name: 'retention-dispute-details',
+    parameters,
+    text: ({ before, limit }) => sql<ClearedRow>`
+      with cleared as (
+        update pix_disputes set details = null
+         where transaction_id = any(array(
+           select transaction_id from pix_disputes
+            where details is not null and ended_at < ${before}
+            order by ended_at limit ${limit} for update skip locked))
+        returning 1
+      )
+      select count(*)::int as rows from cleared`,
+  }),
   /** Deletes jobs that are done; dead ones stay. */
   doneJobs: deletingOldest({
     name: 'retention-jobs',

@@ -75,6 +75,15 @@ export const sealedPlaces: readonly SealedPlace[] = [
     set: (value) => `sealed_content = ${value}`,
   }),
   sealedPlace({
+    name: 'disputes',
+    from: 'pix_disputes',
+    table: 'pix_disputes',
+    key: 'transaction_id::text',
+    owner: `'dispute:' || transaction_id`,
+    sealed: 'details',
+    set: (value) => `details = ${value}`,
+  }),
+  sealedPlace({
     name: 'client-tokens',
     from: 'accounts',
     table: 'accounts',

@@ -29,6 +29,8 @@ export interface BacklogGauges {
   readonly isPaused: boolean;
   /** Lines of statements that block payments of their amount. */
   readonly unaccountedPayments: number;
+  /** The age of the oldest dispute that the provider has not confirmed, and not decided. */
+  readonly oldestDisputeSeconds: Counts<'requested' | 'open'>;
 }
 
 /** The functions that read the gauges; none rejects. */
@@ -186,6 +188,12 @@ function paymentGauges(
       name: 'ponte_pix_unaccounted',
       help: 'Payments that only a statement shows, after a loss of commits',
       read: of(({ unaccountedPayments }) => one(unaccountedPayments)),
+    },
+    {
+      name: 'ponte_pix_dispute_oldest_seconds',
+      help: 'Age of the oldest dispute that the provider has not confirmed (requested) or decided (open)',
+      labelNames: ['state'],
+      read: of(({ oldestDisputeSeconds }) => byState(oldestDisputeSeconds)),
     },
   ];
 }

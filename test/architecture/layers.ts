@@ -33,9 +33,17 @@ const without: ReadonlyMap<string, RegExp> = new Map([
   // `cpf` is pure as well: the arithmetic of tax identifiers, with nothing below it.
   ['src/domain', /^(?!(?:node:crypto|cpf)$)/],
   ['src/http', /^undici(?:$|\/)/],
-  ...['settlement', 'login', 'disputes', 'pix', 'pix-keys', 'accounts', 'auth', 'jobs', 'retention'].map(
-    (name) => [`src/${name}`, httpObjects] as const,
-  ),
+  ...[
+    'settlement',
+    'login',
+    'disputes',
+    'pix',
+    'pix-keys',
+    'accounts',
+    'auth',
+    'jobs',
+    'retention',
+  ].map((name) => [`src/${name}`, httpObjects] as const),
 ]);
 
 /** These parts of the provider are sealed: only the provider's own files import them. */

@@ -49,6 +49,7 @@ const backlog: BacklogGauges = {
   differences: { new: 1, old: 1 },
   isPaused: true,
   unaccountedPayments: 1,
+  oldestDisputeSeconds: { requested: 1, open: 1 },
 };
 
 /** The metrics of a service whose database gives this, or does not answer. */

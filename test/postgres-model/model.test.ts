@@ -78,6 +78,7 @@ const leftOut = 'seal-again-';
 const foldersOfStatements = [
   'auth',
   'accounts',
+  'disputes',
   'pix',
   'pix-keys',
   'settlement',

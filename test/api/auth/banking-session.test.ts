@@ -49,6 +49,9 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/pix' },
   { method: 'GET', path: `/pix/${randomUUID()}` },
   { method: 'GET', path: `/pix/${randomUUID()}/receipt` },
+  { method: 'POST', path: `/pix/${randomUUID()}/dispute`, body: { situation: 'SCAM' } },
+  { method: 'GET', path: `/pix/${randomUUID()}/dispute` },
+  { method: 'DELETE', path: `/pix/${randomUUID()}/dispute` },
   { method: 'GET', path: '/pix/limits' },
   { method: 'PUT', path: '/pix/limits', body: { day: 1 } },
 ];

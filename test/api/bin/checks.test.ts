@@ -82,6 +82,7 @@ describe('ponte doctor', () => {
         'sends',
         'sends after a loss',
         'unaccounted payments',
+        'disputes',
         'last webhook',
         'refused webhooks',
         'unread events',

@@ -291,6 +291,29 @@ test('pix_open has the transactions that are not settled, and charges until they
   assert.deepEqual(await found(await put('pix_transactions', received)), []);
 });
 
+test('pix_disputes_final_status keeps an ended dispute, and an open one from going back', async () => {
+  const ends = ['ACCEPTED', 'REJECTED', 'WITHDRAWN'];
+  const move = (id: string, status: string) =>
+    rows('update pix_disputes set status = $2, ended_at = $3 where transaction_id = $1', [
+      id,
+      status,
+      status === 'REQUESTED' || status === 'OPEN' ? null : at,
+    ]);
+  const refusal = { message: 'a dispute does not go back', code: '23514' };
+  for (const end of ends) {
+    const id = uuid();
+    await put('pix_disputes', { transaction_id: id });
+    await move(id, 'REFUSED');
+    await move(id, 'REQUESTED');
+    await move(id, 'OPEN');
+    for (const back of ['REQUESTED', 'REFUSED']) await assert.rejects(move(id, back), refusal);
+    await move(id, end);
+    for (const other of ['REQUESTED', 'REFUSED', 'OPEN', ...ends.filter((one) => one !== end)]) {
+      await assert.rejects(move(id, other), refusal);
+    }
+  }
+});
+
 test('webhook_events_attention follows the status, whichever statement writes it', async () => {
   const readAttention = async (id: unknown) =>
     (await rows('select attention from webhook_events where id = $1', [id]))[0]?.['attention'];
@@ -329,11 +352,15 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'pix_transactions_opened',
     'pix_transactions_waiting',
     'pix_transactions_closed',
+    'pix_disputes_final_status',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
     'pix_transactions_corrected',
     'pix_transactions_ended',
     'pix_transactions_ended_new',
+    // disputes/dispute-events.test.ts.
+    'pix_disputes_moved',
+    'pix_disputes_reported',
     // The migration tool's own table.
     'schema_migrations_pkey',
   ];

@@ -207,6 +207,23 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'webhook_refusals',
     changes: [{ reason: 'unlucky' }],
   },
+  pix_disputes_status_known: { table: 'pix_disputes', changes: [{ status: 'LOST', ended_at: at }] },
+  pix_disputes_situation_known: { table: 'pix_disputes', changes: [{ situation: 'REGRET' }] },
+  pix_disputes_request_stated: {
+    table: 'pix_disputes',
+    changes: [{ situation: null }, { situation: null, status: 'REFUSED', ended_at: at }],
+  },
+  pix_disputes_end_dated: {
+    table: 'pix_disputes',
+    changes: [{ ended_at: at }, { status: 'ACCEPTED' }, { status: 'REFUSED' }],
+  },
+  pix_disputes_withdrawal_of_open: {
+    table: 'pix_disputes',
+    changes: [
+      { withdrawal_requested_at: at },
+      { withdrawal_requested_at: at, status: 'WITHDRAWN', ended_at: at },
+    ],
+  },
   pix_pauses_end_named: {
     table: 'pix_pauses',
     changes: [{ ended_at: null }, { ended_by: null }],
@@ -320,6 +337,7 @@ export const refusedPairs: Readonly<
     { table: 'reconciliation_differences', pair: () => same({ id: 1_000_000 }) },
   ],
   pix_open_pkey: [{ table: 'pix_open', pair: () => same({ transaction_id: uuid() }) }],
+  pix_disputes_pkey: [{ table: 'pix_disputes', pair: () => same({ transaction_id: uuid() }) }],
   pix_pauses_pkey: [{ table: 'pix_pauses', pair: () => same({ id: 1_000_000 }) }],
   pix_pauses_one_open: [
     { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },

@@ -32,7 +32,7 @@ function samples(text: string): Map<string, number> {
 /** Those that are read in the database, whichever there are. */
 function ofDatabase(values: ReadonlyMap<string, number>): Record<string, number> {
   const backlog = /^ponte_(?:job_queue|webhook_events_open|metrics|reconciliation)/;
-  const payments = /^ponte_pix_(?:unknown(?!_outcomes)|paying|accepted)/;
+  const payments = /^ponte_pix_(?:unknown(?!_outcomes)|paying|accepted|dispute)/;
   const isOfDatabase = (name: string): boolean => backlog.test(name) || payments.test(name);
   return Object.fromEntries([...values].filter(([name]) => isOfDatabase(name)));
 }
@@ -74,6 +74,15 @@ async function givenEvents(...statuses: readonly string[]): Promise<string> {
     );
   }
   return id;
+}
+
+async function givenDispute(status: string, at: Date): Promise<void> {
+  await app.rows(
+    `insert into pix_disputes (transaction_id, user_id, status, situation, requested_at, opened_at,
+            ended_at, updated_at)
+     values ($1, 1, $2, 'SCAM', $3, $3, case when $2 = 'REJECTED' then $3::timestamptz end, $3)`,
+    [randomUUID(), status, at],
+  );
 }
 
 interface GivenSend {
@@ -120,6 +129,8 @@ describe('the gauges of the database', () => {
       ponte_pix_unknown_oldest_seconds: 0,
       ponte_pix_accepted_oldest_seconds: 0,
       ponte_pix_paying_overdue: 0,
+      'ponte_pix_dispute_oldest_seconds{state="requested"}': 0,
+      'ponte_pix_dispute_oldest_seconds{state="open"}': 0,
       'ponte_reconciliation_differences{state="new"}': 0,
       'ponte_reconciliation_differences{state="old"}': 0,
     });
@@ -152,6 +163,9 @@ describe('the gauges of the database', () => {
     });
     await givenSend(id, { phase: 'ACCEPTED', createdAt: ago(3 * minutesMs) });
     await givenDifferences(id);
+    await givenDispute('REQUESTED', ago(2 * minutesMs));
+    await givenDispute('OPEN', ago(5 * minutesMs));
+    await givenDispute('REJECTED', ago(9 * minutesMs));
     assert.deepEqual(ofDatabase(await scrape()), {
       ponte_metrics_database_up: 1,
       'ponte_job_queue{kind="settle-webhook",state="due"}': 2,
@@ -170,6 +184,8 @@ describe('the gauges of the database', () => {
       ponte_pix_unknown_oldest_seconds: 600,
       ponte_pix_accepted_oldest_seconds: 180,
       ponte_pix_paying_overdue: 1,
+      'ponte_pix_dispute_oldest_seconds{state="requested"}': 120,
+      'ponte_pix_dispute_oldest_seconds{state="open"}': 300,
       'ponte_reconciliation_differences{state="new"}': 1,
       'ponte_reconciliation_differences{state="old"}': 1,
     });

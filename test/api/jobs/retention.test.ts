@@ -243,6 +243,23 @@ test('a reconciled day goes after 90 days, a closed difference after a year', as
   assert.deepEqual(await days('reconciliation_differences'), [dayAgo(400), dayAgo(364)]);
 });
 
+test('the text about a dispute goes 90 days after its end, the dispute stays', async () => {
+  const details = Buffer.from('sealed');
+  const dispute = async (days: number | null): Promise<string> => {
+    const id = uuid();
+    const end = days === null ? {} : { status: 'REJECTED', ended_at: agoMs(days * dayMs) };
+    await insertGood(app, 'pix_disputes', { transaction_id: id, details, ...end });
+    return id;
+  };
+  const [old, newer, open] = [await dispute(91), await dispute(89), await dispute(null)];
+  await run(applyRetention);
+  const rows = await app.rows<{ id: string; details: Buffer | null }>(
+    'select transaction_id as id, details from pix_disputes',
+  );
+  const kept = new Map(rows.map((row) => [row.id, row.details !== null]));
+  assert.deepEqual([kept.get(old), kept.get(newer), kept.get(open)], [false, true, true]);
+});
+
 test('a service that stops leaves the rest to the next run', async () => {
   const stopping = AbortSignal.abort();
   await insertGood(app, 'throttle_counters', { expires_at: agoMs(dayMs) });

@@ -29,6 +29,8 @@ async function sealedValues(): Promise<{ owner: string; sealed: Buffer }[]> {
     select 'document:' || d.application_id || ':' || d.id || ':' || c.place, c.sealed_content
       from onboarding_document_chunks c join onboarding_documents d on d.id = c.document_id
      union all
+    select 'dispute:' || transaction_id, details from pix_disputes where details is not null
+     union all
     select 'client-token:' || user_id, decode(substr(provider_client_token, 8), 'base64')
       from accounts where provider_client_token is not null`);
 }
@@ -56,8 +58,14 @@ test('after a run the new key alone opens every value, and no session has ended'
       sealer.seal('chunk', `document:${applicationId}:${documentId}:${place}`),
     ]);
   }
+  await app.rows(
+    `insert into pix_disputes (transaction_id, user_id, status, situation, details, requested_at,
+            updated_at)
+     values ($1, $2, 'REQUESTED', 'SCAM', $3, now(), now())`,
+    [documentId, applicant.id, sealer.seal('words', `dispute:${documentId}`)],
+  );
   const before = await sealedValues();
-  assert.equal(before.length, 3 + 1 + 3 + 3);
+  assert.equal(before.length, 3 + 1 + 3 + 1 + 3);
 
   await run([older]);
   assert.deepEqual(await sealedValues(), before);

@@ -86,6 +86,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'pix pause': { reason: 'ticket 7' },
   'pix resume': { reason: 'ticket 7' },
   'pix unaccounted': { limit: 100 },
+  'pix disputes': { limit: 100 },
   'pix account': { endToEnd: unaccounted, reason: 'ticket 7' },
   'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
   'pix resolve-list': {

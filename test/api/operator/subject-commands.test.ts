@@ -68,6 +68,14 @@ async function givenPayment(user: TestUser & { person: PersonBody }, key: string
   return id;
 }
 
+const ownWords = 'Zuleica was deceived.';
+
+/** A dispute of a payment, with the person's own words. */
+async function givenDispute({ token }: TestUser, id: string): Promise<void> {
+  const body = { situation: 'SCAM', details: ownWords };
+  assert.equal((await app.call(`/pix/${id}/dispute`, { token, body })).status, 200);
+}
+
 /** A loss of commits, for which the statement of the user was read. */
 async function givenLoss({ id }: TestUser): Promise<void> {
   await beginPause(app.context, { by: 'ana', reason, lostSince: app.clock.now() });
@@ -121,7 +129,7 @@ async function tablesWith(value: string): Promise<string[]> {
 
 test('an export has all that is stored, and no secret', async () => {
   const user = await givenPerson();
-  await givenPayment(user, 'ana@example.com');
+  await givenDispute(user, await givenPayment(user, 'ana@example.com'));
   await givenLoss(user);
   await givenReconciliation(user);
   const lower = { user: user.email, reason, day: 90_000 };
@@ -145,6 +153,7 @@ test('an export has all that is stored, and no secret', async () => {
     if (list !== 'person') assert.ok(rows.length > 0, `nothing of ${list}`);
   }
   assert.equal(subject.applications[0].address.logradouro, addressBody.logradouro);
+  assert.equal(subject.disputes[0].details, ownWords);
   assert.equal(subject.transactions[0].amount, '10.00');
   const [stored] = await app.rows<{ payee: unknown }>(
     `select payee from pix_transactions where user_id = $1 and operation = 'SEND'`,
@@ -166,6 +175,7 @@ test('an erasure leaves no value of the person in any table, and every payment',
   const { person } = user;
   const own = await givenPayment(user, user.email);
   const other = await givenPayment(user, 'ana@example.com');
+  await givenDispute(user, other);
   const charged = await app.charge(user, { amount: 5, type: 'static' });
   assert.equal(charged.status, 200, JSON.stringify(charged.body));
   await payCharge(charged.body.transaction_id, '5.00');
@@ -185,6 +195,11 @@ test('an erasure leaves no value of the person in any table, and every payment',
   assert.match(stdout, /3 documents and 4 payloads of events were removed; 3 transactions stay/);
   for (const value of values) assert.deepEqual(await tablesWith(value), [], value);
 
+  const disputes = await app.rows(
+    'select situation, details from pix_disputes where user_id = $1',
+    [user.id],
+  );
+  assert.deepEqual(disputes, [{ situation: 'SCAM', details: null }]);
   const payments = await app.rows(
     `select id, amount, pix_key, status from pix_transactions where user_id = $1 and id = any($2)
       order by created_at, id`,

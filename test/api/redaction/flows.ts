@@ -221,6 +221,22 @@ const pixFlows: readonly Flow[] = [
     },
   },
   {
+    name: 'a dispute: opened, shown, withdrawn, and refused',
+    async run({ call, token }) {
+      const id = randomUUID();
+      const details = `${person.name}, ${person.document}: ${person.phone}`;
+      const body = { situation: 'SCAM', details };
+      const path = `/pix/${id}/dispute`;
+      const statuses = [404, 501];
+      for (const request of [{ body }, {}, { method: 'DELETE' }]) {
+        const { status } = await call(path, { token, ...request });
+        assert.ok(statuses.includes(status), String(status));
+      }
+      const wrong = { situation: person.name, details: person.document };
+      await responds(422, call(path, { token, body: wrong }));
+    },
+  },
+  {
     name: 'Pix keys: listed, made, removed, and malformed',
     async run({ call, token, hidden }) {
       await responds(200, call('/pix/keys', { token }));

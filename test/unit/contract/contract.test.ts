@@ -77,6 +77,9 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'get /pix': ['listPixTransactions', 'token', '200 401 422'],
   'get /pix/{transactionId}': ['getPixTransaction', 'token', '200 401 404'],
   'get /pix/{transactionId}/receipt': ['getPixReceipt', 'token', '200 401 404'],
+  'post /pix/{transactionId}/dispute': ['openDispute', 'token', '200 401 404 422 501 502'],
+  'get /pix/{transactionId}/dispute': ['getDispute', 'token', '200 401 404 501'],
+  'delete /pix/{transactionId}/dispute': ['withdrawDispute', 'token', '200 401 404 422 501 502'],
   'get /pix/limits': ['getPixLimits', 'token', '200 401'],
   'put /pix/limits': ['setPixLimits', 'token', '200 401 422'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
@@ -116,6 +119,9 @@ const added: Record<string, string> = {
   lookUpPixKey: '400 413 415 429',
   listPixTransactions: '429',
   getPixTransaction: '304',
+  openDispute: '400 413 415 429',
+  getDispute: '422',
+  withdrawDispute: '429',
   getPixLimits: '422 429',
   setPixLimits: '400 413 415 429',
   listPixKeys: '422 429',
@@ -142,6 +148,7 @@ const replyFields: Record<string, string> = {
   ValidationError: 'message errors',
   CodedError: 'code message',
   NotImplementedError: 'code message',
+  NotAvailableError: 'code message',
   User: 'id name email document? person_type?',
   Account: 'id provider agency? account_number? status provider_company_id? provider_client_token?',
   Me: 'user account?',
@@ -175,6 +182,9 @@ const replyFields: Record<string, string> = {
   PixLimits: 'period day night night_from pending_night_from~',
   PixLimit: 'limit? left? own? maximum? renews_at pending_own~ pending_maximum~',
   PendingPixLimit: 'amount? applies_at',
+  PixDispute:
+    'transaction_id status situation~ requested_at opened_at~ withdrawal_requested_at~ ' +
+    'ended_at~ refunded_amount~',
   PixKeysReply: 'data',
   RegisterPfReply: 'user_id account_id? onboarding_id pessoa_fisica_id? message onboarding',
   OnboardingApplication:
@@ -286,7 +296,9 @@ for (const { route, operation } of operations) {
     };
     for (const [status, response] of Object.entries(operation.responses)) {
       if (/^[23]/.test(status)) continue;
-      assert.equal(findSchemaName(response), special[status] ?? 'Message', status);
+      const isOffered = status === '501' && id !== 'registerPj';
+      const name = isOffered ? 'NotAvailableError' : special[status];
+      assert.equal(findSchemaName(response), name ?? 'Message', status);
     }
   });
 
@@ -314,7 +326,7 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, look-ups, lists, statements and PIX keys are throttled by user', () => {
+test('sends, charges, look-ups, lists, statements, PIX keys and disputes are throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
@@ -327,8 +339,10 @@ test('sends, charges, look-ups, lists, statements and PIX keys are throttled by 
     'listPixKeys',
     'listPixTransactions',
     'lookUpPixKey',
+    'openDispute',
     'sendPix',
     'setPixLimits',
+    'withdrawDispute',
   ]);
 });
 
@@ -345,10 +359,13 @@ test('only operations that 1.0.0 does not have refuse unknown query parameters',
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(strict.sort(), [
     'decodePixCode',
+    'getDispute',
     'getPixLimits',
     'listPixTransactions',
     'lookUpPixKey',
+    'openDispute',
     'setPixLimits',
+    'withdrawDispute',
   ]);
   assert.deepEqual(
     strict.filter((id) => promised.includes(id)),

@@ -7,6 +7,7 @@ import * as pix from '../../../../src/operator/pix-repository.ts';
 import * as resolveList from '../../../../src/operator/pix-resolve-list-repository.ts';
 import * as reconcile from '../../../../src/operator/reconcile-repository.ts';
 import * as subjects from '../../../../src/operator/subject-repository.ts';
+import { findOpenDisputes } from '../../../../src/operator/dispute-list-repository.ts';
 import * as lines from '../../../../src/operator/unaccounted-line-repository.ts';
 import * as unknowns from '../../../../src/operator/unknown-repository.ts';
 import * as users from '../../../../src/operator/user-inspection-repository.ts';
@@ -104,6 +105,9 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     findDifferences: (context) => reconcile.findDifferences(context, { all: true, limit: 5 }),
     findUnreadDays: (context) => reconcile.findUnreadDays(context, { limit: 5 }),
     acceptDifferences: (context) => reconcile.acceptDifferences(context, ['1']),
+  },
+  'operator/dispute-list-repository.ts': {
+    findOpenDisputes: (context) => findOpenDisputes(context, 5),
   },
   'operator/unaccounted-line-repository.ts': {
     findUnaccounted: (context) => lines.findUnaccounted(context, 5),

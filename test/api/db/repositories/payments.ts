@@ -1,5 +1,6 @@
 /** Cases of the repository functions about transactions. */
 import { randomUUID } from 'node:crypto';
+import * as disputes from '../../../../src/disputes/dispute-repository.ts';
 import { noteAnalysis } from '../../../../src/pix/analysis-repository.ts';
 import * as corrections from '../../../../src/pix/correction-repository.ts';
 import * as history from '../../../../src/pix/history-repository.ts';
@@ -48,6 +49,32 @@ const lost = ({ userId }: Pick<Seed, 'userId'>) => ({
 
 /** The cases of each module, by its path in `src`. */
 export const paymentCases: Readonly<Record<string, Cases>> = {
+  'disputes/dispute-repository.ts': {
+    findDispute: (context, { userId, paidId: id }) => disputes.findDispute(context, { userId, id }),
+    findDisputedPayment: (context, { userId, paidId: id }) =>
+      disputes.findDisputedPayment(context, { userId, id }),
+    storeRequest: (context, { userId, paidId: id }) =>
+      disputes.storeRequest(context, {
+        userId,
+        id,
+        situation: 'SCAM',
+        details: null,
+        paidSince: new Date(0),
+      }),
+    findPendingDisputes: (context) => disputes.findPendingDisputes(context, 10),
+    claimCall: (context, { paidId: id }) =>
+      disputes.claimCall(context, { id, status: 'REQUESTED', durationMs: 1_000 }),
+    endCall: (context, { paidId: id, now }) => {
+      const until = new Date(now.getTime() + 1_000);
+      const claim = { id, status: 'REQUESTED', until, mayHaveBeenDone: false } as const;
+      return disputes.endCall(context, claim, 'not_sent');
+    },
+    storeReported: (context, { paidId: id }) => disputes.storeReported(context, id, 'OPEN'),
+    storeWithdrawal: (context, { userId, paidId: id }) =>
+      disputes.storeWithdrawal(context, { userId, id }),
+    storeDisputeReport: (context, { paidId: disputeId }) =>
+      disputes.storeDisputeReport(context, { disputeId, endToEnd: null, status: 'ACCEPTED' }),
+  },
   'pix/analysis-repository.ts': {
     noteAnalysis: (context, { unknownId }) => noteAnalysis(context, unknownId),
   },

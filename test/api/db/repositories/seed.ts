@@ -70,6 +70,13 @@ export async function givenRows(app: TestApp): Promise<Seed> {
     key: 'counted',
     expires_at: new Date(now.getTime() + 60_000),
   });
+  const paidId = await transaction({ ...open('SETTLED', 3), ...ended, status: 'COMPLETED' });
+  await insertGood(app, 'pix_disputes', {
+    transaction_id: paidId,
+    user_id: userId,
+    requested_at: now,
+    updated_at: now,
+  });
   return {
     app,
     userId,
@@ -83,7 +90,7 @@ export async function givenRows(app: TestApp): Promise<Seed> {
       claimed_until: new Date(now.getTime() + 60_000),
     }),
     unknownId: await transaction({ ...open('UNKNOWN', 2), outcome: 'unknown' }),
-    paidId: await transaction({ ...open('SETTLED', 3), ...ended, status: 'COMPLETED' }),
+    paidId,
     failedId: await transaction({ ...open('SETTLED', 4), ...ended, status: 'FAILED' }),
     chargeId: await transaction({
       operation: 'CHARGE',
