@@ -1,4 +1,5 @@
 /** The receipt of a transaction, in place of the screen that has the transaction. */
+import { useState } from 'react';
 import type { PixReceipt, PixReceiptParty } from '../../contract/types.ts';
 import { readFaults } from '../api.ts';
 import { Frame } from '../components/frame.tsx';
@@ -9,6 +10,7 @@ import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { formatAmount, localTime } from '../state/format.ts';
 import { failure, reading, success } from '../state/notice.ts';
+import { Dispute } from './dispute.tsx';
 import { factLines, statusColour, wrapLines, type Line } from '../state/text.ts';
 
 export interface ReceiptProps {
@@ -17,7 +19,19 @@ export interface ReceiptProps {
   close(): void;
 }
 
-export function Receipt({ transactionId, close }: ReceiptProps) {
+export function Receipt(props: ReceiptProps) {
+  const { transactionId } = props;
+  const [isDispute, showDispute] = useState(false);
+  if (isDispute) return <Dispute {...{ transactionId }} close={() => showDispute(false)} />;
+  return <ShownReceipt {...props} dispute={() => showDispute(true)} />;
+}
+
+interface ShownProps extends ReceiptProps {
+  /** Shows the dispute of the payment. */
+  dispute(): void;
+}
+
+function ShownReceipt({ transactionId, close, dispute }: ShownProps) {
   const { api, copy, login } = useApp();
   const path = { transactionId };
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
@@ -25,6 +39,7 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
   const bank = useCall<string>();
   const response = call.result;
   const canReturn = login.email !== '' && response?.status === 200 && isReturnable(response.body);
+  const canDispute = response?.status === 200 && isDisputable(response.body);
   const returnIt = async (signal: AbortSignal): Promise<string> => {
     const said = await api.actAtBank('return', { transaction: transactionId }, signal);
     call.read();
@@ -34,15 +49,21 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
     if (press.key === 'escape') close();
     else if (press.text === 'y') copy(transactionId);
     else if (press.text === 'r' && !call.isBusy) call.read();
+    else if (press.text === 'd' && canDispute) dispute();
     else if (press.text === 'b' && canReturn && !bank.isBusy) bank.run(returnIt);
     else list.press(press);
   });
   const { '': fault } = response ? readFaults(response) : {};
   const lines = (columns: number): Line[] =>
     response?.status === 200 ? receiptLines(response.body, columns) : [];
+  const shownHints = [
+    ...hints,
+    ...(canDispute ? [disputeHint] : []),
+    ...(canReturn ? [returnHint] : []),
+  ];
   return (
     <Frame
-      {...{ title: 'receipt', hints: canReturn ? [...hints, returnHint] : hints }}
+      {...{ title: 'receipt', hints: shownHints }}
       notice={reading(call) ?? reading(bank) ?? failure(fault) ?? success(bank.result)}
     >
       {(room) => <ScrollView {...{ lines, list, room }} />}
@@ -51,7 +72,12 @@ export function Receipt({ transactionId, close }: ReceiptProps) {
 }
 
 const hints = ['↑↓ scroll', 'y copy the id', 'r refresh'];
+const disputeHint = 'd contest this payment';
 const returnHint = 'b the bank returns it (simulated bank)';
+
+function isDisputable({ type, status }: PixReceipt): boolean {
+  return type === 'PIX_SEND' && status === 'COMPLETED';
+}
 
 function isReturnable({
   type,

@@ -190,7 +190,17 @@ describe('the alert rules and the dashboard', () => {
   const values: Readonly<Record<string, readonly string[]>> = {
     operation: operations,
     lane: providerLanes,
-    state: ['old', 'dead', 'received', 'parked', 'orphaned', 'anomaly', 'waiting'],
+    state: [
+      'old',
+      'dead',
+      'received',
+      'parked',
+      'orphaned',
+      'anomaly',
+      'waiting',
+      'requested',
+      'open',
+    ],
     status: ['500'],
     status_class: ['5xx', 'timeout', 'reset', 'connect'],
     result: ['received'],

@@ -136,6 +136,29 @@ const moves = (...ofTransactions: (readonly [id: string, from: string])[]): stri
   );
 const attempts = JSON.stringify([{ key: 'login:1', weight: 2, expires_at: later }]);
 
+/** The life of a dispute, with what its statements refuse. */
+function disputeStory(): Case[] {
+  const id = () => of('send')['id'];
+  const asked = (at: Date): unknown[] => [user(), id(), longAgo, 'SCAM', Buffer.from('x'), at];
+  return [
+    ['dispute-payment', () => [user(), id()]],
+    ['dispute-request', () => asked(now)],
+    ['dispute-request', () => asked(later)],
+    ['dispute-claim', () => [id(), 'REQUESTED', now, later]],
+    ['dispute-claim', () => [id(), 'REQUESTED', now, later]],
+    ['dispute-call-ended', () => [id(), 'REQUESTED', later, false, true, now]],
+    ['dispute-request', () => asked(later)],
+    ['dispute-pending', () => [later, 10]],
+    ['dispute-reported', () => [id(), 'OPEN', later]],
+    ['dispute-request-withdrawal', () => [user(), id(), later]],
+    ['dispute-pending', () => [new Date('2026-06-02'), 10]],
+    ['dispute-event', () => [id(), null, 'OPEN', later]],
+    ['dispute-event', () => [null, of('send')['end_to_end'], 'REJECTED', later]],
+    ['dispute-event', () => [id(), of('send')['end_to_end'], 'ACCEPTED', later]],
+    ['dispute-find', () => [user(), id()]],
+  ];
+}
+
 /** The statements of the operations of the service, one after the other. */
 const story: readonly Case[] = [
   ['find-principal', () => [session(), user(), now]],
@@ -264,6 +287,7 @@ const story: readonly Case[] = [
     'pix-refund',
     () => [ids[4], of('send')['id'], 'REFUND_IN', '1.00', 'D1', 'r', later, ids[2], now, 'E1'],
   ],
+  ...disputeStory(),
   ['pix-list', () => [user(), longAgo, later, 3]],
   [
     'webhook-finish',

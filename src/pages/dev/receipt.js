@@ -2,6 +2,7 @@
 import { call, exchanges, token } from './api.js';
 import { actAtBank } from './bank.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
+import { canBeDisputed, disputeCard } from './dispute.js';
 import { byId, element, facts, onSubmit, statusBadge, withAmountError } from './page.js';
 import { about, showView } from './shell.js';
 
@@ -54,6 +55,7 @@ function show(response) {
   dialog.replaceChildren(
     element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, chooseTitle(body.status)),
     ...(status === 200 ? receipt(body) : [failure(response)]),
+    ...(status === 200 && canBeDisputed(body) ? [disputeCard(body)] : []),
     ...(status === 200 && canBeReturned(body) ? [returnForm(body)] : []),
     element('div', { className: 'actions' }, print, close),
   );

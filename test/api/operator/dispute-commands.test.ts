@@ -14,7 +14,8 @@ async function ponte(...args: string[]): Promise<string> {
 }
 
 test('the disputes that wait are listed, the oldest first, without the text', async (t) => {
-  assert.match(await ponte('pix', 'disputes'), /No dispute waits\./);
+  const { stderr } = await runPonte(app, ['pix', 'disputes']);
+  assert.match(stderr, /No dispute waits\./);
   const [open, requested] = [await app.pay(), await app.pay()];
   await app.open(open);
   t.mock.method(app.context.provider, 'openDispute', () => Promise.reject(notSent('connect')));
@@ -62,7 +63,9 @@ test('the doctor names a dispute that stands too long without an answer', async 
     const { stdout } = await runPonte(app, ['doctor']);
     return stdout;
   };
-  assert.match(await age('REQUESTED', 0.1), /disputes +one is not confirmed for/);
-  await app.rows(`update pix_disputes set status = 'OPEN', opened_at = requested_at`);
-  assert.match(await age('OPEN', 9), /disputes +one is not decided for/);
+  assert.match(await age('REQUESTED', 0.1), /disputes: one is not confirmed for/);
+  await app.rows(
+    `update pix_disputes set status = 'OPEN', opened_at = requested_at where status = 'REQUESTED'`,
+  );
+  assert.match(await age('OPEN', 9), /disputes: one is not decided for/);
 });

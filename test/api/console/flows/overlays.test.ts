@@ -119,6 +119,33 @@ describe('a list', () => {
   });
 });
 
+describe('a dispute', () => {
+  it('is opened from the receipt of a payment, and withdrawn after a question', async () => {
+    const screen = await logIn(await givenCustomer(app));
+    await screen.type('p');
+    await screen.fill({ 'Pix key': 'dispute-pending@ponte.test', Amount: '10' });
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    await passUntil(app.clock, screen.until('COMPLETED'));
+    await screen.press('ctrl+r');
+    await screen.until('d contest this payment');
+    await screen.type('d');
+    await screen.until('The payment is not contested.');
+    await screen.type('c');
+    await screen.until('What happened');
+    await screen.fill({ Details: 'The seller does not exist.' });
+    await screen.press('ctrl+s');
+    await screen.until(/Dispute: OPEN\n[^]*situation +deceived into sending it/);
+    await screen.type('w');
+    await screen.until('Withdraw the dispute?');
+    await screen.type('y');
+    await screen.until('Dispute: WITHDRAWN');
+    await screen.press('escape');
+    await screen.until(/Ponte › receipt/);
+    screen.close();
+  });
+});
+
 describe('beside the simulated bank', () => {
   it('a payment is returned by a key on its receipt, and listed with its sign', async () => {
     const user = await givenCustomer(app);
