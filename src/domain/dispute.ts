@@ -44,6 +44,3 @@ export const disputesOpenToReport = ['REQUESTED', 'REFUSED', 'OPEN'] as const;
 
 /** How many days after its payment a Pix may be disputed (MED). */
 export const disputableDays = 80;
-
-/** The longest text about a dispute, in characters. */
-export const maxDisputeDetails = 2000;

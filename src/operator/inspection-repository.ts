@@ -68,7 +68,8 @@ const openJobs = (['queued', 'running', 'dead'] as const)
 /**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
  * `jobs_dead`, `webhook_events_attention`, `reconciliation_differences_open`,
- * `pix_disputes_unanswered`) or the table `pix_open`, so that the cost depends on the backlog and not on the size of the others.
+ * `pix_disputes_unanswered`) or the table `pix_open`, so that the cost depends on the backlog and
+ * not on the size of the others.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -102,7 +103,8 @@ export const backlogStatement = statement({
            unended.held,
            differing.differences, differing.old as "oldDifferences",
            ${isPixPaused} as "isPaused",
-           (select count(*)::int from pix_unaccounted_lines line where ${isBlocking}) as unaccounted,
+           (select count(*)::int from pix_unaccounted_lines line
+             where ${isBlocking}) as unaccounted,
            (select min(requested_at) from pix_disputes where status = 'REQUESTED')
              as "oldestRequestedDisputeAt",
            (select min(opened_at) from pix_disputes where status = 'OPEN')

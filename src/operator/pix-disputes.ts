@@ -17,15 +17,18 @@ export const listDisputes: Op<
 > = {
   async run(context, { limit }) {
     const disputes = await findOpenDisputes(context, limit);
-    return {
-      disputes: disputes.map(({ requestedAt, withdrawalRequestedAt, ...dispute }) => ({
-        ...dispute,
-        requestedAt: requestedAt.toISOString(),
-        withdrawalRequestedAt: withdrawalRequestedAt?.toISOString() ?? null,
-      })),
-    };
+    return { disputes: disputes.map(toOpenView) };
   },
 };
+
+function toOpenView(dispute: ListedDispute): OpenDisputeView {
+  const { requestedAt, withdrawalRequestedAt, ...rest } = dispute;
+  return {
+    ...rest,
+    requestedAt: requestedAt.toISOString(),
+    withdrawalRequestedAt: withdrawalRequestedAt?.toISOString() ?? null,
+  };
+}
 
 /** The dispute of a payment, without what the customer has written. */
 export interface DisputeView {

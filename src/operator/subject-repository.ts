@@ -51,8 +51,7 @@ const exported = (userId: string) =>
      where t.user_id = ${userId} order by l.id`,
     disputes: `
     select transaction_id, status, situation, encode(details, 'base64') as details, requested_at,
-           opened_at, withdrawal_requested_at, ended_at
-      from pix_disputes where user_id = ${userId} order by requested_at`,
+           opened_at, ended_at from pix_disputes where user_id = ${userId} order by requested_at`,
     events: `
     select id, status, received_at, processed_at, payload is not null as has_payload
       from webhook_events

@@ -52,10 +52,11 @@ export const exportSubject: Op<SubjectInput, SubjectExport> = {
 /** What the person has written about disputes is sealed: the export has it in the clear. */
 function openDisputes({ sealer }: Pick<LocalContext, 'sealer'>, disputes: unknown): unknown {
   const rows = disputes as readonly { transaction_id: string; details: string | null }[];
-  return rows.map(({ details, ...row }) => {
-    const owner = detailsOwner(row.transaction_id);
-    const text = details && sealer.open(Buffer.from(details, 'base64'), owner).toString('utf8');
-    return { ...row, details: text };
+  return rows.map((row) => {
+    const { transaction_id: id, details, ...facts } = row;
+    const sealed = details && Buffer.from(details, 'base64');
+    const text = sealed && sealer.open(sealed, detailsOwner(id)).toString('utf8');
+    return Object.assign(facts, { transaction_id: id, details: text });
   });
 }
 

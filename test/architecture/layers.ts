@@ -7,7 +7,8 @@ import type { Import, Source } from './source.ts';
 /** The folders of `src` and its two loose files, from the top down. */
 const ranks = `
   app operator pages http retention settlement login onboarding app-events disputes pix pix-keys
-  accounts auth jobs context process provider contract config db security telemetry domain errors.ts clock.ts
+  accounts auth jobs context process provider contract config db security telemetry domain
+  errors.ts clock.ts
 `
   .trim()
   .split(/\s+/)

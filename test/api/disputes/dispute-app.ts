@@ -13,7 +13,7 @@ export interface PaidSend {
 
 export interface DisputeApp extends PixApp {
   /** A customer pays, and the payment is completed. */
-  pay(pixKey?: string, user?: TestUser): Promise<PaidSend>;
+  pay(pixKey?: string): Promise<PaidSend>;
   open(paid: Pick<PaidSend, 'user' | 'id'>, body?: unknown): Promise<TestResponse>;
   show(paid: Pick<PaidSend, 'user' | 'id'>): Promise<TestResponse>;
   withdraw(paid: Pick<PaidSend, 'user' | 'id'>): Promise<TestResponse>;
@@ -27,8 +27,8 @@ export async function startDisputeApp(options: TestAppOptions = {}): Promise<Dis
   const path = (id: string): string => `/pix/${id}/dispute`;
   return {
     ...app,
-    async pay(pixKey = 'bruno@example.com', payer) {
-      const user = payer ?? (await givenCustomer(app));
+    async pay(pixKey = 'bruno@example.com') {
+      const user = await givenCustomer(app);
       const sent = await app.send(user, { pix_key: pixKey, amount: 100.5 });
       assert.equal(sent.status, 200, JSON.stringify(sent.body));
       const { transaction_id: id, end_to_end: endToEnd } = sent.body;

@@ -111,8 +111,8 @@ async function paidAt(paid: PaidSend, at: Date): Promise<PaidSend> {
   await app.rows(
     `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
             phase, outcome, amount, pix_key, end_to_end, created_at, updated_at, settled_at)
-     select $2::uuid, user_id, operation, $2::uuid::text, fingerprint, status, phase, outcome, amount, pix_key,
-            $3, $4, $4, $4 from pix_transactions where id = $1`,
+     select $2::uuid, user_id, operation, $2::uuid::text, fingerprint, status, phase, outcome,
+            amount, pix_key, $3, $4, $4, $4 from pix_transactions where id = $1`,
     [paid.id, id, endToEnd, at],
   );
   return { ...paid, id, endToEnd };

@@ -33,7 +33,7 @@ describe('the configuration of an empty environment', () => {
         timeoutMs: 5000,
         retries: 2,
         statementSettledOnly: false,
-        features: ['analysis', 'blocked-balance'],
+        features: ['analysis', 'blocked-balance', 'disputes'],
         dialects: { names: ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'], files: [] },
       },
       pixKeyOwnEmail: false,

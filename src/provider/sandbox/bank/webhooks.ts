@@ -55,10 +55,10 @@ export class Webhooks {
   }
 
   /**
-   * Posts the remaining webhooks of a transfer, an expiry or a notice, each after the previous one was
-   * received.
+   * Posts the remaining webhooks of a transfer, an expiry or a notice, each after the previous one
+   * was received.
    *
-   * @param id the end-to-end id of a transfer, the identification of a charge, or a notice's id.
+   * @param id the end-to-end id of a transfer, a charge's identification, or a notice's id.
    * @returns resolved when all of them are received, or the next attempt at one is scheduled; it
    *   never rejects.
    */
@@ -139,7 +139,10 @@ export class Webhooks {
   }
 }
 
-/** The webhooks of a transfer, an expiry or a notice as JSON texts, in the order in which they are posted. */
+/**
+ * The webhooks of a transfer, an expiry or a notice as JSON texts, in the order in which they are
+ * posted.
+ */
 export function webhookTexts(transfer: Posting): string[] {
   if (transfer.row === 'receipt') return [receiptWebhook(transfer)];
   if (transfer.row === 'refund') return [refundWebhook(transfer)];
