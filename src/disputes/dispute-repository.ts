@@ -157,10 +157,9 @@ export async function storeWithdrawal(
   return (await db.query(requestWithdrawal, { userId, id, now: clock.now() })).length > 0;
 }
 
-/** The two requests that wait for the provider. */
+/** The two requests that wait for the provider; only an open dispute has a withdrawal. */
 function isPending(dispute: string): string {
-  return `(${dispute}.status = 'REQUESTED'
-            or ${dispute}.status = 'OPEN' and ${dispute}.withdrawal_requested_at is not null)`;
+  return `(${dispute}.status = 'REQUESTED' or ${dispute}.withdrawal_requested_at is not null)`;
 }
 
 /** From now on the call may have been made, whatever becomes of the process. */
@@ -299,7 +298,7 @@ const reportEvent = statement({
     )
     select payment.id, stored.transaction_id is not null as "isMoved",
            (select d.status from pix_disputes d where d.transaction_id = payment.id) as before
-      from payment left join stored on stored.transaction_id = payment.id`,
+      from payment left join stored on true`,
 });
 
 interface ReportRow {

@@ -1,6 +1,7 @@
 /** The mutants of the service: hot statements, the phases of moves, and response mappings. */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
+import { disputeStatements } from '../../../src/disputes/dispute-repository.ts';
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
 import { correctionStatements } from '../../../src/pix/correction-repository.ts';
 import { moveStatements } from '../../../src/pix/move-repository.ts';
@@ -59,6 +60,13 @@ const hotStatements: readonly Statement[] = [
   jobs.requeue,
   jobs.releaseLapsed,
   jobs.renew,
+  disputeStatements.request,
+  disputeStatements.requestWithdrawal,
+  disputeStatements.claim,
+  disputeStatements.end,
+  disputeStatements.report,
+  disputeStatements.reportEvent,
+  disputeStatements.findPending,
 ];
 
 /** Redundant conditions of a statement: a mutant is detectable only if it omits all of them. */

@@ -7,6 +7,7 @@ import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
 import { candidateScenes } from './scenes-of-candidates.ts';
 import { correctionScenes } from './scenes-of-corrections.ts';
+import { disputeScenes } from './scenes-of-disputes.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { holdScenes } from './scenes-of-holds.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
@@ -26,6 +27,7 @@ export const scenes: readonly Scene[] = [
   ...correctionScenes,
   ...replayScenes,
   ...jobScenes,
+  ...disputeScenes,
 ];
 
 const file = join(import.meta.dirname, 'scenes.json');
