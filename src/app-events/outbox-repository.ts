@@ -1,6 +1,7 @@
 /**
  * The outbox of app events in the database. Triggers write it (`db/entities/app-event.ts`), so that
- * no statement that ends a transaction can forget it. The statements are SQL: a delivery is read
+ * no statement that ends a transaction can forget it; limits alone announce their change by a
+ * statement (`pix/limit-event-repository.ts`). The statements are SQL: a delivery is read
  * and noted in one each, and a list names the state of the job that delivers.
  */
 import type { LocalContext } from '../context/context.ts';
@@ -12,10 +13,10 @@ type Store = Pick<LocalContext, 'db'>;
 /** The content of an event: ids, words and a time, no personal data. */
 export interface OutboxEvent {
   readonly id: string;
-  /** `pix.completed`, `pix.failed`, `onboarding.approved` or `onboarding.rejected`. */
+  /** Such as `pix.completed`, `onboarding.rejected`, `dispute.open` or `limits.changed`. */
   readonly type: string;
   readonly userId: number;
-  /** Null for an onboarding. */
+  /** Null for an onboarding, and for limits. */
   readonly transactionId: string | null;
   /** The type of the transaction, such as `SEND`. */
   readonly operation: string | null;

@@ -6,6 +6,7 @@ import { inTransaction } from '../db/unit-of-work.ts';
 import { centsFromNumber, formatReais, numberFromCents } from '../domain/money.ts';
 import { changeLimit, changeNightHour } from '../domain/spending-limits.ts';
 import { AppError, type FieldErrors, type Text } from '../errors.ts';
+import { announceLimits } from './limit-event-repository.ts';
 import {
   changeLimits,
   findLimits,
@@ -34,6 +35,7 @@ export const setPixLimits: SessionOperation<'setPixLimits'> = {
           email,
           clientAddress,
         });
+        await announceLimits(transaction, userId);
       }
       return findLimits(transaction, userId);
     });

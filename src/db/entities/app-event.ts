@@ -2,8 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from './columns.ts';
 
 /**
- * An event for the app's own backend: the end of a transaction, or the decision of an onboarding.
- * The triggers of those tables write it and queue its job, in the commit of the change.
+ * An event for the app's own backend: the end of a transaction, the decision of an onboarding, the
+ * status of a dispute, or a change of limits. The triggers of the first three tables write it and
+ * queue its job, in the commit of the change.
  */
 export const AppEvent = defineEntity({
   name: 'AppEvent',

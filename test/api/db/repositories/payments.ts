@@ -4,6 +4,7 @@ import * as disputes from '../../../../src/disputes/dispute-repository.ts';
 import { noteAnalysis } from '../../../../src/pix/analysis-repository.ts';
 import * as corrections from '../../../../src/pix/correction-repository.ts';
 import * as history from '../../../../src/pix/history-repository.ts';
+import { announceLimits } from '../../../../src/pix/limit-event-repository.ts';
 import * as limits from '../../../../src/pix/spending-limit-repository.ts';
 import * as lostSends from '../../../../src/pix/lost-send-repository.ts';
 import * as moves from '../../../../src/pix/move-repository.ts';
@@ -77,6 +78,9 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   },
   'pix/analysis-repository.ts': {
     noteAnalysis: (context, { unknownId }) => noteAnalysis(context, unknownId),
+  },
+  'pix/limit-event-repository.ts': {
+    announceLimits: (context, { userId }) => announceLimits(context, userId),
   },
   'pix/pix-transaction-repository.ts': {
     takeOverTransaction: (context, { sendId }) => transactions.takeOverTransaction(context, sendId),
