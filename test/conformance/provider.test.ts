@@ -10,6 +10,7 @@ import { checkedClient } from '../unit/provider/provider-contract.ts';
 import { makeClient, openBank } from '../unit/provider/sandbox/bank/open-bank.ts';
 import { accountsConform } from './accounts.ts';
 import { chargesConform } from './charges.ts';
+import { disputesConform } from './disputes.ts';
 import { onboardingConforms } from './onboarding.ts';
 import { paymentsConform } from './payments.ts';
 import { keysConform } from './pix-keys.ts';
@@ -35,6 +36,7 @@ const open: Open = async ({ notify }) => {
 accountsConform(open);
 paymentsConform(open);
 chargesConform(open);
+disputesConform(open);
 keysConform(open);
 describe('onboarding', () => onboardingConforms(open));
 scenariosConform(open);

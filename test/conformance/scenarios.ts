@@ -12,6 +12,7 @@ import {
   tokenRefused,
   unavailable,
 } from '../unit/provider/sandbox/bank/open-bank.ts';
+import { decides, disputeFails, disputeLost, disputeRefused } from './disputes.ts';
 import {
   customer,
   debited,
@@ -147,6 +148,11 @@ export function scenariosConform(open: Open): void {
       // The payment was made, although its money came back.
       assert.equal(judgeSend(lines, order).evidence, 'completed');
     },
+    'dispute-partial@ponte.test': () => decides(open, 'dispute-partial', ['ACCEPTED', 5.25]),
+    'dispute-rejected@ponte.test': () => decides(open, 'dispute-rejected', ['REJECTED']),
+    'dispute-pending@ponte.test': () => decides(open, 'dispute-pending', []),
+    'dispute-refused@ponte.test': () => disputeFails(open, 'dispute-refused', disputeRefused),
+    'dispute-lost@ponte.test': () => disputeFails(open, 'dispute-lost', disputeLost),
     async 'passed without a payment'() {
       const { provider, session, bank, clock, notices } = await customer(open);
       const charge = chargeOrder({ expirationSeconds: 60 });
@@ -222,8 +228,8 @@ export function scenariosConform(open: Open): void {
         openingBalanceCents,
       );
     },
-    'ending in 2': () => decides('2', 'REJECTED'),
-    'ending in 3': () => decides('3', 'PENDING'),
+    'ending in 2': () => judges('2', 'REJECTED'),
+    'ending in 3': () => judges('3', 'PENDING'),
   };
 
   async function lookUpFails(name: string, expected: object) {
@@ -240,7 +246,7 @@ export function scenariosConform(open: Open): void {
     assert.equal(await debited(target), order.amountCents);
   }
 
-  async function decides(lastDigit: string, status: string) {
+  async function judges(lastDigit: string, status: string) {
     const { provider } = await opened(open);
     const id = await applied(provider, { phone: `+551198765432${lastDigit}` });
     const account = { clientToken: null, agency: null, accountNumber: null };

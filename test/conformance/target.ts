@@ -109,6 +109,11 @@ export function everyCall(provider: Provider, session: ProviderSession) {
     provider.statement({ session, ...today }),
     provider.lookUpKey({ session, ...lookUp(key) }),
     provider.pay({ session, order: { ...order, description: null, txid: 'Pedido123' } }),
+    provider.openDispute({
+      session,
+      order: { disputeId: 'd', endToEnd: 'E', situation: 'OTHER', details: null },
+    }),
+    provider.withdrawDispute({ session, dispute: { disputeId: 'd', endToEnd: 'E' } }),
     provider.createDynamicCharge({ session, order: chargeOrder() }),
     provider.createStaticCharge({ session, order: chargeOrder() }),
     provider.listKeys({ session, account: payer }),

@@ -1,7 +1,8 @@
 /**
- * Disputes under faults, in seeded histories: customers dispute, repeat and withdraw, calls to the
- * bank are not sent, are refused, are executed and lose their response, or take their process with
- * them, and the bank decides meanwhile. After each step, nothing is stored that the bank's books contradict.
+ * Disputes under faults, in seeded histories: customers dispute, repeat and withdraw, and the bank
+ * decides meanwhile. Calls to the bank are not sent, are refused, are executed and lose their
+ * response, or take their process with them. After each step, nothing is stored that the bank's
+ * books contradict.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +28,7 @@ const refusal = new ProviderError({
   statusClass: '4xx',
 });
 
-/** Makes the calls about disputes fail as a fault says: `lost` and the death follow the execution. */
+/** Makes the calls about disputes fail; `lost` and a death of the process follow the execution. */
 function withFault<Request, Response>(
   call: (request: Request) => Promise<Response>,
   next: () => Fault,

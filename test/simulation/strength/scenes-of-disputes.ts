@@ -113,8 +113,7 @@ type Users = Awaited<ReturnType<typeof insertDisputed>>;
 
 /** The rows of a call, and what is stored after it. */
 const scene = (
-  statement: Scene['statement'],
-  title: string,
+  { statement, title }: Pick<Scene, 'statement' | 'title'>,
   situation: Situation,
   parameters: (users: Users) => readonly unknown[],
 ): Scene => ({
@@ -133,98 +132,103 @@ const scene = (
   },
 });
 
-const { request, requestWithdrawal, claim, end, report, reportEvent, findPending } =
-  disputeStatements;
+const statements = disputeStatements;
 
-const requests = [...disputes, ...payments].flatMap((situation) => [
-  scene(request, 'a request', situation, ({ user }) => [
-    user,
-    id,
-    earlier,
-    'COERCION',
-    null,
-    later,
-  ]),
-  scene(request, 'a request of another user', situation, ({ other }) => [
-    other,
-    id,
-    earlier,
-    'COERCION',
-    null,
-    later,
-  ]),
-]);
+const requests = [...disputes, ...payments].flatMap((situation) => {
+  const request = (title: string, as: keyof Users): Scene =>
+    scene({ statement: statements.request, title }, situation, (users) => {
+      return [users[as], id, earlier, 'COERCION', null, later];
+    });
+  return [request('a request', 'user'), request('a request of another user', 'other')];
+});
 
-const moves = disputes.flatMap((situation) => [
-  scene(requestWithdrawal, 'a withdrawal', situation, ({ user }) => [user, id, later]),
-  scene(requestWithdrawal, 'a withdrawal of another user', situation, ({ other }) => {
-    return [other, id, later];
+const withdrawals = disputes.flatMap((situation) => {
+  const withdraw = (title: string, as: keyof Users): Scene =>
+    scene({ statement: statements.requestWithdrawal, title }, situation, (users) => {
+      return [users[as], id, later];
+    });
+  return [withdraw('a withdrawal', 'user'), withdraw('a withdrawal of another user', 'other')];
+});
+
+const calls = ['REQUESTED', 'OPEN'].flatMap((status) =>
+  disputes.flatMap((situation) => {
+    const finish = (title: string, until: Date, isRefused: boolean): Scene =>
+      scene({ statement: statements.end, title: `${title} in ${status}` }, situation, () => {
+        return [id, status, until, false, isRefused, later];
+      });
+    const title = `a call in ${status}`;
+    return [
+      scene({ statement: statements.claim, title }, situation, () => [id, status, now, later]),
+      finish('the end of a call', later, false),
+      finish('the end of an older call', now, false),
+      finish('the refusal of a call', later, true),
+      finish('the refusal of an older call', now, true),
+    ];
   }),
-  ...['REQUESTED', 'OPEN'].flatMap((status) => [
-    scene(claim, `a call in ${status}`, situation, () => [id, status, now, later]),
-    ...[true, false].flatMap((isRefused) =>
-      [later, now].map((until) =>
-        scene(
-          end,
-          `the end of a call in ${status}${isRefused ? ', refused,' : ''} until ${until.toISOString()}`,
-          situation,
-          () => [id, status, until, false, isRefused, later],
-        ),
-      ),
-    ),
-  ]),
-  ...['OPEN', 'ACCEPTED', 'WITHDRAWN'].map((status) =>
-    scene(report, `a response ${status}`, situation, () => [id, status, later]),
-  ),
-  scene(findPending, 'the job', situation, () => [later, 5]),
-  scene(findPending, 'the job at once', situation, () => [made, 5]),
-]);
+);
 
-const events = [...disputes, ...payments].flatMap((situation) => [
-  ...['OPEN', 'REJECTED'].flatMap((status) => [
-    scene(reportEvent, `${status} of the id`, situation, () => [id, null, status, later]),
-    scene(reportEvent, `${status} of the payment`, situation, () => {
-      return [null, endToEnd, status, later];
+const responses = ['OPEN', 'ACCEPTED', 'WITHDRAWN'].flatMap((status) =>
+  disputes.map((situation) =>
+    scene({ statement: statements.report, title: `a response ${status}` }, situation, () => {
+      return [id, status, later];
     }),
-  ]),
-  scene(reportEvent, 'ids that disagree', situation, () => [id, otherEndToEnd, 'OPEN', later]),
-  scene(reportEvent, 'no ids', situation, () => [null, null, 'OPEN', later]),
-  scene(reportEvent, 'both ids', situation, () => [id, endToEnd, 'ACCEPTED', later]),
-]);
-
-/** The pause between two calls is a tenth of the time that a dispute has waited, an hour at most. */
-const pauses = [
-  ['a tenth', new Date(made.getTime() + 600_000), new Date(made.getTime() + 660_000)],
-  ['less than a tenth', new Date(made.getTime() + 600_000), new Date(made.getTime() + 659_999)],
-  ['an hour', new Date(made.getTime() + 864e5), new Date(made.getTime() + 864e5 + 36e5)],
-  ['less than an hour', new Date(made.getTime() + 864e5), new Date(made.getTime() + 864e5 + 35e5)],
-] as const;
-
-const ages = pauses.map(([title, updatedAt, at]) =>
-  scene(
-    findPending,
-    `the job after ${title}`,
-    { title: 'a request', dispute: { updated_at: updatedAt } },
-    () => [at, 5],
   ),
 );
 
-const sessions = [
-  ['an ended session', { status: 'ENDED', sealed_token: null, ended_at: now }],
-  ['an expired token', { token_expires_at: later }],
-  ['a token that expires later', { token_expires_at: new Date(later.getTime() + 1) }],
-].map(([title, session]) =>
-  scene(
-    findPending,
-    'the job',
-    { title: `a request and ${String(title)}`, session: session as Columns, dispute: {} },
-    () => [later, 5],
-  ),
+/** What the job finds at a time. */
+const pending = (title: string, situation: Situation, at: Date): Scene =>
+  scene({ statement: statements.findPending, title }, situation, () => [at, 5]);
+
+const jobs = disputes.flatMap((situation) => [
+  pending('the job', situation, later),
+  pending('the job at once', situation, made),
+]);
+
+const events = [...disputes, ...payments].flatMap((situation) => {
+  const event = (title: string, ...parameters: unknown[]): Scene =>
+    scene({ statement: statements.reportEvent, title }, situation, () => [...parameters, later]);
+  return [
+    event('OPEN of the id', id, null, 'OPEN'),
+    event('OPEN of the payment', null, endToEnd, 'OPEN'),
+    event('REJECTED of the id', id, null, 'REJECTED'),
+    event('REJECTED of the payment', null, endToEnd, 'REJECTED'),
+    event('ids that disagree', id, otherEndToEnd, 'OPEN'),
+    event('no ids', null, null, 'OPEN'),
+    event('both ids', id, endToEnd, 'ACCEPTED'),
+  ];
+});
+
+const after = (ms: number): Date => new Date(made.getTime() + ms);
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Between two calls there is a tenth of the time that a dispute has waited, an hour at most. */
+const pauses = [
+  ['a tenth', after(10 * minuteMs), after(11 * minuteMs)],
+  ['less than a tenth', after(10 * minuteMs), after(11 * minuteMs - 1)],
+  ['an hour', after(dayMs), after(dayMs + 60 * minuteMs)],
+  ['less than an hour', after(dayMs), after(dayMs + 60 * minuteMs - 1)],
+] as const;
+
+const ages = pauses.map(([title, updatedAt, at]) => {
+  const situation = { title: 'a request', dispute: { updated_at: updatedAt } };
+  return pending(`the job after ${title}`, situation, at);
+});
+
+const sessions = Object.entries<Columns>({
+  'an ended session': { status: 'ENDED', sealed_token: null, ended_at: now },
+  'an expired token': { token_expires_at: later },
+  'a token that expires later': { token_expires_at: new Date(later.getTime() + 1) },
+}).map(([title, session]) =>
+  pending('the job', { title: `a request and ${title}`, session, dispute: {} }, later),
 );
 
 export const disputeScenes: readonly Scene[] = [
   ...requests,
-  ...moves,
+  ...withdrawals,
+  ...calls,
+  ...responses,
+  ...jobs,
   ...events,
   ...ages,
   ...sessions,
