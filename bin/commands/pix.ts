@@ -3,11 +3,11 @@ import { InvalidArgumentError } from 'commander';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
+import type { DisputeView, OpenDisputeView } from '../../src/operator/pix-disputes.ts';
 import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-show.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
-import { declareDisputes, disputeDetails } from '../pix-disputes.ts';
 import { declarePause } from '../pix-pause.ts';
 import {
   choice,
@@ -101,6 +101,13 @@ export const declare: Declare = (noun, run) => {
 
   declarePause(noun, run);
   declareDisputes(noun, run);
+};
+
+const declareDisputes: Declare = (noun, run) => {
+  withListOptions(noun.command('disputes'))
+    .description('list the disputes that the provider has not confirmed or decided, oldest first')
+    .addHelpText('after', examples('ponte pix disputes', 'ponte pix disputes --json'))
+    .action(run(disputes));
 };
 
 /** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */
@@ -302,4 +309,44 @@ async function resolveOne(
   const resolved = await call('pix resolve', { ...decision, corrects });
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
   return exitCodes.ok;
+}
+
+const disputeColumns: readonly Column<OpenDisputeView>[] = [
+  { head: 'TRANSACTION', cell: ({ transactionId }) => transactionId, isWhole: true },
+  { head: 'END-TO-END ID', cell: ({ endToEnd }) => endToEnd, isWhole: true },
+  { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
+  { head: 'STATUS', cell: ({ status }) => status },
+  { head: 'REQUESTED', cell: ({ requestedAt }) => shortTime(requestedAt) },
+  { head: 'NOTE', cell: formatNote },
+];
+
+function formatNote({ status, mayBeDone, withdrawalRequestedAt, hasSession }: OpenDisputeView) {
+  const isPending = status === 'REQUESTED' || withdrawalRequestedAt !== null;
+  return [
+    withdrawalRequestedAt === null ? null : 'withdrawal not confirmed',
+    mayBeDone ? 'a call may have reached the bank' : null,
+    isPending && !hasSession ? 'waits for a login' : null,
+  ]
+    .filter((part) => part !== null)
+    .join(', ');
+}
+
+async function disputes({ call, terminal }: Context, { limit, json }: ListOptions) {
+  const found = await call('pix disputes', { limit });
+  if (json) terminal.json(found);
+  else terminal.table({ columns: disputeColumns, rows: found.disputes, none: 'No dispute waits.' });
+}
+
+/** The lines of `ponte pix show` about a dispute. */
+function disputeDetails(
+  dispute: DisputeView | null,
+): readonly (readonly [name: string, value: string | null])[] {
+  if (dispute === null) return [];
+  const { status, situation, requestedAt, endedAt, withdrawalRequestedAt } = dispute;
+  return [
+    ['dispute', [status, situation ?? 'of another channel'].join(', ')],
+    ['disputed', shortTime(requestedAt)],
+    ['dispute withdrawn', shortTime(withdrawalRequestedAt)],
+    ['dispute ended', shortTime(endedAt)],
+  ];
 }
