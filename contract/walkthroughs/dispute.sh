@@ -26,6 +26,7 @@ echo "$status"
 echo '# dispute it'
 dispute='{"situation": "SCAM", "details": "O vendedor não existe."}'
 call -d "$dispute" "$api/pix/$id/dispute" | field status
+echo
 
 echo '# the bank decides, and half of the money comes back'
 for _ in {1..40}; do
