@@ -75,8 +75,8 @@ export function mayBeLost(row: string): string {
 const madeBefore = "interval '10 minutes'";
 
 /**
- * How long after a loss a send may be stored under the end-to-end id of one that is lost: as long as
- * a look-up may be used (`confirmed-payee.ts`), and what the clocks of processes may differ by.
+ * How long after a loss a send may be stored under the end-to-end id of one that is lost: as long
+ * as a look-up may be used (`confirmed-payee.ts`), and what the clocks of processes may differ by.
  */
 const madeAfter = "interval '10 minutes'";
 
