@@ -161,7 +161,7 @@ export const noNames = 'none';
  * What a provider may offer beyond its specification: `analysis` reports the payments that it holds
  * for analysis, `blocked-balance` the blocked part of a balance.
  */
-export const providerFeatures = ['analysis', 'blocked-balance'] as const;
+export const providerFeatures = ['analysis', 'blocked-balance', 'dynamic-codes'] as const;
 
 export type ProviderFeature = (typeof providerFeatures)[number];
 

@@ -4,7 +4,17 @@
  * back; when an id has several rows, the last one is valid.
  */
 import type { StateFile } from './state-file.ts';
-import type { Charge, Expiry, LookUp, Payment, Person, PixKey, Row, Transfer } from './rows.ts';
+import type {
+  Charge,
+  Expiry,
+  ForeignCharge,
+  LookUp,
+  Payment,
+  Person,
+  PixKey,
+  Row,
+  Transfer,
+} from './rows.ts';
 
 /** The values that are derived from the rows of one customer. */
 interface Customer {
@@ -33,6 +43,8 @@ export class State {
   readonly transfers = new Map<string, Transfer>();
   /** By `transactionIdentification`, oldest first. */
   readonly charges = new Map<string, Charge>();
+  /** The charges of other banks, by txid. */
+  readonly foreignCharges = new Map<string, ForeignCharge>();
   /** By `transactionIdentification`, oldest first. */
   readonly expiries = new Map<string, Expiry>();
   readonly pixKeys = new Map<string, PixKey>();
@@ -114,6 +126,9 @@ export class State {
         return;
       case 'charge':
         this.charges.set(row.order.transactionIdentification, row);
+        return;
+      case 'foreign_charge':
+        this.foreignCharges.set(row.txid, row);
         return;
       case 'pix_key':
         return this.#putPixKey(row);
