@@ -3,8 +3,8 @@
  * that another send pays.
  */
 import type { PixOutcome } from '../domain/pix.ts';
-import { AppError, invalidField, type Text } from '../errors.ts';
-import type { CodeHolder } from './code-holder.ts';
+import { AppError, type Text } from '../errors.ts';
+import type { CodeHolder } from './code-holder-repository.ts';
 import type { SendHold } from './pause-repository.ts';
 
 /** An operator ends a pause, in seconds. */
@@ -63,7 +63,13 @@ const paidCode: Readonly<Record<CodeHolder, Text>> = {
   },
 };
 
-/** The refusal of a second send of a code: a charge is paid once, unless the first send fails. */
+/**
+ * The refusal of a second send of a code: a charge is paid once, unless the first send fails. Until
+ * that is known the outcome is unknown: the same request may pass later.
+ */
 export function refusePaidCode(holder: CodeHolder): AppError {
-  return invalidField('copy_paste', paidCode[holder]);
+  return new AppError('VALIDATION_FAILED', {
+    fields: { copy_paste: [paidCode[holder]] },
+    ...(holder !== 'COMPLETED' && { headers: { 'Pix-Outcome': 'unknown' } }),
+  });
 }

@@ -8,7 +8,7 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';
-import { unknownCode } from './code-holder.ts';
+import { unknownCode } from './code-holder-repository.ts';
 import {
   qualifyColumns,
   pixColumns,

@@ -25,7 +25,7 @@ import {
   codeTypes,
   type CodeHolder,
   type CodeReservation,
-} from './code-holder.ts';
+} from './code-holder-repository.ts';
 import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
