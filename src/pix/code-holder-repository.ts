@@ -18,7 +18,6 @@ export interface CodeReservation {
 export const codeTypes = {
   codeDigest: 'bytea null',
   codeAskedAt: 'timestamptz null',
-  lostCode: 'bytea',
 } as const;
 
 /**
@@ -27,10 +26,12 @@ export const codeTypes = {
  */
 export const unknownCode = Buffer.alloc(0);
 
+const unknownCodeInSql = "'\\x'";
+
 /** @returns the parameters of a send; without a code, nothing is read. */
 export function codeParameters(code: CodeReservation | null = null) {
   const { digest: codeDigest = null, askedAt: codeAskedAt = null } = code ?? {};
-  return { codeDigest, codeAskedAt, lostCode: unknownCode };
+  return { codeDigest, codeAskedAt };
 }
 
 /**
@@ -44,7 +45,7 @@ export function codeHolder(row: string): string {
              (select case when t.code_digest = ${row}.code_digest then t.status else 'PERHAPS' end
                 from pix_transactions t
                where t.user_id = ${row}.user_id
-                 and t.code_digest in (${row}.code_digest, ${row}.lost_code)
+                 and t.code_digest in (${row}.code_digest, ${unknownCodeInSql})
                  and t.status <> 'FAILED'
                  and (t.code_digest = ${row}.code_digest
                       or t.amount = ${row}.amount

@@ -264,8 +264,8 @@ const reserveForSession = batchedStatement({
     description: 'text null',
     claimedUntil: 'timestamptz',
     namesLocal: 'boolean',
-    ...codeTypes,
     ...limitTypes,
+    ...codeTypes,
   },
   batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
   text: (requested) => sql<ReservedRow & PayerColumns & LimitRow>`
@@ -326,8 +326,8 @@ export async function reserveSend(
     ...reservationColumns(reservation),
     claimedUntil: claimUntil(context),
     namesLocal: context.config.provider.stub,
-    ...codeParameters(reservation.code),
     ...limitParameters(context.config, now),
+    ...codeParameters(reservation.code),
   });
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;

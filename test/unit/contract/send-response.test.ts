@@ -49,6 +49,11 @@ const rows: Readonly<Record<string, Row>> = {
     bodies: [transaction('COMPLETED')],
     step: 'paid',
   },
+  '501/not_sent/NOT_AVAILABLE': {
+    status: [501],
+    bodies: [coded('NOT_AVAILABLE')],
+    step: 'not_sent',
+  },
   '502/not_sent/PIX_KEY_NOT_FOUND': {
     status: [502],
     bodies: [coded('PIX_KEY_NOT_FOUND')],
