@@ -90,7 +90,7 @@ export class Simulation {
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
-    this.provider = this.#openProvider(drawCodes(seed, codes));
+    this.provider = this.#openProvider(drawCodes(seed, codes || deviation.codes === true));
     this.bank = this.provider.bank;
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
