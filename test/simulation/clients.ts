@@ -8,10 +8,9 @@ import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';
-import type { Code } from './bank/codes.ts';
 import { toListedKey } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
-import { CodeClient } from './code-client.ts';
+import { CodeClient, type Code, type PaidCode } from './code-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
 import { listKeys } from './key-list-client.ts';
@@ -20,7 +19,6 @@ import { LookUpClient } from './look-up-client.ts';
 import type { OtherChannels } from './other-channels.ts';
 import type { Charges } from './oracle/charges.ts';
 import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
-import type { ReceivedCode } from './oracle/paid-codes.ts';
 import { findFinal, makeName, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
@@ -65,14 +63,6 @@ interface PlannedPayment {
   lookUp: ReceivedLookUp | null;
   /** The dynamic code that is paid in place of the key. */
   readonly code?: PaidCode;
-}
-
-/** A dynamic code, and the look-up that it is paid with. */
-interface PaidCode {
-  readonly code: Code;
-  readonly lookUp: ReceivedCode;
-  /** Whether the request leaves out the amount, which is then that of the code. */
-  readonly isBare: boolean;
 }
 
 /** The PIX keys to pay to. Repeated keys are more likely: the bank executes most payments. */

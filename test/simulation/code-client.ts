@@ -12,6 +12,16 @@ import type { Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
 
+export type { Code };
+
+/** A dynamic code, and the look-up that it is paid with. */
+export interface PaidCode {
+  readonly code: Code;
+  readonly lookUp: ReceivedCode;
+  /** Whether the request leaves out the amount, which is then that of the code. */
+  readonly isBare: boolean;
+}
+
 export interface CodeClientOptions {
   readonly phone: Phone;
   readonly customer: StoredCustomer;

@@ -1,6 +1,6 @@
 /** The provider of a history: its bank, its incoming PIX, and the payers at other institutions. */
 import { Bank, type BankOptions } from './bank/bank.ts';
-import { Codes, type Code } from './bank/codes.ts';
+import { Codes, drawCodes } from './bank/codes.ts';
 import { Collections, type CollectionsOptions } from './bank/collections.ts';
 import { Directory } from './bank/directory.ts';
 import { Ids } from './bank/ids.ts';
@@ -14,7 +14,9 @@ import type { FaultProfile } from './fault-profile.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
 export interface ProviderSideOptions {
-  readonly codes: readonly Code[];
+  readonly seed: number;
+  /** Whether there are dynamic codes, whatever the seed draws. */
+  readonly hasCodes: boolean;
   readonly policy: Policy;
   readonly ledger: Ledger;
   readonly names: Names;
@@ -50,7 +52,7 @@ export class ProviderSide {
     const { chance } = scheduler;
     const common = { policy, ledger, chance, ids: new Ids(), nowMs: () => scheduler.nowMs };
     this.directory = new Directory(ledger.customers);
-    this.codes = new Codes({ ...common, codes: options.codes });
+    this.codes = new Codes({ ...common, codes: drawCodes(options.seed, options.hasCodes) });
     const collections = new Collections({
       ...common,
       post: postReceived,

@@ -4,7 +4,6 @@
  */
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { drawApps, noAppFaults, type AppFaults } from './app/app-faults.ts';
-import { drawCodes, type Code } from './bank/codes.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
@@ -90,7 +89,7 @@ export class Simulation {
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
-    this.provider = this.#openProvider(drawCodes(seed, codes || deviation.codes === true));
+    this.provider = this.#openProvider(seed, codes || deviation.codes === true);
     this.bank = this.provider.bank;
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
@@ -258,10 +257,11 @@ export class Simulation {
     return scheduler;
   }
 
-  #openProvider(codes: readonly Code[]): ProviderSide {
+  #openProvider(seed: number, hasCodes: boolean): ProviderSide {
     const { policy, ledger, names, scheduler } = this;
     return new ProviderSide({
-      codes,
+      seed,
+      hasCodes,
       policy,
       ledger,
       names,

@@ -221,7 +221,10 @@ async function readCode() {
 function showCode(code) {
   const { kind, pix_key: key, amount, payee_name: name, payee_city: city, ...rest } = code;
   byId('pix_key').value = '';
-  if (kind === 'dynamic' && code.lookup_id) return showCharge(code);
+  if (kind === 'dynamic' && code.lookup_id) {
+    showCharge(code);
+    return;
+  }
   if (kind === 'static') byId('send-amount').value = (amount?.toFixed(2) ?? '').replace('.', ',');
   const lines = [
     ['Payee', `${name}, ${city}`],

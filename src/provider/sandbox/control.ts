@@ -54,10 +54,7 @@ function fields(properties: object, required: readonly string[] = []): () => Val
   return compile({ type: 'object', properties, required });
 }
 
-const codeFields = [
-  ...['amount', 'minimum', 'maximum', 'discount', 'interest', 'fine'],
-  ...['dueDate', 'key'],
-] as const;
+const codeFields = 'amount minimum maximum discount interest fine dueDate key'.split(' ');
 
 const controls: readonly Control[] = [
   {

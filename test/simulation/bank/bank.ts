@@ -337,7 +337,7 @@ const dayMs = 24 * 60 * 60_000;
 function readPaymentRequest({ body, isHiddenRepeat }: BankRequest): PaymentRequest {
   const { endToEnd, clientRequestId, key, amount, transactionIdentification: txid = null } = body;
   return {
-    txid: txid === null ? null : String(txid),
+    txid: typeof txid === 'string' ? txid : null,
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     key: String(key),

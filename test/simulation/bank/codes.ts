@@ -130,7 +130,8 @@ export class Codes {
       ({ txid, state }) => txid === code.txid && state === 'completed',
     );
     const isOver = this.#isPast(code, 'end');
-    const status = isPaid ? 'CONCLUIDA' : isOver ? code.ending : 'ATIVA';
+    const open = isOver ? code.ending : 'ATIVA';
+    const status = isPaid ? 'CONCLUIDA' : open;
     const said = {
       status,
       key: code.key,

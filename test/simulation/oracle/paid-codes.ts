@@ -119,7 +119,8 @@ export class PaidCodes {
     const name = makeName(customer, clientRequestId);
     const send = this.#sends.get(name);
     const shown = names.of('E', endToEnd);
-    if (!send !== (txid === null)) violated(`${name} leaves as ${shown} without saying its code`);
+    if ((send === undefined) !== (txid === null))
+      violated(`${name} leaves as ${shown} without saying its code`);
     if (!send || txid === null) return;
     const { lookUp, code } = send;
     if (lookUp.customer !== customer || lookUp.code !== code) {
