@@ -117,8 +117,8 @@ export interface CodeSend extends ClaimedSend {
 
 /**
  * Looks a dynamic code up again, because the confirmed look-up is no longer fresh. The payment goes
- * on only if it is the same charge, the payee has the same document at the same institution, and the
- * amount still pays it today; otherwise the transaction fails.
+ * on only if it is the same charge, the payee has the same document at the same institution, and
+ * the amount still pays it today; otherwise the transaction fails.
  * @returns null when another process has moved the transaction.
  * @throws AppError the refusal: nothing was sent.
  */

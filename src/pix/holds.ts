@@ -1,6 +1,6 @@
 /**
- * The refusals of sends that may not be made now: in a pause, after a loss of commits, and of a code
- * that another send pays.
+ * The refusals of sends that may not be made now: in a pause, after a loss of commits, and of a
+ * code that another send pays.
  */
 import type { PixOutcome } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';

@@ -379,6 +379,28 @@ test('a payment that was refused, or could not be sent, frees its code', async (
   assert.equal(await app.countRows(user), 2);
 });
 
+test('a send that was lost and stored again may have paid a code of its amount', async () => {
+  const { user, order, copyPaste } = await givenReader({ isChangeable: true });
+  const lost = await app.send(user, { pix_key: 'silent@ponte.test', amount: 10 });
+  await app.rows(`update pix_transactions set code_digest = '\\x' where id = $1`, [
+    lost.body.transaction_id,
+  ]);
+  const refused = await app.send(user, order);
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.errors.copy_paste[0], /may have paid/);
+  assert.equal(refused.headers.get('pix-outcome'), 'unknown');
+  assert.equal((await app.send(user, { ...order, amount: 11 })).status, 200);
+  await app.bank.settle(lost.body.end_to_end);
+  await app.settled(lost.body.transaction_id);
+  const third = makeCode();
+  const early = await app.send(user, await reread(user, third.copyPaste));
+  assert.deepEqual(Object.keys(early.body.errors), ['copy_paste']);
+  await app.clock.advance(11 * minuteMs);
+  const later = await app.send(user, await reread(user, third.copyPaste));
+  assert.equal(later.status, 200, JSON.stringify(later.body));
+  assert.notEqual(copyPaste, third.copyPaste);
+});
+
 test('one charge after the other behind one address is paid', async (t) => {
   const { user, order, copyPaste } = await givenReader();
   assert.equal((await app.send(user, order)).status, 200);

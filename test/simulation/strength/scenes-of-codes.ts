@@ -1,4 +1,4 @@
-/** Scenes of a send of a dynamic code: a charge is paid once, unless the send that pays it fails. */
+/** Scenes of a send of a dynamic code: a charge is paid once, unless the send of it fails. */
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 

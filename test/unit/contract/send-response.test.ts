@@ -49,11 +49,6 @@ const rows: Readonly<Record<string, Row>> = {
     bodies: [transaction('COMPLETED')],
     step: 'paid',
   },
-  '501/not_sent/NOT_AVAILABLE': {
-    status: [501],
-    bodies: [coded('NOT_AVAILABLE')],
-    step: 'not_sent',
-  },
   '502/not_sent/PIX_KEY_NOT_FOUND': {
     status: [502],
     bodies: [coded('PIX_KEY_NOT_FOUND')],
@@ -78,6 +73,11 @@ const rows: Readonly<Record<string, Row>> = {
     status: [502],
     bodies: ended.map(coded),
     step: 'not_paid',
+  },
+  '501/not_sent/NOT_AVAILABLE': {
+    status: [501],
+    bodies: [coded('NOT_AVAILABLE')],
+    step: 'not_sent',
   },
   '401/unknown': { status: [401], bodies: [{ message }], step: 'log_in' },
   '401/not_sent': { status: [401], bodies: [{ message }], step: 'log_in' },

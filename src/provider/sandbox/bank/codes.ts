@@ -50,6 +50,7 @@ export interface MadeCode {
 /** How long a charge without a due date can be paid: the default of the central bank's API. */
 const daySeconds = 86_400;
 
+/** The charges of dynamic codes: made, read, and paid once. */
 export class Codes {
   readonly #options: BankParts & { readonly charges: Charges };
 
