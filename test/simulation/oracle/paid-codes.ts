@@ -1,7 +1,7 @@
 /**
  * The dynamic codes that customers pay. A payment of a code leaves only as the bank has last said
- * it to this customer: charge, payee and amount. One customer pays a charge once, unless the bank has
- * not executed, or has returned, the earlier payment. A refusal has a reason.
+ * it to this customer: charge, payee and amount. One customer pays a charge once, unless the bank
+ * has not executed, or has returned, the earlier payment. A refusal has a reason.
  */
 import { openCode } from '../../../src/pix/confirmed-code.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
