@@ -65,6 +65,36 @@ export interface KeyOwner {
   owner?: { name?: string | undefined; taxIdNumber?: string | undefined } | undefined;
 }
 
+/** A dynamic code, and who wants to pay it. */
+export interface CodeLookUp {
+  payerId: string;
+  emv: string;
+}
+
+/**
+ * A charge (cob) or a charge with a due date (cobv). Ponte refuses a response whose state it does not
+ * know, and one of a payable charge without an amount or an end-to-end id.
+ */
+export interface CodeCharge {
+  status: string;
+  endToEnd?: string | undefined;
+  key: string;
+  transactionIdentification: string;
+  amount?: Reais | undefined;
+  amountChangeable?: boolean | undefined;
+  minimumAmount?: Reais | undefined;
+  maximumAmount?: Reais | undefined;
+  originalAmount?: Reais | undefined;
+  discount?: Reais | undefined;
+  interest?: Reais | undefined;
+  fine?: Reais | undefined;
+  dueDate?: string | undefined;
+  expiresAt?: string | undefined;
+  payerRequest?: string | undefined;
+  account?: { participant?: string | undefined } | undefined;
+  owner?: { name?: string | undefined; taxIdNumber?: string | undefined } | undefined;
+}
+
 /** An account of the provider. */
 export interface AccountRef {
   agency: string;
@@ -74,7 +104,7 @@ export interface AccountRef {
 
 /** A payment to a key of the directory. */
 export interface Payment {
-  initiationType: 'DICT';
+  initiationType: 'DICT' | 'DYNAMIC_QRCODE';
   endToEnd: string;
   clientRequestId: string;
   key: string;
@@ -356,6 +386,14 @@ export interface Operations {
     body: DisputeId;
     replies: { 200: DisputeState; 401: Problem; 404: Problem; 500: Problem; 503: Problem };
   };
+  /** Read the charge of a dynamic Pix code. */
+  readCode: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: CodeLookUp;
+    replies: { 200: CodeCharge; 401: Problem; 404: Problem; 429: Problem; 503: Problem };
+  };
   /** Make a charge that can be paid once. */
   createDynamicCharge: {
     path: Record<string, never>;
@@ -482,6 +520,7 @@ export const routes = {
   pay: { method: 'POST', path: '/internal/api/v1/payments' },
   openDispute: { method: 'POST', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   withdrawDispute: { method: 'DELETE', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
+  readCode: { method: 'POST', path: '/internal/api/v1/payments/qrcode/decode' },
   createDynamicCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/dynamic' },
   createStaticCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/static' },
   listKeys: { method: 'POST', path: '/internal/api/v1/keys/list' },

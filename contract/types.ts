@@ -165,7 +165,7 @@ export interface Statement {
 
 /**
  * A payment. Name the payee by `pix_key`, with an `amount`, or by `copy_paste`, not by both: a
- * static code names the key, and often the amount.
+ * static code names the key, and often the amount. A dynamic code also needs its `lookup_id`.
  */
 export interface SendPixRequest {
   pix_key?: string | undefined;
@@ -194,11 +194,32 @@ export interface DecodedPixCode {
   url?: string | undefined;
   pix_key?: string | undefined;
   pix_key_type?: PixKeyType | undefined;
+  state?: 'PAYABLE' | 'PAID' | 'EXPIRED' | 'REMOVED' | undefined;
+  payee?: PixPayee | undefined;
   amount?: number | undefined;
+  amount_changeable?: boolean | undefined;
+  minimum_amount?: number | undefined;
+  maximum_amount?: number | undefined;
+  original_amount?: number | undefined;
+  discount?: number | undefined;
+  interest?: number | undefined;
+  fine?: number | undefined;
+  due_date?: string | undefined;
+  charge_expires_at?: string | undefined;
+  lookup_id?: string | undefined;
+  expires_at?: string | undefined;
+  unread?: ProviderErrorCode | undefined;
   payee_name: string;
   payee_city: string;
   description?: string | undefined;
   txid?: string | undefined;
+}
+
+/** Who is paid by a `dynamic` code, as the payee's bank says it. A field that it does not send is absent. */
+export interface PixPayee {
+  name?: string | undefined;
+  document?: string | undefined;
+  institution?: string | undefined;
 }
 
 /** The key to look up. */
@@ -706,6 +727,7 @@ export interface Operations {
       415: Message;
       422: ValidationError;
       429: Message;
+      501: NotAvailableError;
       502: CodedError;
       503: Message;
     };
@@ -741,6 +763,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       503: Message;
     };
   };

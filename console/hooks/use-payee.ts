@@ -17,7 +17,7 @@ import { useQuestion } from './use-question.ts';
 interface Payee {
   readonly typed: string;
   readonly facts: Facts;
-  /** Of a Pix key: the payment uses this look-up. */
+  /** Of a Pix key or a dynamic code: the payment uses this look-up. */
   readonly lookupId?: string;
   /** Whether the payment waits until a person has seen the payee. */
   readonly isHeld: boolean;
@@ -106,20 +106,52 @@ function formatCpf(digits: string): string {
 }
 
 function readPayee(found: PixKeyOwner | DecodedPixCode): Pick<Payee, 'facts' | 'lookupId'> {
-  if ('lookup_id' in found) {
-    const { name = null, document = null, institution = null, lookup_id: lookupId } = found;
-    const facts = [
-      ['Payee', name],
-      ['Document', document],
-      ['Institution', institution],
-    ] as const;
-    return { facts, lookupId };
-  }
-  const { kind, payee_name: name, payee_city: city, pix_key: key = null, amount } = found;
+  if ('kind' in found) return found.kind === 'static' ? readStaticCode(found) : readCode(found);
+  return { facts: ownerFacts(found), lookupId: found.lookup_id };
+}
+
+function ownerFacts({ name, document, institution }: NonNullable<DecodedPixCode['payee']>): Facts {
+  return [
+    ['Payee', name ?? null],
+    ['Document', document ?? null],
+    ['Institution', institution ?? null],
+  ];
+}
+
+function readStaticCode(code: DecodedPixCode): Pick<Payee, 'facts'> {
+  const { payee_name: name, payee_city: city, pix_key: key = null, amount } = code;
   const facts = [
     ['Payee', `${name}, ${city}`],
-    ['Pix key', kind === 'static' ? key : 'none: a dynamic code cannot be paid here'],
+    ['Pix key', key],
     ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
   ] as const;
   return { facts };
+}
+
+/** Only the payee's bank knows who is paid by a dynamic code, and how much. */
+function readCode(code: DecodedPixCode): Pick<Payee, 'facts' | 'lookupId'> {
+  const { payee_name: name, payee_city: city, payee, unread, lookup_id: lookupId } = code;
+  if (payee === undefined || lookupId === undefined) {
+    const why = unread === undefined ? '' : ` (${unread})`;
+    const facts = [
+      ['Payee', `${name}, ${city}`],
+      ['Charge', `cannot be read, and not be paid now${why}`],
+    ] as const;
+    return { facts };
+  }
+  const { state, amount, amount_changeable: isChangeable, due_date: dueDate = null } = code;
+  const facts = [
+    ...ownerFacts(payee),
+    ['Charge', state === 'PAYABLE' ? (code.description ?? null) : (state ?? null)],
+    ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
+    ['Changeable', isChangeable === true ? formatBounds(code) : null],
+    ['Due', dueDate],
+  ] as const;
+  return { facts, lookupId };
+}
+
+function formatBounds({ minimum_amount: least, maximum_amount: most }: DecodedPixCode): string {
+  const from = least === undefined ? '' : ` from ${formatAmount(least)}`;
+  const until = most === undefined ? '' : ` up to ${formatAmount(most)}`;
+  return `yes${from}${until}`;
 }

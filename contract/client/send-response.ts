@@ -2,14 +2,14 @@
  * What a response to `POST /pix/send` proves, and what the app does next: the table "What the app
  * should do" of the project's README.
  */
-import type { CodedError, PixTransaction, ProviderErrorCode, ValidationError } from '../types.ts';
+import type { NotAvailableError, PixTransaction, ProviderErrorCode } from '../types.ts';
 import type { ServiceResponse } from './request.ts';
 
 /** Why a payment was not made, or why it cannot go on. */
 export interface Refusal {
   /** A sentence for the customer, in the language of `Accept-Language`. */
   readonly message: string;
-  readonly code?: ProviderErrorCode;
+  readonly code?: ProviderErrorCode | NotAvailableError['code'];
   /** The sentences by field, such as `amount`. */
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
@@ -40,6 +40,9 @@ export function readSendResponse(response: ServiceResponse | null): SendStep {
   const { status } = response;
   if (status === 200) return readTransaction(response.body as PixTransaction | undefined);
   if (status === 502) return { step: 'not_paid', refusal: readRefusal(response) };
+  // The bank does not offer it: a repeat would be answered alike.
+  const isNotOffered = status === 501 && outcome === 'not_sent';
+  if (isNotOffered) return { step: 'not_sent', refusal: readRefusal(response) };
   if (status === 401) return { step: 'log_in', key: outcome === 'not_sent' ? 'new' : 'same' };
   if (status === 429 || status >= 500) {
     return { step: 'repeat', afterSeconds: retryAfter(response) };
@@ -64,7 +67,7 @@ export function readRefusal({ status, body }: ServiceResponse): Refusal {
     message = `The service answered ${status}.`,
     code,
     errors,
-  } = (body ?? {}) as Partial<CodedError & ValidationError>;
+  } = (body ?? {}) as Partial<Refusal>;
   return { message, ...(code && { code }), ...(errors && { errors }) };
 }
 

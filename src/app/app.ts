@@ -200,6 +200,7 @@ function bankControls(context: Context, bank: Bank): BankControls {
   return {
     payCharge: (identification) => bank.payCharge(identification),
     findCharge: (copyPaste) => bank.findCharge(copyPaste),
+    makeCode: (amountCents, state) => bank.makeCode({ amountCents, state }),
     isCustomer: async (email) => {
       const user = await findUserByReference(context, email);
       return user?.email.toLowerCase() === email;

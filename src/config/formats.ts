@@ -162,7 +162,12 @@ export const noNames = 'none';
  * for analysis, `blocked-balance` the blocked part of a balance, `disputes` opens and withdraws
  * disputes of payments.
  */
-export const providerFeatures = ['analysis', 'blocked-balance', 'disputes'] as const;
+export const providerFeatures = [
+  'analysis',
+  'blocked-balance',
+  'disputes',
+  'dynamic-codes',
+] as const;
 
 export type ProviderFeature = (typeof providerFeatures)[number];
 

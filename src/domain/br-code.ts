@@ -138,6 +138,11 @@ export function decodeBrCode(text: string): BrCode {
     : { ...account, ...staticFields(root) };
 }
 
+/** @returns a BR Code without what pasting has added to it: the text that its CRC covers. */
+export function cleanBrCode(text: string): string {
+  return checkedText(text);
+}
+
 /** @returns why a text is not a BR Code, or null when it is one. */
 export function brCodeError(text: string): Text | null {
   try {

@@ -281,7 +281,7 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED'
             and (${isReported} or ${isRefused} or
-                 ending.note in ('look_up_failed', 'payee_changed', 'abandoned',
+                 ending.note in ('look_up_failed', 'payee_changed', 'code_changed', 'abandoned',
                                  'account_not_active', '${expiredNote}')) is not true`,
   }),
   invariant({

@@ -7,12 +7,15 @@ import { AppError, invalidField, type FieldErrors, type Text } from '../errors.t
 import type { Exchange } from '../http/exchange.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import type { SystemRoute } from '../http/router.ts';
+import type { CodeState } from '../provider/provider.ts';
 
 /** The result of a request to the simulated bank. */
 interface BankResponse {
   readonly outcome: 'done' | 'refused' | 'faulty';
   /** The reason of a refusal. */
   readonly refusal?: { readonly reason: string };
+  /** What was made. */
+  readonly value?: unknown;
 }
 
 /** The actions that a developer can trigger in the simulated bank. */
@@ -21,6 +24,8 @@ export interface BankControls {
   payCharge(transactionIdentification: string): Promise<BankResponse>;
   /** @returns the identification of the charge that has this code, or null. */
   findCharge(copyPaste: string): string | null;
+  /** Makes a charge of a shop at another bank, with its dynamic code: the response has the text. */
+  makeCode(amountCents: number, state: CodeState): BankResponse;
   /** @returns whether a user of Ponte has this e-mail. */
   isCustomer(email: string): Promise<boolean>;
   /** Credits a customer with a Pix that pays no charge; the webhook follows. */
@@ -62,6 +67,12 @@ const acts: Readonly<Record<string, Act>> = {
     }
     return bank.receive(email, cents);
   },
+  'make-code': (bank, query) => {
+    const cents = centsIn(query);
+    if (cents === null) throw invalidField('amount', amountText);
+    const state = codeStates.find((one) => one === query.get('state'));
+    return bank.makeCode(cents, state ?? 'payable');
+  },
   return: returnTransfer,
   'expire-token': async (bank, query) => {
     bank.expireCustomerTokens(await requireCustomer(bank, query));
@@ -72,6 +83,8 @@ const acts: Readonly<Record<string, Act>> = {
     return { outcome: 'done' };
   },
 };
+
+const codeStates: readonly CodeState[] = ['payable', 'paid', 'expired', 'removed'];
 
 /** Checks both fields first, so that one reply has all their errors. */
 async function returnTransfer(bank: BankControls, query: URLSearchParams): Promise<BankResponse> {
@@ -154,9 +167,11 @@ async function respond(
 ): Promise<Reply> {
   if (request.headers[ownHeader] === undefined) throw new AppError('BAD_REQUEST');
   const [, query = ''] = (request.url ?? '').split('?');
-  const { outcome, refusal } = await act(new URLSearchParams(query));
+  const { outcome, refusal, value } = await act(new URLSearchParams(query));
+  const { copyPaste } = (value ?? {}) as { readonly copyPaste?: string };
+  const made = copyPaste === undefined ? {} : { copy_paste: copyPaste };
   return outcome === 'done'
-    ? jsonReply(200, { message: 'The bank has done it.' })
+    ? jsonReply(200, { message: 'The bank has done it.', ...made })
     : jsonReply(422, { message: `The bank refuses it: ${refusal?.reason ?? outcome}.` });
 }
 

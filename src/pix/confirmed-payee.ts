@@ -11,7 +11,7 @@ import type { KeyOwner } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
 
 /** How long a payment may use a look-up: the directory expects the payment soon after it. */
-const freshForMs = 5 * minuteMs;
+export const freshForMs = 5 * minuteMs;
 
 /** A user, and a PIX key in the format of DICT. */
 interface Payee {
@@ -46,7 +46,10 @@ export function readLookUp(owner: KeyOwner): LookUp {
 }
 
 /** Whether two look-ups found the same owner; owners that cannot be compared are not the same. */
-export function isSameOwner(one: LookUp, other: LookUp): boolean {
+export function isSameOwner(
+  one: Pick<LookUp, 'identity'>,
+  other: Pick<LookUp, 'identity'>,
+): boolean {
   return one.identity !== null && one.identity === other.identity;
 }
 
@@ -68,12 +71,21 @@ export function openLookUp(
   { userId, key }: Payee,
   lookupId: string,
 ): ConfirmedLookUp | null {
+  const content = openSealed(sealer, lookupId, sealingOwner(userId)) as Sealed | null;
+  if (content?.key !== key) return null;
+  const { endToEnd, owner, identity = null, expiresAtMs } = content;
+  return { endToEnd, owner, identity, isFresh: clock.now().getTime() < expiresAtMs };
+}
+
+/** @returns the sealed content of an id; null: it was sealed for another owner, or is invalid. */
+export function openSealed(
+  sealer: LocalContext['sealer'],
+  lookupId: string,
+  owner: string,
+): unknown {
   try {
-    const opened = sealer.open(Buffer.from(lookupId, 'base64url'), sealingOwner(userId));
-    const content = JSON.parse(opened.toString('utf8')) as Sealed;
-    if (content.key !== key) return null;
-    const { endToEnd, owner, identity = null, expiresAtMs } = content;
-    return { endToEnd, owner, identity, isFresh: clock.now().getTime() < expiresAtMs };
+    const opened = sealer.open(Buffer.from(lookupId, 'base64url'), owner);
+    return JSON.parse(opened.toString('utf8'));
   } catch (error) {
     if (error instanceof SealError) return null;
     throw error;

@@ -13,8 +13,8 @@ import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
 /**
  * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
- * it has another end-to-end id. A send names a later send of the same
- * user, key and amount that has not failed: the customer may have paid again.
+ * it has another end-to-end id. A send names a later send of the same user that has not failed, to
+ * the same key, of the same amount or the same code: the customer may have paid again.
  */
 const correct = statement({
   name: 'pix-correct',
@@ -38,8 +38,9 @@ const correct = statement({
         join pix_transactions t on t.id = requested.id and t.operation = 'SEND'
         join pix_transactions later
              on later.user_id = t.user_id and later.created_at > t.created_at
-            and later.operation = 'SEND' and later.pix_key = t.pix_key
-            and later.amount = t.amount and later.status <> 'FAILED'
+            and later.operation = 'SEND' and later.status <> 'FAILED'
+            and later.pix_key = t.pix_key
+            and (later.amount = t.amount or later.code_digest = t.code_digest)
        order by later.created_at, later.id limit 1
     ), corrected as (
       update pix_transactions t

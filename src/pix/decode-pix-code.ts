@@ -1,17 +1,105 @@
-import type { DecodedPixCode } from '../../contract/types.ts';
-import { decodeBrCode, type BrCode } from '../domain/br-code.ts';
+import type { DecodedPixCode, ProviderErrorCode } from '../../contract/types.ts';
+import { accountOrRefusal } from '../accounts/payer-account.ts';
+import { callerSession } from '../auth/banking-sessions.ts';
+import { readFromProvider } from '../auth/provider-failure.ts';
+import { offers } from '../config/config.ts';
+import type { Context } from '../context/context.ts';
+import type { RequestFacts, SessionOperation } from '../context/operation.ts';
+import { cleanBrCode, decodeBrCode, type BrCode } from '../domain/br-code.ts';
 import { numberFromCents } from '../domain/money.ts';
 import { toKeyType, normalisePixKey } from '../domain/pix-key.ts';
-import type { SessionOperation } from '../context/operation.ts';
+import type { Principal } from '../domain/principal.ts';
+import { AppError } from '../errors.ts';
+import type { CodeCharge } from '../provider/provider.ts';
+import { readCodeLookUp, sealCode } from './confirmed-code.ts';
+import { countCodeLookUp } from './directory-budget.ts';
+import { findPause } from './pause-repository.ts';
 
-/** Decodes a Pix code. It calls no provider and stores nothing. */
+/**
+ * Decodes a Pix code. The provider is asked for the charge of a dynamic one, where it offers that;
+ * the address in the code is never called. A charge that cannot be read leaves the reply as it is
+ * without a provider, so that an app can always show what the code says.
+ */
 export const decodePixCode: SessionOperation<'decodePixCode'> = {
   access: 'session',
-  async run(_context, { input }) {
+  async run(context, { input, principal, request }) {
+    const text = input.body.copy_paste;
     // The contract has checked the code.
-    return { status: 200, body: codeReply(decodeBrCode(input.body.copy_paste)) };
+    const code = decodeBrCode(text);
+    const body = codeReply(code);
+    if (code.kind === 'static' || code.isRecurring) return { status: 200, body };
+    const asked = { text, url: code.url, principal, request };
+    return { status: 200, body: { ...body, ...(await readCharge(context, asked)) } };
   },
 };
+
+interface AskedCode {
+  readonly text: string;
+  readonly url: string;
+  readonly principal: Principal;
+  readonly request: RequestFacts;
+}
+
+/** @returns the fields of the charge of a dynamic code; none where no payment is possible now. */
+async function readCharge(
+  context: Context,
+  { text, url, principal, request }: AskedCode,
+): Promise<Partial<DecodedPixCode>> {
+  if (!offers(context.config, 'dynamic-codes') || (await findPause(context))) return {};
+  const account = accountOrRefusal(context, principal);
+  if (account instanceof AppError) return {};
+  const userId = principal.user.id;
+  await countCodeLookUp(context, userId);
+  const session = callerSession(context, principal);
+  const lookUp = { payerId: account.document, text: cleanBrCode(text) };
+  const call = context.provider.readCode({ session, ...lookUp, ...request.callOptions });
+  try {
+    const charge = await readFromProvider(call);
+    return chargeReply(charge, sealCode(context, { userId, url }, readCodeLookUp(charge)));
+  } catch (error) {
+    if (error instanceof AppError && isProviderError(error.code)) return { unread: error.code };
+    throw error;
+  }
+}
+
+function isProviderError(code: AppError['code']): code is ProviderErrorCode {
+  return new AppError(code).status === 502;
+}
+
+const states = {
+  payable: 'PAYABLE',
+  paid: 'PAID',
+  expired: 'EXPIRED',
+  removed: 'REMOVED',
+} as const satisfies Record<CodeCharge['state'], NonNullable<DecodedPixCode['state']>>;
+
+function chargeReply(
+  charge: CodeCharge,
+  { lookupId, expiresAt }: ReturnType<typeof sealCode>,
+): Partial<DecodedPixCode> {
+  const { amountCents, isChangeable, minCents, maxCents } = charge.amounts;
+  const { originalCents, discountCents, interestCents, fineCents } = charge;
+  const { owner } = readCodeLookUp(charge);
+  const { ispb, ...named } = owner;
+  return {
+    state: states[charge.state],
+    payee: { ...named, ...(ispb !== undefined && { institution: ispb }) },
+    txid: charge.txid,
+    ...(charge.description !== null && { description: charge.description }),
+    ...(amountCents !== null && { amount: numberFromCents(amountCents) }),
+    amount_changeable: isChangeable,
+    ...(minCents !== null && { minimum_amount: numberFromCents(minCents) }),
+    ...(maxCents !== null && { maximum_amount: numberFromCents(maxCents) }),
+    ...(originalCents !== null && { original_amount: numberFromCents(originalCents) }),
+    ...(discountCents !== null && { discount: numberFromCents(discountCents) }),
+    ...(interestCents !== null && { interest: numberFromCents(interestCents) }),
+    ...(fineCents !== null && { fine: numberFromCents(fineCents) }),
+    ...(charge.dueDate !== null && { due_date: charge.dueDate }),
+    ...(charge.expiresAt !== null && { charge_expires_at: charge.expiresAt.toISOString() }),
+    lookup_id: lookupId,
+    expires_at: expiresAt.toISOString(),
+  };
+}
 
 type BrCodeOf<Kind> = Extract<BrCode, { kind: Kind }>;
 

@@ -30,6 +30,14 @@ export async function countLookUp(
   await countAttempt(context, [budget(userId)]);
 }
 
+/**
+ * Counts the look-up of a dynamic code, for which the provider looks its key up.
+ * @throws AppError THROTTLED when the user has no look-ups left.
+ */
+export async function countCodeLookUp(context: LocalContext, userId: number): Promise<void> {
+  await countAttempt(context, [budget(userId)]);
+}
+
 /** Remembers that a key does not exist, and counts the cost of its look-up. */
 export async function countMissingKey(
   context: LocalContext,

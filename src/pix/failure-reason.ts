@@ -18,6 +18,10 @@ const texts: Readonly<Record<string, Text>> = {
     en: 'The Pix key may belong to someone else since it was confirmed, and nothing was sent.',
     pt: 'A chave Pix pode ter mudado de dono desde a confirmação e nada foi enviado.',
   },
+  CODE_CHANGED: {
+    en: 'The code could no longer be paid as it was confirmed, and nothing was sent.',
+    pt: 'O código não podia mais ser pago como foi confirmado e nada foi enviado.',
+  },
   CHARGE_EXPIRED: {
     en: 'The charge expired before it was paid.',
     pt: 'A cobrança expirou antes de ser paga.',

@@ -1,6 +1,10 @@
-/** The refusals of sends that may not be made now: in a pause, and after a loss of commits. */
+/**
+ * The refusals of sends that may not be made now: in a pause, after a loss of commits, and of a
+ * code that another send pays.
+ */
 import type { PixOutcome } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
+import type { CodeHolder } from './code-holder-repository.ts';
 import type { SendHold } from './pause-repository.ts';
 
 /** An operator ends a pause, in seconds. */
@@ -42,4 +46,30 @@ export function heldRefusal(hold: Exclude<SendHold, 'unread'>): AppError {
         headers: { 'Pix-Outcome': 'unknown' },
       });
   }
+}
+
+const paidCode: Readonly<Record<CodeHolder, Text>> = {
+  PROCESSING: {
+    en: 'You are already paying this code. Wait for the result of that payment.',
+    pt: 'Você já está pagando este código. Aguarde o resultado desse pagamento.',
+  },
+  COMPLETED: {
+    en: 'You have already paid this code.',
+    pt: 'Você já pagou este código.',
+  },
+  PERHAPS: {
+    en: 'You may have paid this code already. Check your statement, and read the code again later.',
+    pt: 'Você pode já ter pago este código. Confira seu extrato e leia o código de novo mais tarde.',
+  },
+};
+
+/**
+ * The refusal of a second send of a code: a charge is paid once, unless the first send fails. Until
+ * that is known the outcome is unknown: the same request may pass later.
+ */
+export function refusePaidCode(holder: CodeHolder): AppError {
+  return new AppError('VALIDATION_FAILED', {
+    fields: { copy_paste: [paidCode[holder]] },
+    ...(holder !== 'COMPLETED' && { headers: { 'Pix-Outcome': 'unknown' } }),
+  });
 }

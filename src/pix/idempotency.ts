@@ -10,7 +10,7 @@ import { isBeforePaying, storedOutcome, phasesBeforePaying } from '../domain/pix
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
-import { heldRefusal, pausedRefusal } from './holds.ts';
+import { heldRefusal, pausedRefusal, refusePaidCode } from './holds.ts';
 import { refuseOverLimit } from './spending-limits.ts';
 import { unknownFingerprint } from './lost-send-repository.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
@@ -81,8 +81,8 @@ export type SendClaim =
  * repeats find the result of their send. If the read does not find it, the claim decides.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, PIX_PAUSED, and
  *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
- *   the user's limit, or may have been paid by a lost send, and there is nothing to replay, or when
- *   the key was used for a different request.
+ *   the user's limit, or may have been paid by a lost send, or another send pays the same code, and
+ *   there is nothing to replay, or when the key was used for a different request.
  */
 export async function claimSend(
   context: Context,
@@ -119,7 +119,7 @@ async function claimKeyOfSend(
   for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
     const reserved = await reserveSend(context, token, reservation);
     if (!reserved) throw new AppError('UNAUTHENTICATED');
-    const { payer, holder, limit, hold } = reserved;
+    const { payer, holder, limit, hold, codeHolder } = reserved;
     const account = accountOrRefusal(context, payer);
     const isOpen = holder === null || isResumable(context, holder);
     if (isOpen && hold !== null && !(account instanceof AppError)) {
@@ -129,6 +129,7 @@ async function claimKeyOfSend(
     }
     if (!holder) {
       if (account instanceof AppError) throw account;
+      if (codeHolder !== null) throw refusePaidCode(codeHolder);
       isOvertaken = !limit.isCurrent;
       if (limit.isCurrent) refuseOverLimit(limit, reservation.amountCents);
       continue;

@@ -8,6 +8,7 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';
+import { unknownCode } from './code-holder-repository.ts';
 import {
   qualifyColumns,
   pixColumns,
@@ -68,18 +69,18 @@ const storeAgain = statement({
     fingerprint: 'bytea',
     amount: 'numeric',
     endToEnd: 'text',
+    codeDigest: 'bytea',
     now: 'timestamptz',
     note: 'text',
   },
-  text: ({ id, userId, idempotencyKey, fingerprint, amount, endToEnd, now, note }) => sql<{
-    id: string;
-  }>`
+  text: ({ id, userId, idempotencyKey, fingerprint, amount, endToEnd, codeDigest, now, note }) =>
+    sql<{ id: string }>`
     with stored as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, outcome, amount,
-              end_to_end, created_at, updated_at)
+              end_to_end, code_digest, created_at, updated_at)
       values (${id}, ${userId}, 'SEND', ${idempotencyKey}, ${fingerprint}, 'PROCESSING',
-        'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${now}, ${now})
+        'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${codeDigest}, ${now}, ${now})
           on conflict do nothing
       returning ${namingColumns}, created_at
     ), noted as (
@@ -104,6 +105,7 @@ export async function storeSendAgain(
     fingerprint: unknownFingerprint,
     amount: decimalFromCents(amountCents),
     endToEnd,
+    codeDigest: unknownCode,
     now: clock.now(),
     note: foundAfterLossNote,
   });

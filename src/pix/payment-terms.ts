@@ -7,7 +7,7 @@ import { invalidField, type Text } from '../errors.ts';
 import { computeFingerprint } from './idempotency.ts';
 
 /** The body of a request to send, which the contract has checked. */
-interface RequestedPayment {
+export interface RequestedPayment {
   readonly pix_key?: string | undefined;
   readonly copy_paste?: string | undefined;
   /** In reais. */
@@ -20,18 +20,15 @@ export interface ParsedPayment {
   readonly pixKey: string;
   readonly amountCents: number;
   readonly description: string | null;
-  /** The payee's id of the charge, from a code; at most 25 alphanumerics. */
+  /** The payee's id of the charge, from a code; at most 35 alphanumerics. */
   readonly txid: string | null;
+  /** Of a dynamic code: the digest of its address. */
+  readonly address?: string;
 }
 
-const keyAndCode: Text = {
+export const keyAndCode: Text = {
   en: 'Send either pix_key or copy_paste.',
   pt: 'Envie pix_key ou copy_paste, não os dois.',
-};
-
-const dynamicCode: Text = {
-  en: 'A dynamic code cannot be paid here yet. Ask the payee for a Pix key or a static code.',
-  pt: 'Um código dinâmico ainda não pode ser pago aqui. Peça uma chave Pix ou um código estático.',
 };
 
 const withdrawal: Text = {
@@ -56,7 +53,7 @@ const tooMuch: Text = {
 
 /**
  * Reads the terms of a payment.
- * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code, a code for cash, a
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a recurring code, one for cash, a
  *   code whose key has no known format, and an amount that is missing or differs from the code's.
  */
 export function parsePayment(body: RequestedPayment): ParsedPayment {
@@ -72,9 +69,10 @@ export function parsePayment(body: RequestedPayment): ParsedPayment {
 
 /** The same for every request that orders the same payment. */
 export function termsFingerprint(terms: ParsedPayment): Buffer {
-  const { pixKey, amountCents, description, txid } = terms;
+  const { pixKey, amountCents, description, txid, address } = terms;
   // Payments to a key had no txid from the beginning, and their fingerprints stay.
-  return computeFingerprint([pixKey, amountCents, description, ...(txid === null ? [] : [txid])]);
+  const code = [txid, address].filter((part) => part !== null && part !== undefined);
+  return computeFingerprint([pixKey, amountCents, description, ...code]);
 }
 
 function codeTerms(
@@ -83,9 +81,8 @@ function codeTerms(
 ): Pick<ParsedPayment, 'pixKey' | 'amountCents' | 'txid'> {
   if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   const code = decodeBrCode(copyPaste);
-  if (code.kind === 'dynamic') {
-    throw invalidField('copy_paste', code.isRecurring ? recurringCode : dynamicCode);
-  }
+  // A dynamic code that can be paid has its terms from its look-up (`code-payment.ts`).
+  if (code.kind === 'dynamic') throw invalidField('copy_paste', recurringCode);
   if (code.isWithdrawal) throw invalidField('copy_paste', withdrawal);
   if (!isPixKey(code.key)) throw invalidField('copy_paste', noKey);
   const requested = requestedCents(body);

@@ -19,6 +19,13 @@ import {
   type LimitRow,
 } from './spending-limit-repository.ts';
 import { remainingLimit, type SpendingLimit } from './spending-limits.ts';
+import {
+  codeHolder,
+  codeParameters,
+  codeTypes,
+  type CodeHolder,
+  type CodeReservation,
+} from './code-holder-repository.ts';
 import { sendHold, type SendHold } from './pause-repository.ts';
 import {
   claimUntil,
@@ -38,6 +45,8 @@ export interface SendReservation {
   readonly amountCents: number;
   readonly pixKey: string;
   readonly description: string | null;
+  /** The dynamic code that the payment pays; null or absent: none. */
+  readonly code?: CodeReservation | null;
 }
 
 /** A transaction as requested. */
@@ -195,6 +204,8 @@ interface PayerColumns {
   readonly account_status: AccountStatus | null;
   /** Why no send may be made now; null: it may. */
   readonly hold: SendHold | null;
+  /** What has become of the payment of the same code; null: there is none. */
+  readonly code_holder: CodeHolder | null;
 }
 
 const payerColumns: readonly (keyof PayerColumns)[] = [
@@ -205,6 +216,7 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'account_document',
   'account_status',
   'hold',
+  'code_holder',
 ];
 
 /** The calls with their payers, if their banking sessions are active. */
@@ -213,7 +225,7 @@ function selectPayers(requested: string): string {
       select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
              a.provider as account_provider, a.agency, a.account_number,
              ${accountDocument} as account_document, a.status as account_status,
-             ${sendHold('requested')} as hold
+             ${sendHold('requested')} as hold, ${codeHolder('requested')} as code_holder
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`;
@@ -235,7 +247,8 @@ const limitColumns: readonly (keyof LimitRow)[] = [
  * user's row, under its lock, if the version is still the one that it has read. Of several
  * reservations with the same version one succeeds, also within a batch; the others reserve nothing
  * and are run again. A user without a row and without a limit of the bank has nothing to exceed,
- * and writes none.
+ * and writes none. A send of a dynamic code takes part, too, so that of two sends of one code the
+ * second one sees the first.
  */
 const reserveForSession = batchedStatement({
   name: 'pix-reserve-send',
@@ -252,6 +265,7 @@ const reserveForSession = batchedStatement({
     claimedUntil: 'timestamptz',
     namesLocal: 'boolean',
     ...limitTypes,
+    ...codeTypes,
   },
   batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
   text: (requested) => sql<ReservedRow & PayerColumns & LimitRow>`
@@ -259,7 +273,7 @@ const reserveForSession = batchedStatement({
     ), ${spendingCtes('payer')}, first as (
       select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
         from spending
-       where version is not null or limit_amount is not null
+       where version is not null or limit_amount is not null or code_digest is not null
        group by user_id, version
     ), counted as (
       insert into pix_limits (user_id, version)
@@ -268,12 +282,15 @@ const reserveForSession = batchedStatement({
        where pix_limits.version = excluded.version - 1
       returning user_id
     ), limited as (
-      select spending.*, version is null and limit_amount is null
+      select spending.*, version is null and limit_amount is null and code_digest is null
              or ordinal in (select ordinal from first
                              where user_id in (select user_id from counted)) as is_current
         from spending
-    ), ${reserveCte(`limited where hold is null and ${mayPay} and is_current
-              and (limit_amount is null or spent + amount <= limit_amount)`)}
+    ), ${reserveCte(
+      `limited where hold is null and code_holder is null and ${mayPay} and is_current
+              and (limit_amount is null or spent + amount <= limit_amount)`,
+      ', code_digest',
+    )}
     ${reservedRows('limited', [...payerColumns, ...limitColumns])}`,
 });
 
@@ -283,6 +300,8 @@ export interface ReservedSend {
   readonly limit: SpendingLimit;
   /** Why no send may be made now; null: it may. */
   readonly hold: SendHold | null;
+  /** What has become of another payment of the same code; null: there is none. */
+  readonly codeHolder: CodeHolder | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
 }
@@ -308,6 +327,7 @@ export async function reserveSend(
     claimedUntil: claimUntil(context),
     namesLocal: context.config.provider.stub,
     ...limitParameters(context.config, now),
+    ...codeParameters(reservation.code),
   });
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
@@ -315,6 +335,7 @@ export async function reserveSend(
     payer: toPayer(token, row),
     limit: remainingLimit(row, now),
     hold: row.hold,
+    codeHolder: row.code_holder,
     holder: toKeyHolder(row, { ...reservation, ...terms, userId }),
   };
 }

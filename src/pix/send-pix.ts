@@ -10,6 +10,13 @@ import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
 import { noteAnalysis } from './analysis-repository.ts';
 import { claimCheckedSend } from './claim-checked-send.ts';
+import {
+  findCodePayee,
+  openRequestedCode,
+  parseCodePayment,
+  refuseEndedCode,
+} from './code-payment.ts';
+import type { ConfirmedCode } from './confirmed-code.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
 import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
@@ -49,7 +56,8 @@ export const sendPix: TokenOperation<'sendPix'> = {
   refusalHeaders: () => ({ 'Pix-Outcome': 'unknown' }),
   completeRefusal,
   async run(context, { input, token, request }) {
-    const terms = parsePayment(input.body);
+    const code = openRequestedCode(context, token.userId, input.body);
+    const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
     const { pixKey, amountCents, description, txid } = terms;
     const clientRequestId = input.headers['Idempotency-Key'];
     const reservation = {
@@ -59,15 +67,18 @@ export const sendPix: TokenOperation<'sendPix'> = {
       amountCents,
       description,
       fingerprint: termsFingerprint(terms),
+      code,
     };
     request.traceTransaction?.(reservation.id);
     const { lookup_id: lookupId } = input.body;
     const payee = { userId: token.userId, key: pixKey };
     // Most sends have no look-up: to open an empty one would throw on the hot path.
-    const confirmed = lookupId === undefined ? null : openLookUp(context, payee, lookupId);
-    if (lookupId !== undefined && confirmed === null) {
-      return replayOrRefuse(context, token, reservation);
-    }
+    const confirmed =
+      code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
+    const refusal = code
+      ? refuseEndedCode(code, context.clock.now())
+      : lookupId !== undefined && confirmed === null && invalidField('lookup_id', unusableLookUp);
+    if (refusal) return replayOrRefuse(context, token, { reservation, refusal });
     const claim = await claimCheckedSend(context, token, {
       reservation,
       options: request.callOptions,
@@ -76,9 +87,10 @@ export const sendPix: TokenOperation<'sendPix'> = {
 
     const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
-    const order = { ...payment, clientRequestId, payer: claim.account };
+    const byCode = code && { isByDynamicCode: true as const };
+    const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
     const session = await openSession(context, claim.payer, transaction);
-    const send: Send = { transaction, order, session, request, confirmed };
+    const send: Send = { transaction, order, session, request, confirmed, code };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     return pixReply(result, { replayed: claim.resumed });
   },
@@ -89,6 +101,8 @@ interface Send extends ClaimedSend {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
   readonly request: RequestFacts;
+  /** The look-up of the dynamic code that is paid; null: a key or a static code is. */
+  readonly code: ConfirmedCode | null;
 }
 
 /**
@@ -136,6 +150,7 @@ function storedLookUp({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | 
 async function findPayee(context: Context, send: Send): Promise<LookUp | null> {
   const { confirmed } = send;
   if (confirmed?.isFresh) return confirmed;
+  if (send.code) return findCodePayee(context, send, send.code);
   const found = await lookUp(context, send);
   if (found === null || confirmed === null || isSameOwner(confirmed, found)) return found;
   return failChangedPayee(context, send);
@@ -225,15 +240,15 @@ function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction
   throw toAppError(failure, { 'Pix-Outcome': outcome });
 }
 
-/** A look-up that is not usable refuses the payment; the repeat of a stored send finds it. */
+/** What cannot be paid now is refused; the repeat of a stored send finds it. */
 async function replayOrRefuse(
   context: Context,
   token: VerifiedToken,
-  reservation: SendReservation,
+  refused: { readonly reservation: SendReservation; readonly refusal: AppError },
 ) {
-  const replayed = await readReplay(context, token, reservation);
+  const replayed = await readReplay(context, token, refused.reservation);
   if (replayed) return pixReply(replayed, { replayed: true });
-  throw invalidField('lookup_id', unusableLookUp);
+  throw refused.refusal;
 }
 
 const unusableLookUp: Text = {
@@ -252,7 +267,8 @@ async function completeRefusal(
 ): Promise<AppError> {
   const { code, text, fields = {} } = error;
   const isComplete = error.headers['Pix-Outcome'] !== undefined;
-  if (code !== 'VALIDATION_FAILED' || isComplete || headers === null) return error;
+  const isKnown = code === 'VALIDATION_FAILED' || code === 'NOT_AVAILABLE';
+  if (!isKnown || isComplete || headers === null) return error;
   if (Object.hasOwn(fields, 'account')) return error;
   const outcome = await readOutcomeOfKey(context, token, headers['Idempotency-Key']);
   return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });

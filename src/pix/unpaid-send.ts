@@ -8,7 +8,7 @@ import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { isBeforePaying, notSentNote, phasesBeforePaying, storedOutcome } from '../domain/pix.ts';
-import { AppError, type Text } from '../errors.ts';
+import { AppError, type FieldErrors, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
 import { pausedRefusal } from './holds.ts';
@@ -48,6 +48,23 @@ export function failChangedPayee(context: Context, send: ClaimedSend): Promise<n
     failureCode: 'PAYEE_CHANGED',
     entry: { note: 'payee_changed' },
     refusal: invalidLookUp(otherOwner),
+  });
+}
+
+/**
+ * Fails a send of a dynamic code that can no longer be paid as the payer has confirmed it. Returns
+ * and throws as `failLookUp` does.
+ * @param fields why.
+ */
+export function failChangedCode(
+  context: Context,
+  send: ClaimedSend,
+  fields: FieldErrors,
+): Promise<null> {
+  return failUnpayable(context, send, {
+    failureCode: 'CODE_CHANGED',
+    entry: { note: 'code_changed' },
+    refusal: new AppError('VALIDATION_FAILED', { fields, headers: notSent }),
   });
 }
 

@@ -129,6 +129,48 @@ export interface KeyOwner {
   readonly ispb: string | null;
 }
 
+export interface CodeLookUp {
+  /** The payer's CPF or CNPJ: the directory limits look-ups by it. */
+  readonly payerId: string;
+  /** The whole text of a dynamic Pix code. */
+  readonly text: string;
+}
+
+/** `removed`: by the payee or by the payee's institution. */
+export type CodeState = 'payable' | 'paid' | 'expired' | 'removed';
+
+/** Which amount pays a charge; null: the provider does not say it. */
+export interface CodeAmounts {
+  /** What is paid today, in centavos; null: the payer chooses it. */
+  readonly amountCents: number | null;
+  /** Whether the payer may pay another amount. */
+  readonly isChangeable: boolean;
+  readonly minCents: number | null;
+  readonly maxCents: number | null;
+}
+
+/** The charge of a dynamic Pix code, as the payee's institution has it now. */
+export interface CodeCharge extends Omit<KeyOwner, 'endToEnd'> {
+  readonly state: CodeState;
+  /** The end-to-end id that the payment must carry; a payable charge has one. */
+  readonly endToEnd: string | null;
+  /** The key that the charge is paid to. */
+  readonly key: string;
+  /** The payee's id of the charge: 1 to 35 alphanumerics. */
+  readonly txid: string;
+  readonly amounts: CodeAmounts;
+  /** What the amount of today consists of, in centavos; null: nothing, or not stated. */
+  readonly originalCents: number | null;
+  readonly discountCents: number | null;
+  readonly interestCents: number | null;
+  readonly fineCents: number | null;
+  /** `yyyy-mm-dd`; null for a charge without a due date. */
+  readonly dueDate: string | null;
+  readonly expiresAt: Date | null;
+  /** The payee's text for the payer. */
+  readonly description: string | null;
+}
+
 export interface PaymentOrder {
   readonly endToEnd: string;
   /** The app's Idempotency-Key: the provider executes one payment for it. */
@@ -136,8 +178,10 @@ export interface PaymentOrder {
   readonly key: string;
   readonly amountCents: number;
   readonly description: string | null;
-  /** The payee's id of the charge, from a static Pix code: 1 to 25 alphanumerics. */
+  /** The payee's id of the charge that a Pix code is for: 1 to 35 alphanumerics. */
   readonly txid: string | null;
+  /** A dynamic Pix code has started the payment. */
+  readonly isByDynamicCode?: true;
   readonly payer: AccountRef;
 }
 
@@ -270,6 +314,7 @@ export interface SessionRequest extends ProviderRequest {
 export type LoginRequest = ProviderRequest & Credentials;
 export type StatementRequest = SessionRequest & DayRange;
 export type LookUpKeyRequest = SessionRequest & KeyLookUp;
+export type ReadCodeRequest = SessionRequest & CodeLookUp;
 export type PayRequest = SessionRequest & { readonly order: PaymentOrder };
 export type DisputeRequest = SessionRequest & { readonly order: DisputeOrder };
 export type WithdrawRequest = SessionRequest & { readonly dispute: DisputeRef };
@@ -315,6 +360,9 @@ export interface Provider extends ProviderOnboarding {
   statement(request: StatementRequest): Promise<ProviderStatement>;
 
   lookUpKey(request: LookUpKeyRequest): Promise<KeyOwner>;
+
+  /** Reads the charge of a dynamic Pix code: no one else calls the address in a code. */
+  readCode(request: ReadCodeRequest): Promise<CodeCharge>;
 
   /**
    * Sends a payment. A {@link ProviderError} with `unknown` means that the provider may have

@@ -10,6 +10,7 @@ import type { PayingApp } from './app/paying-app.ts';
 import { pixKeys } from './bank/bank.ts';
 import { toListedKey } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
+import { CodeClient, type Code, type PaidCode } from './code-client.ts';
 import { DatabaseFault } from './database-faults.ts';
 import type { Processes } from './processes.ts';
 import { listKeys } from './key-list-client.ts';
@@ -36,6 +37,8 @@ export interface ClientOptions {
   readonly oracle: Oracle;
   readonly charges: Charges;
   readonly lookUps: LookUps;
+  /** The dynamic codes that customers find; none in most seeds. */
+  readonly codesToPay: readonly Code[];
   /** How likely a payment is confirmed by a look-up first. */
   readonly confirmations: number;
   readonly otherChannels: OtherChannels;
@@ -58,6 +61,8 @@ interface PlannedPayment {
   readonly amountCents: number;
   /** The look-up that the user has confirmed; drawn before the first request. */
   lookUp: ReceivedLookUp | null;
+  /** The dynamic code that is paid in place of the key. */
+  readonly code?: PaidCode;
 }
 
 /** The PIX keys to pay to. Repeated keys are more likely: the bank executes most payments. */
@@ -85,6 +90,7 @@ export class Client {
   readonly #options: ClientOptions;
   readonly #charging: ChargeClient;
   readonly #confirming: LookUpClient;
+  readonly #reading: CodeClient;
   readonly #plans: PlannedPayment[] = [];
   readonly #charges: PlannedCharge[] = [];
   /** Null: the phone pays. */
@@ -109,6 +115,9 @@ export class Client {
       confirmations,
       violated: (text) => oracle.violated(text),
     });
+    const { codes } = oracle;
+    const violated = (text: string): void => oracle.violated(text);
+    this.#reading = new CodeClient({ phone: this.phone, customer, scheduler, codes, violated });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
@@ -134,7 +143,8 @@ export class Client {
         .filter((plan) => !this.#leavesOut('charge', plan))
         .map((plan) => () => this.#charging.fulfil(plan)),
     ]);
-    const work = [...changes, ...payments];
+    const { codesToPay } = this.#options;
+    const work = [...changes, ...payments, ...codesToPay.map((code) => () => this.#payCode(code))];
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
     } else {
@@ -227,6 +237,26 @@ export class Client {
     await Promise.all(plans.map((one) => this.#pursue(one)));
   }
 
+  /** Pays a code, often from several devices, each with its own key. */
+  async #payCode(code: Code): Promise<void> {
+    const { chance } = this.#options.scheduler;
+    const devices = chance.pick([1, 1, 2, 3]);
+    await Promise.all(Array.from({ length: devices }, () => this.#fulfilCode(code)));
+  }
+
+  async #fulfilCode(code: Code): Promise<void> {
+    const { chance } = this.#options.scheduler;
+    const lookUp = await this.#reading.read(code);
+    if (!lookUp) return;
+    const isBare = lookUp.amountCents !== null && chance.happens(0.5);
+    const amountCents = lookUp.amountCents ?? chance.pick([1_000, 2_550]);
+    const paid = { code, lookUp, isBare };
+    const plan = this.#add({ pixKey: code.key, amountCents, lookUp: null, code: paid });
+    const isTwice = chance.happens(secondDevices);
+    const plans = isTwice ? [plan, this.#add(plan)] : [plan];
+    await Promise.all(plans.map((one) => this.#pursue(one)));
+  }
+
   /** Repeats the request until the response is definite, or the user gives up. */
   async #pursue(plan: PlannedPayment): Promise<void> {
     const { scheduler, profile, otherChannels, sharesKeys } = this.#options;
@@ -234,7 +264,7 @@ export class Client {
     if (this.#leavesOut('send', plan)) return;
     // A payment of another customer with the same key might be older than the event.
     if (!sharesKeys) await otherChannels.before(plan);
-    if (this.app) {
+    if (this.app && !plan.code) {
       const shown = await this.app.fulfil(plan);
       if (chance.happens(this.#logOuts)) await this.phone.logOut();
       if (shown?.result !== 'not_paid' || !chance.happens(0.3)) return;
@@ -250,6 +280,7 @@ export class Client {
       }
       const final = responses.find((response) => response && findFinal(response));
       if (final && findFinal(final) === 'FAILED' && chance.happens(0.3)) {
+        if (plan.code) return this.#fulfilCode(plan.code.code);
         return this.#fulfil(this.#planPayment(plan.amountCents));
       }
       // Some apps repeat the request after a final response.
@@ -266,7 +297,8 @@ export class Client {
     if (id !== undefined && chance.happens(0.4)) return [await this.#view(plan, id)];
     const requests = [this.#send(plan)];
     while (chance.happens(profile().impatience)) requests.push(this.#send(plan));
-    if (chance.happens(profile().impatience / 10)) {
+    // Another amount does not pay most codes.
+    if (!plan.code && chance.happens(profile().impatience / 10)) {
       requests.push(this.#send({ ...plan, amountCents: plan.amountCents + 1 }));
     }
     return Promise.all(requests);
@@ -274,15 +306,19 @@ export class Client {
 
   #send(plan: PlannedPayment): Promise<AppResponse | null> {
     const { customer, oracle, send, lookUps } = this.#options;
-    const { key, pixKey, amountCents, lookUp } = plan;
+    const { key, pixKey, amountCents, lookUp, code } = plan;
     oracle.requested(customer, key, amountCents);
     if (lookUp) lookUps.requested({ customer, key }, { lookUp, pixKey });
+    if (code) oracle.codes.requested({ customer, key }, code);
     return this.#call(key, 'send', async (context, token) => {
-      const body = {
-        pix_key: pixKey,
-        amount: amountCents / 100,
-        ...(lookUp && { lookup_id: lookUp.id }),
-      };
+      const amount = amountCents / 100;
+      const body = code
+        ? {
+            copy_paste: code.code.text,
+            lookup_id: code.lookUp.id,
+            ...(!code.isBare && { amount }),
+          }
+        : { pix_key: pixKey, amount, ...(lookUp && { lookup_id: lookUp.id }) };
       const headers = { 'Idempotency-Key': key };
       const input = { path: {}, query: {}, headers, body };
       const request = requestFacts(context);

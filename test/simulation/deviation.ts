@@ -26,6 +26,8 @@ export interface Deviation {
   readonly profile?: Partial<FaultProfile>;
   readonly policy?: Partial<Policy>;
   readonly apps?: Partial<Apps>;
+  /** Whether there are dynamic codes to pay; by default in some seeds. */
+  readonly codes?: true;
   /** Clients (`ana`) and their requests (`send ana/key-1`) that are left out of the history. */
   readonly leftOut?: ReadonlySet<string>;
 }

@@ -12,6 +12,7 @@
  *                                                 to a payment in each phase, and which never did
  *     npm run simulate -- --seed 42 --shrink      with the fewest faults with which it still fails
  *     npm run simulate -- --client                all customers pay by the client of the contract
+ *     npm run simulate -- --codes                 every seed has dynamic codes to pay
  *     npm run simulate -- --hazards all           with hazards that the service does not handle yet
  *     npm run simulate -- --hazards help          which hazards there are
  *     npm run simulate -- --workers 2             two processes share the seeds
@@ -72,7 +73,7 @@ async function replay(store: Store, seed: number, hazards: Hazards): Promise<boo
     write(shrunkText(shrunk));
     return false;
   }
-  const { trace, violations } = await simulateOn(store, seed, { hazards, client });
+  const { trace, violations } = await simulateOn(store, seed, { hazards, client, codes });
   write(trace.join('\n'));
   for (const violation of violations) write(`seed ${seed}: ${violation}`);
   return violations.length === 0;
@@ -94,9 +95,10 @@ const { values } = parseArgs({
     doubts: { type: 'boolean', default: false },
     scenes: { type: 'boolean', default: false },
     client: { type: 'boolean', default: false },
+    codes: { type: 'boolean', default: false },
   },
 });
-const { seed, seeds, start, minutes, client } = values;
+const { seed, seeds, start, minutes, client, codes } = values;
 
 /** @returns whether every seed holds. */
 async function run(hazards: Hazards): Promise<boolean> {
@@ -110,6 +112,7 @@ async function run(hazards: Hazards): Promise<boolean> {
     minutes: minutes === undefined ? Infinity : wholeNumber('minutes', minutes),
     hazards,
     client,
+    codes,
     covers: values.report,
   };
   if (workers > 1 && seed === undefined) {

@@ -9,7 +9,8 @@ import { drawLimitChanges } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import type { Intents } from './oracle/intents.ts';
 
-type Shared = 'customers' | 'processes' | 'oracle' | 'charges' | 'scheduler' | 'profile';
+type Shared =
+  'customers' | 'processes' | 'oracle' | 'charges' | 'scheduler' | 'profile' | 'codesToPay';
 
 export interface MakeClientsOptions extends Pick<ClientOptions, Shared | 'otherChannels'> {
   readonly seed: number;

@@ -14,6 +14,7 @@ import type { Provider } from '../../src/provider/provider.ts';
 import { intercepted } from '../support/intercepted.ts';
 import { mutationsOfApps } from './mutations-of-apps.ts';
 import { mutationsOfEvidence } from './mutations-of-evidence.ts';
+import { mutationsOfCodes } from './mutations-of-codes.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
 import { sendJobs } from './service.ts';
@@ -211,6 +212,7 @@ export const mutations: readonly Mutation[] = [
   { name: 'the sweep does nothing', deviation: neverSwept },
   ...mutationsOfOperations,
   ...mutationsOfLookUps,
+  ...mutationsOfCodes,
   ...mutationsOfEvidence,
   ...mutationsOfApps,
 ];

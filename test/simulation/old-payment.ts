@@ -24,7 +24,8 @@ export async function storeOldPayment({
   if (!customer || !chance.happens(likelihood)) return;
   const executedAtMs = scheduler.nowMs - ageMs;
   const payment = { customer, endToEnd, clientRequestId: key, amountCents, executedAtMs };
-  ledger.execute({ ...payment, bankId: 'bank-old', end: 'completed' }).state = 'completed';
+  ledger.execute({ ...payment, bankId: 'bank-old', end: 'completed', txid: null }).state =
+    'completed';
   const times = [new Date(executedAtMs), new Date(scheduler.nowMs)];
   await store.rows(
     `insert into pix_transactions

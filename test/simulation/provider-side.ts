@@ -1,5 +1,6 @@
 /** The provider of a history: its bank, its incoming PIX, and the payers at other institutions. */
 import { Bank, type BankOptions } from './bank/bank.ts';
+import { Codes, drawCodes } from './bank/codes.ts';
 import { Collections, type CollectionsOptions } from './bank/collections.ts';
 import { Directory } from './bank/directory.ts';
 import { Ids } from './bank/ids.ts';
@@ -13,6 +14,9 @@ import type { FaultProfile } from './fault-profile.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
 export interface ProviderSideOptions {
+  readonly seed: number;
+  /** Whether there are dynamic codes, whatever the seed draws. */
+  readonly hasCodes: boolean;
   readonly policy: Policy;
   readonly ledger: Ledger;
   readonly names: Names;
@@ -34,6 +38,7 @@ export class ProviderSide {
   readonly bank: Bank;
   readonly keyCarrier: KeyCarrier;
   readonly directory: Directory;
+  readonly codes: Codes;
   readonly payers: Payers;
   readonly refunders: Refunders;
   /** The open work of the bank: payments to settle, and PIX to receive. */
@@ -47,6 +52,7 @@ export class ProviderSide {
     const { chance } = scheduler;
     const common = { policy, ledger, chance, ids: new Ids(), nowMs: () => scheduler.nowMs };
     this.directory = new Directory(ledger.customers);
+    this.codes = new Codes({ ...common, codes: drawCodes(options.seed, options.hasCodes) });
     const collections = new Collections({
       ...common,
       post: postReceived,
@@ -83,6 +89,7 @@ export class ProviderSide {
       ...common,
       collections,
       directory: this.directory,
+      codes: this.codes,
       count: (name) => scheduler.count(name),
       lookedUp: (key) => this.#moveLater(key),
       statementLagMs,

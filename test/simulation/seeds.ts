@@ -13,6 +13,8 @@ export interface Range {
   readonly hazards: Hazards;
   /** Whether all customers pay by the client of the contract. */
   readonly client: boolean;
+  /** Whether every seed has dynamic codes to pay. */
+  readonly codes: boolean;
   /** Whether the tallies contain the coverage. */
   readonly covers: boolean;
 }
@@ -32,7 +34,7 @@ export interface Order {
 export async function simulateOn(
   store: Store,
   seed: number,
-  options: Pick<Range, 'hazards' | 'client'>,
+  options: Pick<Range, 'hazards' | 'client' | 'codes'>,
 ): Promise<Verdict> {
   const verdict = await simulate(store, seed, options);
   const [first] = await store.differences();
@@ -43,12 +45,12 @@ export async function simulateOn(
 /** Runs a part of a range until its minutes are over. */
 export async function runPart(
   store: Store,
-  { start, seeds, minutes, hazards, client, covers, step }: Part,
+  { start, seeds, minutes, hazards, client, codes, covers, step }: Part,
   onVerdict: (verdict: Verdict) => void,
 ): Promise<void> {
   const endsAt = performance.now() + minutes * 60_000;
   for (let seed = start; seed < start + seeds && performance.now() < endsAt; seed += step) {
-    const verdict = await simulateOn(store, seed, { hazards, client });
+    const verdict = await simulateOn(store, seed, { hazards, client, codes });
     onVerdict(covers ? withCoverage(verdict) : verdict);
   }
 }

@@ -55,15 +55,17 @@ export interface SimulateOptions {
   readonly deviation?: Deviation;
   /** Whether all customers pay by the client of the contract; by default some do. */
   readonly client?: boolean;
+  /** Whether there are dynamic codes to pay; by default in some seeds. */
+  readonly codes?: boolean;
 }
 
 /** Runs one history. */
 export async function simulate(
   store: Store,
   seed: number,
-  { hazards = defaultHazards, deviation = {}, client = false }: SimulateOptions = {},
+  { hazards = defaultHazards, deviation = {}, client = false, codes = false }: SimulateOptions = {},
 ): Promise<Verdict> {
-  const simulation = new Simulation(store, { seed, hazards, deviation, client });
+  const simulation = new Simulation(store, { seed, hazards, deviation, client, codes });
   const { scheduler, oracle } = simulation;
   const { violations } = oracle;
   store.time.begin(() => scheduler.elapsedMs);

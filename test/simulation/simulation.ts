@@ -36,6 +36,8 @@ export interface Plan {
   readonly deviation: Deviation;
   /** Whether all customers pay by the client of the contract. */
   readonly client: boolean;
+  /** Whether there are dynamic codes to pay, whatever the seed draws. */
+  readonly codes: boolean;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -75,7 +77,7 @@ export class Simulation {
   #profile: FaultProfile;
   #appFaults: AppFaults;
 
-  constructor(store: Store, { seed, hazards, deviation, client }: Plan) {
+  constructor(store: Store, { seed, hazards, deviation, client, codes }: Plan) {
     this.store = store;
     this.hazards = hazards;
     this.#deviation = deviation;
@@ -87,7 +89,7 @@ export class Simulation {
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
-    this.provider = this.#openProvider();
+    this.provider = this.#openProvider(seed, codes || deviation.codes === true);
     this.bank = this.provider.bank;
     const { scheduler, names, ledger, policy } = this;
     const profile = (): FaultProfile => this.#profile;
@@ -111,6 +113,7 @@ export class Simulation {
     this.refunds = refunds;
     this.expiries = expiries;
     this.oracle = oracle;
+    oracle.codes.watch(this.provider.codes);
     const { accounts } = oracle;
     const violated = (text: string): void => oracle.violated(text);
     const limitCheck = new LimitCheck({ store, limits, violated });
@@ -170,6 +173,7 @@ export class Simulation {
       oracle,
       charges,
       intents: oracles.intents,
+      codesToPay: this.provider.codes.all,
       apps,
       appFaults: () => this.#appFaults,
       profile,
@@ -253,9 +257,11 @@ export class Simulation {
     return scheduler;
   }
 
-  #openProvider(): ProviderSide {
+  #openProvider(seed: number, hasCodes: boolean): ProviderSide {
     const { policy, ledger, names, scheduler } = this;
     return new ProviderSide({
+      seed,
+      hasCodes,
       policy,
       ledger,
       names,
@@ -285,6 +291,7 @@ export class Simulation {
         oracle,
         evidence,
         lookUps: oracle.lookUps,
+        codes: oracle.codes,
       }),
       describe: (request) => describeRequest(request, bank, names),
     });

@@ -66,6 +66,8 @@ export const PixTransaction = defineEntity({
     idempotencyKey: p.text().nullable(),
     /** SHA-256 of the validated request, to distinguish a repeat from another request. */
     fingerprint: p.blob().nullable(),
+    /** Of a send that pays a dynamic code: the digest of its charge, which is paid once. */
+    codeDigest: p.blob().nullable(),
     status: p.text(),
     phase: p.text(),
     outcome: p.text().nullable(),
@@ -139,6 +141,12 @@ export const PixTransaction = defineEntity({
       name: 'pix_transactions_received_unique',
       expression:
         'create unique index "pix_transactions_received_unique" on "pix_transactions" ("user_id", "received_txid") where "received_txid" is not null',
+    },
+    {
+      // Not unique: a failed send frees the code, and may be corrected to COMPLETED later.
+      name: 'pix_transactions_code',
+      expression:
+        'create index "pix_transactions_code" on "pix_transactions" ("user_id", "code_digest") where "code_digest" is not null',
     },
     {
       name: 'pix_transactions_refunds',
@@ -241,6 +249,10 @@ export const PixTransaction = defineEntity({
     {
       name: 'pix_transactions_expiry_of_charge',
       expression: "expires_at is null or operation = 'CHARGE'",
+    },
+    {
+      name: 'pix_transactions_code_of_send',
+      expression: "code_digest is null or operation = 'SEND'",
     },
     {
       // The return id is in end_to_end, which is unique for each operation.

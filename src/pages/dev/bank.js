@@ -21,6 +21,7 @@ export async function actAtBank(act, values) {
 
 /** What has happened, in words. */
 const done = {
+  'make-code': 'Pay this code on the page "Send".',
   'pay-charge': 'The charge is paid.',
   receive: 'The Pix was received.',
   'expire-token': 'The token has expired: the next call to the bank ends this session.',
@@ -38,10 +39,15 @@ function offer(id, act, valuesFrom) {
     const isOfField = response.body.errors !== undefined;
     const refusal = isOfField ? '' : response.body.message;
     said.textContent = response.status === 200 ? done[act] : refusal;
+    if (response.body.copy_paste) byId('bank-made-code').value = response.body.copy_paste;
     return isOfField ? withAmountError(response, 'amount', typed.amount) : null;
   });
 }
 
+offer('bank-make-code', 'make-code', ({ amount = '', state = '' }) => ({
+  amount: String(parseAmount(amount) ?? amount),
+  state,
+}));
 offer('bank-pay', 'pay-charge', ({ code = '' }) => ({ code }));
 offer('bank-receive', 'receive', ({ amount = '' }) => ({
   email: customerEmail(),

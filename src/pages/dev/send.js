@@ -218,16 +218,60 @@ async function readCode() {
 }
 
 /** Shows what a code asks for. It takes the place of the key, and its amount that of the amount. */
-function showCode({ kind, pix_key: key, amount, payee_name: name, payee_city: city, ...rest }) {
+function showCode(code) {
+  const { kind, pix_key: key, amount, payee_name: name, payee_city: city, ...rest } = code;
   byId('pix_key').value = '';
+  if (kind === 'dynamic' && code.lookup_id) {
+    showCharge(code);
+    return;
+  }
   if (kind === 'static') byId('send-amount').value = (amount?.toFixed(2) ?? '').replace('.', ',');
   const lines = [
     ['Payee', `${name}, ${city}`],
-    ['Pix key', key ?? 'known to the payee’s bank only: a dynamic code cannot be paid here'],
+    [
+      'Pix key',
+      key ?? `the charge cannot be read, and not be paid now: ${rest.unread ?? 'no look-up'}`,
+    ],
     ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
     ...(rest.description === undefined ? [] : [['Description', rest.description]]),
   ];
   byId('send-payee').replaceChildren(facts(lines));
+}
+
+const codeStates = {
+  PAYABLE: 'can be paid',
+  PAID: 'is paid already',
+  EXPIRED: 'has expired',
+  REMOVED: 'was cancelled by the payee',
+};
+
+/** Shows the charge of a dynamic code, as the payee's bank has it. The payment uses this look-up. */
+function showCharge({ lookup_id: lookupId, payee, state, amount, ...rest }) {
+  byId('lookup_id').value = lookupId;
+  byId('send-amount').value = (amount?.toFixed(2) ?? '').replace('.', ',');
+  const least =
+    rest.minimum_amount === undefined ? '' : ` from ${formatAmount(rest.minimum_amount)}`;
+  const most =
+    rest.maximum_amount === undefined ? '' : ` up to ${formatAmount(rest.maximum_amount)}`;
+  const amounts = [
+    ['Original amount', rest.original_amount],
+    ['Discount', rest.discount],
+    ['Interest', rest.interest],
+    ['Fine', rest.fine],
+  ];
+  const lines = [
+    ['Payee', payee.name],
+    ['Document', payee.document],
+    ['Institution', payee.institution && `ISPB ${payee.institution}`],
+    ['Charge', codeStates[state] ?? state],
+    ['Description', rest.description],
+    ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],
+    ['Changeable', rest.amount_changeable ? `yes${least}${most}` : undefined],
+    ...amounts.map(([label, part]) => [label, part === undefined ? undefined : formatAmount(part)]),
+    ['Due', rest.due_date],
+    ['Valid until', localTime(rest.expires_at).slice(11)],
+  ];
+  byId('send-payee').replaceChildren(facts(lines.filter(([, value]) => value !== undefined)));
 }
 
 await offerScenarios({ input: 'Pix key', picker: 'send-scenario', field: 'pix_key' });

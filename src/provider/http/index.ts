@@ -4,6 +4,7 @@ import { notUnderstood } from '../errors.ts';
 import type { Dialects } from '../dialect/dialects.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
+import { readCodeCharge } from './code-charge.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readPaymentResponse } from './payment-response.ts';
@@ -45,6 +46,10 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const { payerId, key } = request;
       const input = { body: { payerId, key }, kind: 'key' } as const;
       return translate.readKeyOwner(await send('lookUpKey', input, request), key);
+    },
+    readCode: async (request) => {
+      const { payerId, text } = request;
+      return readCodeCharge(await send('readCode', { body: { payerId, emv: text } }, request));
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);

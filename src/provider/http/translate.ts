@@ -87,10 +87,14 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
+  return { endToEnd, ...readOwner(places) };
+}
+
+/** Reads the owner of a key, as far as a response says it. */
+export function readOwner(places: readonly Fields[]): Omit<KeyOwner, 'endToEnd'> {
   const of = (name: string) => places.map((place) => readInner(place, name));
   const ispb = textAt(of('account'), ['participant', 'ispb']);
   return {
-    endToEnd,
     name: upTo(maxNameLength, textAt(of('owner'), ['name'])),
     document: upTo(maxDocumentLength, textAt(of('owner'), ['taxidnumber', 'document'])),
     ispb: ispb !== null && /^[0-9A-Z]{8}$/.test(ispb) ? ispb : null,
@@ -101,7 +105,8 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
 const maxNameLength = 140;
 const maxDocumentLength = 20;
 
-function upTo(limit: number, text: string | null): string | null {
+/** @returns null for a text that is longer, or has control characters. */
+export function upTo(limit: number, text: string | null): string | null {
   return text !== null && text.length <= limit && !/\p{Cc}/u.test(text) ? text : null;
 }
 
@@ -121,7 +126,7 @@ function isOtherKey(returned: unknown, requested: string): boolean {
 export function paymentBody(order: PaymentOrder): wire.Payment {
   const { endToEnd, clientRequestId, key, amountCents, description, txid, payer } = order;
   return {
-    initiationType: 'DICT',
+    initiationType: order.isByDynamicCode ? 'DYNAMIC_QRCODE' : 'DICT',
     endToEnd,
     clientRequestId,
     key,

@@ -63,6 +63,7 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   balance: { lane: 'reads', ...read },
   statement: { lane: 'reads', ...read },
   lookUpKey: { lane: 'money', ...lookUp },
+  readCode: { lane: 'money', ...lookUp },
   pay: { lane: 'money', ...change },
   openDispute: { lane: 'reads', ...change },
   withdrawDispute: { lane: 'reads', ...change },

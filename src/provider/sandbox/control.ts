@@ -2,6 +2,7 @@
 import { createPathTree } from '../../contract/path-tree.ts';
 import { createSchemaCompiler, type ValidateFunction } from '../../contract/schemas.ts';
 import { centsFromDecimal } from '../../domain/money.ts';
+import type { NewCode } from './bank/codes.ts';
 import type { BankResponse } from './bank/response.ts';
 import type { Bank } from './bank/bank.ts';
 import { toSandboxResponse, problem, type SandboxResponse } from './responses.ts';
@@ -52,6 +53,8 @@ const textSchema = { type: 'string' };
 function fields(properties: object, required: readonly string[] = []): () => ValidateFunction {
   return compile({ type: 'object', properties, required });
 }
+
+const codeFields = 'amount minimum maximum discount interest fine dueDate key'.split(' ');
 
 const controls: readonly Control[] = [
   {
@@ -113,6 +116,28 @@ const controls: readonly Control[] = [
       validate: fields({ endToEnd: textSchema, outcome: { enum: ['COMPLETED', 'FAILED'] } }),
     },
     run: settle,
+  },
+  {
+    method: 'POST',
+    path: '/sandbox/codes',
+    accepts: {
+      example: {
+        amount: 'in reais, such as 10.00; by default 10.00, empty: the payer chooses it',
+        minimum: 'in reais; with it or `maximum` the amount may be changed',
+        maximum: 'in reais',
+        dueDate: '2026-05-20 for a charge with a due date (cobv); by default none',
+        discount: 'in reais',
+        interest: 'in reais',
+        fine: 'in reais',
+        state: 'payable, paid, expired or removed; by default payable',
+        key: 'of the payee; a magic value has its effect',
+      },
+      validate: fields({
+        ...Object.fromEntries(codeFields.map((name) => [name, textSchema])),
+        state: { enum: ['payable', 'paid', 'expired', 'removed'] },
+      }),
+    },
+    run: ({ bank }, wish) => written(bank.makeCode(readCodeWish(wish))),
   },
   {
     method: 'POST',
@@ -201,8 +226,31 @@ export function readFaults(text: string): ReturnType<typeof parseFaults> {
   }
 }
 
+/** Reads the charge that a developer wishes; an amount that cannot be read is none. */
+function readCodeWish(wish: Readonly<Record<string, string | undefined>>): NewCode {
+  const cents = (name: string): number | undefined => {
+    const text = wish[name];
+    return text === undefined ? undefined : (centsFromDecimal(text) ?? 0);
+  };
+  const [minCents, maxCents] = [cents('minimum'), cents('maximum')];
+  return {
+    amountCents: wish['amount'] === '' ? null : cents('amount'),
+    ...((minCents ?? maxCents) !== undefined && { isChangeable: true }),
+    minCents,
+    maxCents,
+    discountCents: cents('discount'),
+    interestCents: cents('interest'),
+    fineCents: cents('fine'),
+    dueDate: wish['dueDate'],
+    key: wish['key'],
+    state: wish['state'] as NewCode['state'],
+  };
+}
+
 /** A request of these never hangs. */
-async function written(pending: Promise<BankResponse<unknown>>): Promise<SandboxResponse> {
+async function written(
+  pending: BankResponse<unknown> | Promise<BankResponse<unknown>>,
+): Promise<SandboxResponse> {
   const response = toSandboxResponse(await pending);
   return response === 'hang' ? problem(500) : response;
 }

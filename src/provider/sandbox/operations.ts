@@ -5,6 +5,8 @@ import type {
   AccountRef,
   ChargeCode,
   ChargeOrder,
+  CodeCharge,
+  CodeState,
   KycDecision,
   PaymentOrder,
   PaymentReceipt,
@@ -45,6 +47,8 @@ export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
       account: { participant: ispb ?? undefined },
       owner: { name: name ?? undefined, taxIdNumber: document ?? undefined },
     })),
+  readCode: (bank, { token, body: { payerId, emv } }) =>
+    mapResponse(bank.readCode(token, { payerId, text: emv }), writeCodeCharge),
   pay: (bank, { token, body }) => mapResponse(bank.pay(token, readPayment(body)), writeReceipt),
   openDispute: (bank, { token, path, body: { disputeId, situation } }) =>
     mapResponse(bank.openDispute(token, { ...path, disputeId, situation }), writeDispute),
@@ -128,6 +132,38 @@ function writeLogin({ token, account }: BankLogin): ResponseBody<'login'> {
   };
 }
 
+/** The words of the central bank's Pix API. */
+const codeStates = {
+  payable: 'ATIVA',
+  paid: 'CONCLUIDA',
+  expired: 'EXPIRADA',
+  removed: 'REMOVIDA_PELO_USUARIO_RECEBEDOR',
+} as const satisfies Record<CodeState, string>;
+
+function writeCodeCharge(charge: CodeCharge): ResponseBody<'readCode'> {
+  const { amountCents, isChangeable, minCents, maxCents } = charge.amounts;
+  const reais = (cents: number | null) => (cents === null ? undefined : numberFromCents(cents));
+  return {
+    status: codeStates[charge.state],
+    endToEnd: charge.endToEnd ?? undefined,
+    key: charge.key,
+    transactionIdentification: charge.txid,
+    amount: reais(amountCents),
+    amountChangeable: isChangeable,
+    minimumAmount: reais(minCents),
+    maximumAmount: reais(maxCents),
+    originalAmount: reais(charge.originalCents),
+    discount: reais(charge.discountCents),
+    interest: reais(charge.interestCents),
+    fine: reais(charge.fineCents),
+    dueDate: charge.dueDate ?? undefined,
+    expiresAt: charge.expiresAt?.toISOString(),
+    payerRequest: charge.description ?? undefined,
+    account: { participant: charge.ispb ?? undefined },
+    owner: { name: charge.name ?? undefined, taxIdNumber: charge.document ?? undefined },
+  };
+}
+
 function readPayment(body: RequestBody<'pay'>): PaymentOrder {
   const { endToEnd, clientRequestId, key, amount, description = null, debitParty } = body;
   return {
@@ -137,6 +173,7 @@ function readPayment(body: RequestBody<'pay'>): PaymentOrder {
     amountCents: readCents(amount),
     description,
     txid: body.transactionIdentification ?? null,
+    ...(body.initiationType === 'DYNAMIC_QRCODE' && { isByDynamicCode: true as const }),
     payer: readAccount(debitParty),
   };
 }

@@ -229,6 +229,7 @@ test('accepting or settling a payment changes nothing that an index of its row n
   assert.deepEqual(
     named.map(({ column }) => column),
     [
+      'code_digest',
       'corrected_at',
       'created_at',
       'end_to_end',

@@ -125,6 +125,13 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_transactions',
     changes: [{ expires_at: at }, { ...received, expires_at: at }],
   },
+  pix_transactions_code_of_send: {
+    table: 'pix_transactions',
+    changes: [
+      { ...charge(), code_digest: Buffer.from('code') },
+      { ...received, code_digest: Buffer.from('code') },
+    ],
+  },
   pix_transactions_refund_identified: {
     table: 'pix_transactions',
     changes: [

@@ -22,7 +22,8 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness datedReports emailDigests erasedEmail hasResponse isAbandoned ' +
+    'claimUntil closeness codeHolder codeParameters datedReports emailDigests erasedEmail ' +
+    'hasResponse isAbandoned ' +
     'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
     'matchesCallId mayBeLost mayHaveLostAttempts mayHaveLostSends mayMove moveCte moveRow ' +
     'notifyingFinalStatus qualifyColumns sendHold shortTxid toSession toTransaction ' +

@@ -156,6 +156,16 @@ describe('the other side of the simulated bank', () => {
     return (body as { items: ListedPix[] }).items;
   };
 
+  it('makes a dynamic code that can be read, and refuses an amount that is none', async () => {
+    const { token } = await givenCustomer(local);
+    const made = await act('make-code', { amount: '12.50', state: 'payable' });
+    assert.equal(made.status, 200);
+    const code = { copy_paste: (made as { copy_paste?: string }).copy_paste };
+    const { body } = await local.call('/pix/decode', { token, body: code });
+    assert.deepEqual([body.state, body.amount], ['PAYABLE', 12.5]);
+    assert.equal((await act('make-code', { amount: 'x' })).status, 422);
+  });
+
   it('pays a charge: the webhook completes it, and the balance grows', async () => {
     const { token } = await givenCustomer(local);
     const before = await readBalance(token);
@@ -298,7 +308,7 @@ describe('anywhere else', () => {
       '/docs/contract.json',
       '/dev/about.json',
       '/dev/changes',
-      ...['pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
+      ...['make-code', 'pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
         (act) => `/dev/bank/${act}`,
       ),
     ]) {

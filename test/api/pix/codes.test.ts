@@ -86,6 +86,8 @@ for (const [what, code, reading] of payable) {
 const url = 'pix.example.com/v2/8b3da2f39a4140d1a91abd93113bd441';
 const oneTime = { kind: 'dynamic', one_time: true, payee_name: 'Fulano de Tal' };
 const charge = { ...oneTime, payee_city: 'BRASILIA' };
+/** The simulated bank does not know these charges. */
+const unread = { unread: 'PROVIDER_REJECTED' };
 const shortUrl = { ...charge, url: 'pix.example.com/v2/abc' };
 const withSaque = {
   ...read,
@@ -100,19 +102,19 @@ const notPayable: [what: string, code: string, reading: object, refusal: RegExp]
     withCrc(
       `00020101021226730014br.gov.bcb.pix2551${url}5204000053039865406123.45${tail}62190515RP12345678-2019`,
     ),
-    { ...charge, url },
+    { ...charge, url, ...unread },
     /dynamic code/,
   ],
   [
     'a dynamic code whose id is malformed',
     withCrc(`000201010212${urlAccount}520400005303986${tail}62190515RP12345678-2019`),
-    shortUrl,
+    { ...shortUrl, ...unread },
     /dynamic code/,
   ],
   [
     'a dynamic code whose other fields are of no use',
     withCrc(`000201010212${urlAccount}5303840540510,005802US`),
-    { ...shortUrl, payee_name: '', payee_city: '' },
+    { ...shortUrl, ...unread, payee_name: '', payee_city: '' },
     /dynamic code/,
   ],
   [

@@ -14,6 +14,7 @@ import {
   type PaymentRequest,
 } from './responses.ts';
 import { writeClearStatement } from './clear-statement.ts';
+import type { Codes } from './codes.ts';
 import type { Collections } from './collections.ts';
 import { ownIspb, type Directory } from './directory.ts';
 import type { Ids } from './ids.ts';
@@ -41,6 +42,7 @@ export interface BankOptions {
   readonly ids: Ids;
   readonly collections: Collections;
   readonly directory: Directory;
+  readonly codes: Codes;
   readonly nowMs: () => number;
   /** How long an executed payment is missing from the statement, in milliseconds. */
   readonly statementLagMs: () => number;
@@ -112,6 +114,8 @@ export class Bank {
     switch (path) {
       case '/keys/dict':
         return this.#lookUp(customer, request);
+      case '/payments/qrcode/decode':
+        return this.#readCode(customer, request);
       case '/payments':
         return this.#respondToPayment(customer, readPaymentRequest(request));
       case '/payments/qrcode/dynamic':
@@ -187,6 +191,13 @@ export class Bank {
     });
   }
 
+  #readCode(customer: StoredCustomer, { body }: BankRequest): BankResponse {
+    const { policy, codes } = this.#options;
+    const code = codes.withText(body['emv']);
+    if (!code) return json(404, { code: 'NOT_FOUND', message: 'Not found' });
+    return result(policy, codes.read(customer, code));
+  }
+
   /** Answers the payment, sometimes in a form that is in no list, or with a false refusal. */
   #respondToPayment(customer: StoredCustomer, request: PaymentRequest): BankResponse {
     const { ledger, policy, chance, count } = this.#options;
@@ -221,8 +232,9 @@ export class Bank {
   }
 
   findRefusal(customer: StoredCustomer, request: PaymentRequest) {
-    const { ledger, chance } = this.#options;
-    if (request.key === pixKeys.refused) return chance.pick(refusals.account);
+    const { ledger, chance, codes } = this.#options;
+    const isRefused = codes.withKey(request.key)?.end === 'refused';
+    if (isRefused || request.key === pixKeys.refused) return chance.pick(refusals.account);
     const isCovered = request.amountCents <= ledger.getBalanceCents(customer);
     return isCovered ? null : chance.pick(refusals.funds);
   }
@@ -262,8 +274,9 @@ export class Bank {
   }
 
   #execute(customer: StoredCustomer, request: PaymentRequest): BankResponse {
-    const { ledger, policy, chance, nowMs, ids, directory } = this.#options;
-    const { endToEnd, clientRequestId, amountCents, key } = request;
+    const { ledger, policy, chance, nowMs, ids, directory, codes } = this.#options;
+    const { endToEnd, clientRequestId, amountCents, key, txid } = request;
+    const isReversed = key === pixKeys.returned || codes.withKey(key)?.end === 'reversed';
     // The service could not distinguish this failure from a failure of the payment.
     const isHidden = !policy.lateFailures || request.isHiddenRepeat;
     if (isHidden) this.#failedAttempts.get(endToEnd)?.cancel();
@@ -275,7 +288,8 @@ export class Bank {
       amountCents,
       bankId: `bank-${ids.next()}`,
       payee: payee === customer ? null : payee,
-      end: key === pixKeys.returned ? 'reversed' : 'completed',
+      end: isReversed ? 'reversed' : 'completed',
+      txid,
       executedAtMs: nowMs(),
     });
     this.#options.executed(payment);
@@ -321,8 +335,9 @@ export class Bank {
 const dayMs = 24 * 60 * 60_000;
 
 function readPaymentRequest({ body, isHiddenRepeat }: BankRequest): PaymentRequest {
-  const { endToEnd, clientRequestId, key, amount } = body;
+  const { endToEnd, clientRequestId, key, amount, transactionIdentification: txid = null } = body;
   return {
+    txid: typeof txid === 'string' ? txid : null,
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     key: String(key),

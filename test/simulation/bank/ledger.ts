@@ -16,6 +16,8 @@ export interface Payment {
   /** Its final state. */
   readonly end: 'completed' | 'reversed';
   readonly executedAtMs: number;
+  /** The charge of the code that it pays; null: it pays none. */
+  readonly txid: string | null;
   /** The owner of its key, if the owner is a customer of the bank. */
   readonly payee?: StoredCustomer | null;
   /** The bank has refused it, although it was executed. */

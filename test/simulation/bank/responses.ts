@@ -25,6 +25,8 @@ export interface PaymentRequest {
   readonly clientRequestId: string;
   readonly key: string;
   readonly amountCents: number;
+  /** Of the charge of a code. */
+  readonly txid: string | null;
   readonly isHiddenRepeat?: true;
 }
 

@@ -80,6 +80,13 @@ const readDeadJobs = `
                       where later.unique_key = dead.unique_key and later.id > dead.id
                         and later.status <> 'dead')`;
 
+/** The charges that two sends of one user pay; a correction may add one to another. */
+const readPaidTwice = `
+  select min(id::text) as id from pix_transactions
+   where code_digest is not null and code_digest <> '\\x' and status <> 'FAILED'
+     and corrected_at is null
+   group by user_id, code_digest having count(*) > 1`;
+
 /** Checks all invariants and records the violations. */
 export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   const { store, oracle, lost, evidence } = rest;
@@ -115,6 +122,9 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
       isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
     if (status === 'anomaly' && !isExpected) oracle.violated('a true event is an anomaly');
+  }
+  for (const { id } of await store.rows<{ id: string }>(readPaidTwice)) {
+    oracle.violated(`${rest.names.of('tx', id)} pays a code that another send pays`);
   }
   for (const { kind } of await store.rows<{ kind: string }>(readDeadJobs)) {
     oracle.violated(`a job is dead: ${kind}`);

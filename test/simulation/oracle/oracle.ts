@@ -16,6 +16,7 @@ import type { StoredCustomer } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
 import { LookUps } from './look-ups.ts';
+import { PaidCodes } from './paid-codes.ts';
 import {
   findFinal,
   makeName,
@@ -52,6 +53,7 @@ export class Oracle {
   readonly ledger: Ledger;
   readonly accounts: Accounts;
   readonly lookUps: LookUps;
+  readonly codes: PaidCodes;
   /** The transaction of each key in the responses to the app, by `customer/key`. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has requested under a key. */
@@ -92,6 +94,9 @@ export class Oracle {
     const violated = (text: string): void => this.violated(text);
     this.accounts = new Accounts({ scheduler, violated });
     this.lookUps = new LookUps({ ledger, sealer, names, scheduler, violated, clockSkewMs });
+    const { lost } = evidence;
+    const common = { sealer, names, scheduler, violated, clockSkewMs };
+    this.codes = new PaidCodes({ ...common, lost, sends: this });
   }
 
   violated(text: string): void {
@@ -169,7 +174,9 @@ export class Oracle {
   }
 
   /** The bank has executed a payment. */
-  executed({ customer, clientRequestId }: Payment): void {
+  executed(payment: Payment): void {
+    const { customer, clientRequestId } = payment;
+    this.codes.executed(payment);
     const name = makeName(customer, clientRequestId);
     if (this.#finalResponses.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
       this.violated(`${name} was executed after the app received FAILED`);
@@ -261,7 +268,12 @@ export class Oracle {
   /** Whether a refusal is right: a used look-up, a limit, a blocked account, or a reused key. */
   #isRefusable(request: AppRequest, { fields = [], outcome }: AppResponse): boolean {
     const { customer, key, requestedAt } = request;
-    if (fields.includes('lookup_id')) return outcome !== null && this.lookUps.isRefusable(request);
+    if (fields.includes('copy_paste'))
+      return outcome !== null && this.codes.isRefusable(request, 'copy_paste');
+    if (fields.includes('lookup_id')) {
+      const isOfCode = this.codes.isRefusable(request, 'lookup_id');
+      return outcome !== null && (isOfCode || this.lookUps.isRefusable(request));
+    }
     if (fields.includes('amount'))
       return this.#mayExceedLimit(customer) || this.#mayBeHeld(request);
     if (fields.includes('account')) return this.accounts.wasBlockedSince(customer.id, requestedAt);

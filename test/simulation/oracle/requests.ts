@@ -40,6 +40,9 @@ export interface Order {
   readonly endToEnd: string;
   readonly clientRequestId: string;
   readonly pixKey: string;
+  readonly amountCents: number;
+  /** Of the dynamic code that it pays; null: it pays none. */
+  readonly txid: string | null;
 }
 
 /** Names one payment of one customer. */

@@ -99,6 +99,14 @@ export const correctionScenes: readonly Scene[] = [
   correction('the customer had paid before', { other: { created_at: earlier } }),
   correction('the customer has paid another key', { other: { pix_key: 'outra@example.com' } }),
   correction('the customer has paid another amount', { other: { amount: '10.51' } }),
+  correction('the customer has paid the same code with another amount', {
+    stored: { code_digest: Buffer.from('code') },
+    other: { amount: '10.51', code_digest: Buffer.from('code') },
+  }),
+  correction('the customer has paid another code with another amount', {
+    stored: { code_digest: Buffer.from('code') },
+    other: { amount: '10.51', code_digest: Buffer.from('other') },
+  }),
   correction('another customer has paid', { foreign: [{}] }),
   correction('another customer has paid twice', {
     foreign: [{}, { created_at: later, end_to_end: thirdEndToEnd }],

@@ -72,6 +72,8 @@ const send = (title: string, how: Limited): Scene => ({
       began[0],
       second,
       began[1],
+      null,
+      null,
     );
     const columns = ['reserved', 'is_current', 'night_hour', 'limit_amount', 'spent'];
     const answered = rows.map((one) => columns.map((column) => one[column]));
@@ -114,6 +116,8 @@ const batch: Scene = {
       each(made),
       [false, false, true],
       each(made),
+      each(null),
+      each(null),
     );
     return [
       rows.map((one) => [one['reserved'], one['limit_amount']]),

@@ -74,7 +74,19 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     const rows = await stage.fetchRows(
       ...(verb === 'charge'
         ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
-        : [session ? own : foreign, user, now, freeId, key, ...claim, later, false, ...limits]),
+        : [
+            session ? own : foreign,
+            user,
+            now,
+            freeId,
+            key,
+            ...claim,
+            later,
+            false,
+            ...limits,
+            null,
+            null,
+          ]),
     );
     const answered = rows.map((one) => [one['reserved'], one['account_status'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');

@@ -6,6 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import type { Deviation } from '../deviation.ts';
 import type { Store } from '../store.ts';
 import { candidateScenes } from './scenes-of-candidates.ts';
+import { codeScenes } from './scenes-of-codes.ts';
 import { correctionScenes } from './scenes-of-corrections.ts';
 import { disputeScenes } from './scenes-of-disputes.ts';
 import { eventScenes } from './scenes-of-events.ts';
@@ -20,6 +21,7 @@ import { playScene, type Scene } from './stage.ts';
 export const scenes: readonly Scene[] = [
   ...sendScenes,
   ...reservationScenes,
+  ...codeScenes,
   ...holdScenes,
   ...eventScenes,
   ...candidateScenes,

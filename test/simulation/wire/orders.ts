@@ -3,6 +3,7 @@ import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Names } from '../names.ts';
 import type { Evidence } from '../oracle/evidence.ts';
 import type { LookUps } from '../oracle/look-ups.ts';
+import type { PaidCodes } from '../oracle/paid-codes.ts';
 import type { Order } from '../oracle/requests.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import type { StoredCustomer } from '../store.ts';
@@ -14,15 +15,23 @@ export interface WatchOptions {
   readonly oracle: Oracle;
   readonly evidence: Evidence;
   readonly lookUps: LookUps;
+  readonly codes: PaidCodes;
 }
 
 /** Reports each payment that leaves to the oracles, and its response. */
-export function watchPayments({ customers, oracle, evidence, lookUps }: WatchOptions): WireWatch {
+export function watchPayments({
+  customers,
+  oracle,
+  evidence,
+  lookUps,
+  codes,
+}: WatchOptions): WireWatch {
   return {
     left(process, request) {
       const order = orderIn(request, customers);
       if (!order) return;
-      lookUps.attempted(process, order);
+      if (order.txid === null) lookUps.attempted(process, order);
+      codes.attempted(process, order);
       oracle.attempted(process, order);
     },
     ended(process, request, response) {
@@ -48,7 +57,7 @@ export function describeRequest(request: BankRequest, bank: Bank, names: Names):
 /** The payment in a request; null when it is no payment. */
 function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Order | null {
   if (!isPayment(request)) return null;
-  const { endToEnd, clientRequestId, key, debitParty } = request.body;
+  const { endToEnd, clientRequestId, key, debitParty, amount, initiationType } = request.body;
   const { account } = debitParty as { account: string };
   const customer = customers.find((one) => one.account.accountNumber === account);
   if (!customer) throw new Error('a payment from an unknown account');
@@ -57,5 +66,10 @@ function orderIn(request: BankRequest, customers: readonly StoredCustomer[]): Or
     endToEnd: String(endToEnd),
     clientRequestId: String(clientRequestId),
     pixKey: String(key),
+    amountCents: Math.round(Number(amount) * 100),
+    txid:
+      initiationType === 'DYNAMIC_QRCODE'
+        ? String(request.body['transactionIdentification'])
+        : null,
   };
 }

@@ -70,7 +70,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'get /accounts/statement': ['getStatement', 'token', '200 401'],
   'post /accounts/pf': ['registerPf', 'public', '201 422'],
   'post /accounts/pj': ['registerPj', 'public', '501'],
-  'post /pix/send': ['sendPix', 'token', '200 401 422 502'],
+  'post /pix/send': ['sendPix', 'token', '200 401 422 501 502'],
   'post /pix/decode': ['decodePixCode', 'token', '200 401 422'],
   'post /pix/lookup': ['lookUpPixKey', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
@@ -115,7 +115,7 @@ const added: Record<string, string> = {
   registerPj: '400 413 415 422 429',
   sendPix: '400 413 415 429',
   createCharge: '400 413 415 429',
-  decodePixCode: '400 413 415',
+  decodePixCode: '400 413 415 429',
   lookUpPixKey: '400 413 415 429',
   listPixTransactions: '429',
   getPixTransaction: '304',
@@ -162,7 +162,10 @@ const replyFields: Record<string, string> = {
   PixTransaction: 'transaction_id status detail~ end_to_end~',
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
-    'kind one_time purpose~ url~ pix_key~ pix_key_type~ amount~ payee_name payee_city description~ txid~',
+    'kind one_time purpose~ url~ pix_key~ pix_key_type~ state~ payee~ amount~ amount_changeable~ ' +
+    'minimum_amount~ maximum_amount~ original_amount~ discount~ interest~ fine~ due_date~ ' +
+    'charge_expires_at~ lookup_id~ expires_at~ unread~ payee_name payee_city description~ txid~',
+  PixPayee: 'name~ document~ institution~',
   PixKeyOwner:
     'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ institution~ lookup_id expires_at',
   PixTransactionView:
@@ -291,7 +294,7 @@ for (const { route, operation } of operations) {
   test(`${id} answers errors with the bodies that are specified`, () => {
     const special: Record<string, string> = {
       422: 'ValidationError',
-      501: 'NotImplementedError',
+      501: id === 'registerPj' ? 'NotImplementedError' : 'NotAvailableError',
       502: 'CodedError',
     };
     for (const [status, response] of Object.entries(operation.responses)) {
@@ -333,6 +336,7 @@ test('sends, charges, look-ups, lists, statements, PIX keys and disputes are thr
   assert.deepEqual(throttled.sort(), [
     'createCharge',
     'createPixKey',
+    'decodePixCode',
     'deletePixKey',
     'getPixLimits',
     'getStatement',

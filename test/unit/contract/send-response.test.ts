@@ -74,6 +74,11 @@ const rows: Readonly<Record<string, Row>> = {
     bodies: ended.map(coded),
     step: 'not_paid',
   },
+  '501/not_sent/NOT_AVAILABLE': {
+    status: [501],
+    bodies: [coded('NOT_AVAILABLE')],
+    step: 'not_sent',
+  },
   '401/unknown': { status: [401], bodies: [{ message }], step: 'log_in' },
   '401/not_sent': { status: [401], bodies: [{ message }], step: 'log_in' },
   '422/not_sent': {

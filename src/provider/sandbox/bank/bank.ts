@@ -14,6 +14,8 @@ import type {
   AccountRef,
   ChargeCode,
   ChargeOrder,
+  CodeCharge,
+  CodeLookUp,
   Credentials,
   DayRange,
   DisputeOrder,
@@ -29,6 +31,7 @@ import type {
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankResponse, brokenRule, done, type Faulty, type Refused } from './response.ts';
 import { type ChargePayment, Charges } from './charges.ts';
+import { Codes, type MadeCode, type NewCode } from './codes.ts';
 import { Disputes, type DisputeDecision } from './disputes.ts';
 import { Onboarding } from './onboarding.ts';
 import { Payments } from './payments.ts';
@@ -80,6 +83,7 @@ export class Bank {
   readonly #refunds: Refunds;
   readonly #disputes: Disputes;
   readonly #charges: Charges;
+  readonly #codes: Codes;
   readonly #pixKeys: PixKeys;
   readonly #webhooks: Webhooks;
 
@@ -95,9 +99,10 @@ export class Bank {
     const parts = { state, accounts, webhooks, clock, ispb, settleMs };
     const refunds = new Refunds(parts);
     this.#refunds = refunds;
-    this.#payments = new Payments({ ...parts, refunds });
     this.#disputes = new Disputes({ ...parts, refunds });
     this.#charges = new Charges(parts);
+    this.#codes = new Codes({ ...parts, charges: this.#charges });
+    this.#payments = new Payments({ ...parts, refunds, codes: this.#codes });
     this.#pixKeys = new PixKeys(parts);
     this.onboarding = new Onboarding(parts);
     this.#webhooks = webhooks;
@@ -140,6 +145,21 @@ export class Bank {
   /** Looks a key up in the directory; the end-to-end id is valid for one payment to that key. */
   lookUpKey(token: string, lookUp: KeyLookUp): BankResponse<KeyOwner> {
     return this.#serve(token, ({ email }) => this.#payments.lookUpKey(email, lookUp));
+  }
+
+  /** Reads the charge of a dynamic code; the end-to-end id is valid for one payment of it. */
+  readCode(token: string, lookUp: CodeLookUp): BankResponse<CodeCharge> {
+    return this.#serve(token, ({ email }) => this.#payments.readCode(email, lookUp));
+  }
+
+  /** Makes a charge of a payee at another bank, with its dynamic code. */
+  makeCode(wish: NewCode = {}): BankResponse<MadeCode> {
+    return this.#codes.make(wish);
+  }
+
+  /** Ends a charge that `makeCode` has made. @returns whether there is one with the txid. */
+  endCode(txid: string, state: 'paid' | 'removed' | 'expired'): boolean {
+    return this.#codes.end(txid, state);
   }
 
   /**

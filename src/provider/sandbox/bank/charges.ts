@@ -4,7 +4,7 @@ import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.
 import { newEndToEndId, newTransactionIdentification } from '../../../domain/pix.ts';
 import { maxAmountCents } from '../../../domain/money.ts';
 import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
-import type { ChargeCode, ChargeOrder } from '../../provider.ts';
+import type { ChargeCode, ChargeOrder, CodeState } from '../../provider.ts';
 import { qrCodePng } from '../../qr-code.ts';
 import { type BankResponse, brokenRule, done, refused, type Refused } from './response.ts';
 import type { Charge, ChargeKind, Receipt } from './rows.ts';
@@ -62,6 +62,21 @@ export class Charges {
     const { email, order } = charge;
     const { amountCents, key } = order;
     return this.#credit({ email, transactionIdentification, amountCents, key });
+  }
+
+  /** Credits the customer of a charge whose dynamic code another customer has paid. */
+  async receiveFor(transactionIdentification: string, amountCents: number): Promise<void> {
+    const charge = this.#state.charges.get(transactionIdentification);
+    if (charge === undefined) return;
+    const { email, order } = charge;
+    await this.#credit({ email, transactionIdentification, amountCents, key: order.key });
+  }
+
+  /** The state of a dynamic charge, as the bank of a payer reads it. */
+  stateOf(transactionIdentification: string): CodeState {
+    const found = this.#payable(transactionIdentification);
+    if (!('outcome' in found)) return 'payable';
+    return this.#state.paidCharges.has(transactionIdentification) ? 'paid' : 'expired';
   }
 
   /** Credits a customer with a Pix to the document; its payer's app has named it. */

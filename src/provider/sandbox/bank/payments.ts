@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { newEndToEndId } from '../../../domain/pix.ts';
 import { maxAmountCents } from '../../../domain/money.ts';
-import type { KeyLookUp, KeyOwner, PaymentOrder, PaymentReceipt } from '../../provider.ts';
+import type {
+  CodeCharge,
+  CodeLookUp,
+  KeyLookUp,
+  KeyOwner,
+  PaymentOrder,
+  PaymentReceipt,
+} from '../../provider.ts';
 import {
   type BankResponse,
   brokenRule,
@@ -13,6 +20,7 @@ import {
   refused,
   type Refused,
 } from './response.ts';
+import type { Codes } from './codes.ts';
 import type { Payment, Settlement } from './rows.ts';
 import { blockedCents, lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
@@ -26,16 +34,21 @@ const lookUpRefillMs = 30_000;
 /** The bank knows only its own customers, so every key has the same owner. */
 const keyOwner = { name: 'Recebedor de Teste', document: '12345678909' } as const;
 
+interface PaymentsOptions extends BankParts {
+  readonly refunds: Refunds;
+  readonly codes: Codes;
+}
+
 /** Payments: each executed at most once, settled once. */
 export class Payments {
-  readonly #options: BankParts & { readonly refunds: Refunds };
+  readonly #options: PaymentsOptions;
   readonly #state: State;
   /** The payers whose first look-up of `flaky@ponte.test` has already failed. */
   readonly #flaked = new Set<string>();
   /** By end-to-end id, the settlements that are posted before their payment is answered. */
   readonly #earlySettlements = new Map<string, Promise<void>>();
 
-  constructor(options: BankParts & { readonly refunds: Refunds }) {
+  constructor(options: PaymentsOptions) {
     this.#options = options;
     this.#state = options.state;
   }
@@ -54,6 +67,19 @@ export class Payments {
     const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
     this.#state.save({ row: 'look_up', endToEnd, email, payerId, key });
     return done({ endToEnd, ...keyOwner, ispb: this.#options.ispb });
+  }
+
+  /** Reads the charge of a dynamic code; the end-to-end id is valid for one payment of it. */
+  readCode(email: string, { text, payerId }: CodeLookUp): BankResponse<CodeCharge> {
+    const charge = this.#options.codes.find(text);
+    if (charge === null) return refused({ kind: 'not_found', reason: 'CodeNotFound' });
+    const failure = this.#lookUpFailure(email, charge.key);
+    if (failure !== null) return failure;
+    if (charge.state !== 'payable') return done({ ...charge, endToEnd: null });
+    const { key, txid } = charge;
+    const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
+    this.#state.save({ row: 'look_up', endToEnd, email, payerId, key, txid });
+    return done({ ...charge, endToEnd });
   }
 
   /** @returns at once, unless the webhook of the payment is posted before its response. */
@@ -85,6 +111,9 @@ export class Payments {
     this.#state.save({ ...settled, webhooksLeft: webhookTexts(settled).length });
     const { webhooks, refunds } = this.#options;
     await webhooks.post(endToEnd);
+    if (status === 'COMPLETED' && payment.txid !== undefined) {
+      await this.#options.codes.paid(payment.txid, payment.amountCents);
+    }
     if (status !== 'COMPLETED' || !paymentScript(payment.key).isRefunded) return;
     await refunds.refund(endToEnd, Math.ceil(payment.amountCents / 2));
   }
@@ -101,7 +130,8 @@ export class Payments {
     const isIssued =
       issued?.email === email &&
       issued.payerId === order.payer.document &&
-      issued.key === order.key;
+      issued.key === order.key &&
+      issued.txid === codeTxid(order);
     if (!isIssued) return 'EndToEndIdNotIssued';
     const requested = this.#state.customer(email).requests.get(order.clientRequestId);
     if (requested !== undefined && requested !== first?.endToEnd) {
@@ -114,12 +144,14 @@ export class Payments {
 
   #execute(email: string, order: PaymentOrder): Payment {
     const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
+    const txid = codeTxid(order);
     const payment: Payment = {
       row: 'payment',
       endToEnd,
       email,
       payerId: payer.document,
       key,
+      ...(txid !== undefined && { txid }),
       id: randomUUID(),
       clientRequestId,
       amountCents,
@@ -134,16 +166,33 @@ export class Payments {
     return payment;
   }
 
-  #refusal(email: string, { key, amountCents }: PaymentOrder): Refusal | null {
+  #refusal(email: string, order: PaymentOrder): Refusal | null {
+    const { key, amountCents } = order;
+    const txid = codeTxid(order);
     if (!Number.isSafeInteger(amountCents) || amountCents < 1 || amountCents > maxAmountCents) {
       return { kind: 'rule', reason: 'AM12' };
     }
     if (paymentScript(key).response === 'refused') return { kind: 'rule', reason: 'AC03' };
+    if (txid !== undefined && !this.#isPayable(txid, amountCents)) {
+      return { kind: 'rule', reason: 'BE17' };
+    }
     const freeCents = this.#state.customer(email).balanceCents - (blockedCents(email) ?? 0);
     if (amountCents > freeCents) {
       return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
     }
     return null;
+  }
+
+  /** One payment at most pays a charge: one that is under way, too. */
+  #isPayable(txid: string, amountCents: number): boolean {
+    const isUnderWay = [...this.#state.transfers.values()].some(
+      (one) =>
+        one.row === 'payment' &&
+        one.txid === txid &&
+        one.refusal === null &&
+        one.settlement?.status !== 'FAILED',
+    );
+    return !isUnderWay && this.#options.codes.accepts(txid, amountCents);
   }
 
   /** The key of a payment decides its final status, and when its webhook is posted. */
@@ -192,6 +241,11 @@ export class Payments {
         return faulty('unavailable');
     }
   }
+}
+
+/** The charge of the dynamic code that an order pays; undefined: it pays none. */
+function codeTxid({ txid, isByDynamicCode }: PaymentOrder): string | undefined {
+  return isByDynamicCode && txid !== null ? txid : undefined;
 }
 
 /** A repeat gets the response of the first order. The webhook reports the final status. */

@@ -14,6 +14,8 @@ export interface LookUp {
   readonly email: string;
   readonly payerId: string;
   readonly key: string;
+  /** Of a dynamic code: the charge that the id may pay; absent for a key. */
+  readonly txid?: string;
 }
 
 /** A payment, executed or refused: both use up its end-to-end id. */
@@ -23,6 +25,8 @@ export interface Payment {
   readonly email: string;
   readonly payerId: string;
   readonly key: string;
+  /** The charge of the dynamic code that it pays; absent for any other payment. */
+  readonly txid?: string;
   readonly id: string;
   readonly clientRequestId: string;
   readonly amountCents: number;
@@ -119,6 +123,28 @@ export interface Charge {
   readonly atMs: number;
 }
 
+/** A charge of a payee at another bank, which a dynamic code asks for. */
+export interface ForeignCharge {
+  readonly row: 'foreign_charge';
+  readonly txid: string;
+  readonly copyPaste: string;
+  readonly key: string;
+  /** Before discount, interest and fine; null: the payer chooses the amount. */
+  readonly originalCents: number | null;
+  readonly discountCents: number;
+  readonly interestCents: number;
+  readonly fineCents: number;
+  readonly isChangeable: boolean;
+  readonly minCents: number | null;
+  readonly maxCents: number | null;
+  /** Of a charge with a due date (cobv), `yyyy-mm-dd`. */
+  readonly dueDate: string | null;
+  readonly expiresAtMs: number | null;
+  readonly description: string | null;
+  /** A payment or the payee has ended it; an expired one is `active`. */
+  readonly state: 'active' | 'paid' | 'removed';
+}
+
 export interface PixKey {
   readonly row: 'pix_key';
   readonly key: string;
@@ -162,4 +188,4 @@ export interface DocumentDigest {
 /** What has webhooks. */
 export type Posting = Transfer | Expiry | DisputeNotice;
 
-export type Row = LookUp | Posting | Dispute | Charge | PixKey | Person;
+export type Row = LookUp | Posting | Dispute | Charge | ForeignCharge | PixKey | Person;

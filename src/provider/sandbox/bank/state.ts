@@ -9,6 +9,7 @@ import type {
   Dispute,
   DisputeNotice,
   Expiry,
+  ForeignCharge,
   LookUp,
   Payment,
   Person,
@@ -45,6 +46,8 @@ export class State {
   readonly transfers = new Map<string, Transfer>();
   /** By `transactionIdentification`, oldest first. */
   readonly charges = new Map<string, Charge>();
+  /** The charges of other banks, by txid. */
+  readonly foreignCharges = new Map<string, ForeignCharge>();
   /** By `transactionIdentification`, oldest first. */
   readonly expiries = new Map<string, Expiry>();
   /** By the end-to-end id of the payment, oldest first. */
@@ -135,6 +138,9 @@ export class State {
         return;
       case 'charge':
         this.charges.set(row.order.transactionIdentification, row);
+        return;
+      case 'foreign_charge':
+        this.foreignCharges.set(row.txid, row);
         return;
       case 'pix_key':
         return this.#putPixKey(row);

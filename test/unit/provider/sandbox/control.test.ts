@@ -43,6 +43,44 @@ describe('the control path', () => {
     assert.equal((await call('POST', '/sandbox/faults', example)).body.queued.length, 2);
   });
 
+  it('makes a dynamic code, which can be read and paid once', async () => {
+    const { call, provider, session } = await withPayments();
+    const wish = { amount: '100.00', interest: '1.50', dueDate: '2026-05-20', maximum: '200.00' };
+    const { status, body } = await call('POST', '/sandbox/codes', wish);
+    assert.equal(status, 200);
+    const lookUp = { session, payerId: '11144477735', text: body.copyPaste };
+    const read = await provider.readCode(lookUp);
+    assert.deepEqual(
+      [read.state, read.txid, read.amounts, read.dueDate, read.expiresAt],
+      [
+        'payable',
+        body.txid,
+        { amountCents: 10_150, isChangeable: true, minCents: null, maxCents: 20_000 },
+        '2026-05-20',
+        null,
+      ],
+    );
+    const order = {
+      ...(await orderFor(provider, session, {})),
+      endToEnd: read.endToEnd ?? '',
+      key: read.key,
+      txid: read.txid,
+      isByDynamicCode: true as const,
+    };
+    const tooMuch = { ...order, amountCents: 20_001 };
+    assert.equal((await failure(provider.pay({ session, order: tooMuch }))).reason, 'BE17');
+    const again = await provider.readCode(lookUp);
+    const payable = { ...order, endToEnd: again.endToEnd ?? '', clientRequestId: 'second' };
+    await provider.pay({ session, order: { ...payable, amountCents: 20_000 } });
+    await call('POST', '/sandbox/settle', {});
+    assert.equal((await provider.readCode(lookUp)).state, 'paid');
+    assert.equal((await call('POST', '/sandbox/codes', { amount: 'x' })).status, 422);
+    assert.equal((await call('POST', '/sandbox/codes', { state: 'lost' })).status, 400);
+    const open = await call('POST', '/sandbox/codes', { amount: '', state: 'removed' });
+    const removed = await provider.readCode({ ...lookUp, text: open.body.copyPaste });
+    assert.deepEqual([removed.state, removed.amounts.amountCents], ['removed', null]);
+  });
+
   it('shows the charges that were made, and which of them are paid', async () => {
     const { call, provider, session, ledger } = await withPayments();
     const { transactionIdentification } = chargeOrder();

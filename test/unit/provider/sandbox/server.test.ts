@@ -127,7 +127,7 @@ describe('what the sandbox refuses to read', () => {
     [
       'payments',
       { ...payment, initiationType: 'MANUAL' },
-      'initiationType: The value must be one of DICT.',
+      'initiationType: The value must be one of DICT, DYNAMIC_QRCODE.',
     ],
     [
       'payments',

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Reads a dynamic Pix code, pays it, and shows that a second payment is refused. Can be run again.
+set -euo pipefail
+api=${PONTE_URL:-http://127.0.0.1:3000}/api/v1
+key=code-$(date +%s)-$$
+field() { sed -nE "s/.*\"$1\":\"([^\"]+)\".*/\\1/p"; }
+call() {
+  curl -sS -H "Authorization: Bearer $token" -H 'Content-Type: application/json' "$@"
+}
+
+login='{"email": "dev@ponte.test", "password": "ponte-dev-password"}'
+token=$(curl -sS --fail-with-body -H 'Content-Type: application/json' -d "$login" \
+  "$api/auth/login" | field access_token)
+
+echo '# the code of a shop; here, of the customer'
+charge='{"type": "dynamic", "amount": 25, "description": "Order 1042"}'
+code=$(call --fail-with-body -H "Idempotency-Key: charge-$key" -d "$charge" "$api/pix/charge" |
+  field copy_paste)
+echo "$code"
+
+echo '# what it asks for, as the bank of the payee says'
+read=$(call --fail-with-body -d "{\"copy_paste\": \"$code\"}" "$api/pix/decode")
+echo "$read"
+
+echo '# its payment, by this look-up'
+payment="{\"copy_paste\": \"$code\", \"lookup_id\": \"$(echo "$read" | field lookup_id)\"}"
+sent=$(call --fail-with-body -H "Idempotency-Key: $key" -d "$payment" "$api/pix/send")
+echo "$sent"
+call -H 'Prefer: wait=10' "$api/pix/$(echo "$sent" | field transaction_id)"
+echo
+
+echo '# a second payment of the same charge is refused'
+call -H "Idempotency-Key: again-$key" -d "$payment" "$api/pix/send"
+echo

@@ -1,0 +1,55 @@
+/**
+ * The rule that a charge of a dynamic code is paid once: a part of the statement that reserves a
+ * send. It is SQL, because the statement decides and writes in one round trip.
+ */
+
+/** What has become of the payment of a code. `PERHAPS`: a lost send may have paid it. */
+export type CodeHolder = 'PROCESSING' | 'COMPLETED' | 'PERHAPS';
+
+/** The dynamic code that a send pays. */
+export interface CodeReservation {
+  /** Of its charge. */
+  readonly digest: Buffer;
+  /** When the payee's institution has said that it can be paid. */
+  readonly askedAt: Date;
+}
+
+/** The parameters of {@link codeHolder}, with their types. */
+export const codeTypes = {
+  codeDigest: 'bytea null',
+  codeAskedAt: 'timestamptz null',
+} as const;
+
+/**
+ * The digest of a send that was stored again after a loss of commits: which code it has paid, if
+ * any, is lost.
+ */
+export const unknownCode = Buffer.alloc(0);
+
+const unknownCodeInSql = "'\\x'";
+
+/** @returns the parameters of a send; without a code, nothing is read. */
+export function codeParameters(code: CodeReservation | null = null) {
+  const { digest: codeDigest = null, askedAt: codeAskedAt = null } = code ?? {};
+  return { codeDigest, codeAskedAt };
+}
+
+/**
+ * A column: what has become of a send of the same user that pays the same code and has not failed.
+ * A lost send of the same amount may be one, unless the payee's institution has said, after that
+ * send had ended, that the code can be paid. The clocks of two processes may differ by ten minutes.
+ * @param row a table expression with the columns `user_id`, `amount`, and those of `codeTypes`.
+ */
+export function codeHolder(row: string): string {
+  return `case when ${row}.code_digest is not null then
+             (select case when t.code_digest = ${row}.code_digest then t.status else 'PERHAPS' end
+                from pix_transactions t
+               where t.user_id = ${row}.user_id
+                 and t.code_digest in (${row}.code_digest, ${unknownCodeInSql})
+                 and t.status <> 'FAILED'
+                 and (t.code_digest = ${row}.code_digest
+                      or t.amount = ${row}.amount
+                         and coalesce(t.settled_at + interval '10 minutes'
+                                      >= ${row}.code_asked_at, true))
+               order by t.code_digest desc limit 1) end`;
+}

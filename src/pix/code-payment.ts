@@ -1,0 +1,181 @@
+/**
+ * A dynamic code as the payee of a send: which look-up and which amount a request may pay it with,
+ * and the look-up that replaces one that is no longer fresh.
+ */
+import { offers } from '../config/config.ts';
+import type { Context, LocalContext } from '../context/context.ts';
+import { cleanBrCode, decodeBrCode } from '../domain/br-code.ts';
+import { centsFromNumber, formatReais, maxAmountCents, numberFromCents } from '../domain/money.ts';
+import { fieldRequired } from '../domain/validation-errors.ts';
+import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
+import { ProviderError } from '../provider/errors.ts';
+import type { CallOptions, CodeAmounts, ProviderSession } from '../provider/provider.ts';
+import { isSameOwner, type LookUp } from './confirmed-payee.ts';
+import {
+  openCode,
+  readCodeLookUp,
+  type CodeLookUp,
+  type CodeTerms,
+  type ConfirmedCode,
+} from './confirmed-code.ts';
+import { keyAndCode, type ParsedPayment, type RequestedPayment } from './payment-terms.ts';
+import { failChangedCode, failLookUp, type ClaimedSend } from './unpaid-send.ts';
+
+/** The body of a request to send, which the contract has checked. */
+interface RequestedCodePayment extends RequestedPayment {
+  readonly lookup_id?: string | undefined;
+}
+
+const notRead: Text = {
+  en: 'A dynamic code is paid with its look-up. Read the code, and confirm the payee first.',
+  pt: 'Um código dinâmico é pago com a sua consulta. Leia o código e confirme quem recebe antes.',
+};
+
+const unusableLookUp: Text = {
+  en: 'This look-up cannot be used for this code. Read the code again.',
+  pt: 'Esta consulta não vale para este código. Leia o código de novo.',
+};
+
+const changedCode: Text = {
+  en: 'The payee or the amount of the code has changed since. Read the code again, and pay with a new key.',
+  pt: 'Quem recebe ou o valor do código mudou. Leia o código de novo e faça um novo pagamento.',
+};
+
+const endedCode: Readonly<Record<Exclude<CodeTerms['state'], 'payable'>, Text>> = {
+  paid: {
+    en: 'This code has been paid already.',
+    pt: 'Este código já foi pago.',
+  },
+  expired: {
+    en: 'This code has expired. Ask the payee for another one.',
+    pt: 'Este código expirou. Peça outro a quem vai receber.',
+  },
+  removed: {
+    en: 'The payee has cancelled this code. Ask for another one.',
+    pt: 'Quem vai receber cancelou este código. Peça outro.',
+  },
+};
+
+const fixedAmount: Text = {
+  en: 'The code has another amount. Omit the amount, or send the same.',
+  pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
+};
+
+/**
+ * Opens the look-up with which a request pays a dynamic code.
+ * @returns null when the request names no dynamic code.
+ * @throws AppError NOT_AVAILABLE when the provider reads no dynamic codes, and VALIDATION_FAILED
+ *   for both a key and a code, and for a look-up that is missing or not usable.
+ */
+export function openRequestedCode(
+  context: LocalContext,
+  userId: number,
+  body: RequestedCodePayment,
+): ConfirmedCode | null {
+  if (body.copy_paste === undefined) return null;
+  const code = decodeBrCode(body.copy_paste);
+  if (code.kind === 'static' || code.isRecurring) return null;
+  if (!offers(context.config, 'dynamic-codes')) throw new AppError('NOT_AVAILABLE');
+  if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
+  if (body.lookup_id === undefined) throw invalidField('copy_paste', notRead);
+  const lookUp = openCode(context, { userId, url: code.url }, body.lookup_id);
+  if (lookUp === null) throw invalidField('lookup_id', unusableLookUp);
+  return { ...lookUp, text: cleanBrCode(body.copy_paste) };
+}
+
+/**
+ * Reads the terms of a payment of a dynamic code.
+ * @throws AppError VALIDATION_FAILED for an amount that does not pay the code, and for a missing
+ *   one where the code leaves it to the payer.
+ */
+export function parseCodePayment(
+  { address, terms }: ConfirmedCode,
+  body: RequestedPayment,
+): ParsedPayment {
+  const { key: pixKey, txid, amounts } = terms;
+  const requested = body.amount === undefined ? null : centsFromNumber(body.amount);
+  const amountCents = requested ?? amounts.amountCents;
+  const isOver = terms.state !== 'payable';
+  if (amountCents === null) throw invalidField('amount', fieldRequired);
+  const error = isOver ? null : findAmountError(amounts, amountCents);
+  if (error !== null) throw invalidField('amount', error);
+  return { pixKey, amountCents, description: body.description ?? null, txid, address };
+}
+
+/** @returns the refusal of a code that is paid, removed or expired by now, or null. */
+export function refuseEndedCode({ terms }: ConfirmedCode, now: Date): AppError | null {
+  const fields = findEnd(terms, now);
+  return fields && new AppError('VALIDATION_FAILED', { fields });
+}
+
+/** What a send of a dynamic code needs to look it up again. */
+export interface CodeSend extends ClaimedSend {
+  readonly order: { readonly amountCents: number; readonly payer: { readonly document: string } };
+  readonly session: ProviderSession;
+  readonly request: { readonly callOptions: CallOptions };
+}
+
+/**
+ * Looks a dynamic code up again, because the confirmed look-up is no longer fresh. The payment goes
+ * on only if it is the same charge, the payee has the same document at the same institution, and
+ * the amount still pays it today; otherwise the transaction fails.
+ * @returns null when another process has moved the transaction.
+ * @throws AppError the refusal: nothing was sent.
+ */
+export async function findCodePayee(
+  context: Context,
+  send: CodeSend,
+  code: ConfirmedCode,
+): Promise<LookUp | null> {
+  const { order, session, request } = send;
+  const call = { session, payerId: order.payer.document, text: code.text, ...request.callOptions };
+  try {
+    const found = readCodeLookUp(await context.provider.readCode(call));
+    const { endToEnd } = found;
+    const fields =
+      findEnd(found.terms, context.clock.now()) ?? findChange(code, found, order.amountCents);
+    if (fields === null && endToEnd !== null) return { ...found, endToEnd };
+    return await failChangedCode(context, send, fields ?? { lookup_id: [changedCode] });
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return failLookUp(context, send, error);
+  }
+}
+
+/** @returns the errors of a charge that cannot be paid now, or null. */
+function findEnd({ state, endsMs }: CodeTerms, now: Date): FieldErrors | null {
+  if (state !== 'payable') return { copy_paste: [endedCode[state]] };
+  const isOver = endsMs !== null && endsMs <= now.getTime();
+  return isOver ? { copy_paste: [endedCode.expired] } : null;
+}
+
+function findChange(
+  confirmed: ConfirmedCode,
+  found: CodeLookUp,
+  amountCents: number,
+): FieldErrors | null {
+  const isSame =
+    isSameOwner(confirmed, found) &&
+    confirmed.terms.txid === found.terms.txid &&
+    confirmed.terms.key === found.terms.key &&
+    findAmountError(found.terms.amounts, amountCents) === null;
+  return isSame ? null : { lookup_id: [changedCode] };
+}
+
+/** @returns why an amount does not pay a charge, or null. */
+function findAmountError(amounts: CodeAmounts, cents: number): Text | null {
+  const { amountCents, isChangeable, minCents, maxCents } = amounts;
+  if (!isChangeable) return cents === amountCents ? null : fixedAmount;
+  const [least, most] = [minCents ?? 1, maxCents ?? maxAmountCents];
+  if (cents >= least && cents <= most) return null;
+  const write = (locale: 'en-US' | 'pt-BR'): [string, string] => [
+    formatReais(numberFromCents(least), locale),
+    formatReais(numberFromCents(most), locale),
+  ];
+  const [fromEn, toEn] = write('en-US');
+  const [fromPt, toPt] = write('pt-BR');
+  return {
+    en: `The code accepts amounts from ${fromEn} to ${toEn}.`,
+    pt: `O código aceita valores de ${fromPt} a ${toPt}.`,
+  };
+}

@@ -1,0 +1,112 @@
+/** Reads the provider's response about a dynamic Pix code, which decides what may be paid. */
+import { isPixKey, normalisePixKey } from '../../domain/pix-key.ts';
+import { readWord } from '../dialect/fields.ts';
+import { notUnderstood } from '../errors.ts';
+import type { CodeAmounts, CodeCharge, CodeState } from '../provider.ts';
+import { endToEndNames, findValues, firstId, readReais, type Fields } from '../wire-reading.ts';
+import { payloadPlaces, readOwner, textAt, upTo } from './translate.ts';
+
+/** The words of the central bank's Pix API, and those of an expired charge, which it has not. */
+const states: ReadonlyMap<string, CodeState> = new Map([
+  ['ATIVA', 'payable'],
+  ['CONCLUIDA', 'paid'],
+  ['EXPIRADA', 'expired'],
+  ['REMOVIDA_PELO_USUARIO_RECEBEDOR', 'removed'],
+  ['REMOVIDA_PELO_PSP', 'removed'],
+]);
+
+/** The txid of the central bank's Pix API has 26 to 35 characters; older charges have fewer. */
+const txidPattern = /^[A-Za-z0-9]{1,35}$/;
+
+/** The longest text for the payer (`solicitacaoPagador`), in characters. */
+const maxDescriptionLength = 140;
+
+/**
+ * Reads the charge of a dynamic code. A response that does not say whether, by whom or with which
+ * amount the charge can be paid is not used: nothing of it is guessed.
+ *
+ * @throws ProviderError `unknown` for such a response.
+ */
+export function readCodeCharge(json: unknown): CodeCharge {
+  const places = payloadPlaces(json);
+  const state = readState(places);
+  const endToEnd = firstId(findValues(endToEndNames, places));
+  if (state === 'payable' && endToEnd === null) throw unusable('an end-to-end id');
+  const cents = (name: string): number | null => readCents(places, name);
+  return {
+    ...readOwner(places),
+    state,
+    endToEnd,
+    key: readKey(places),
+    txid: readTxid(places),
+    amounts: readAmounts(places, state),
+    originalCents: cents('originalamount'),
+    discountCents: cents('discount'),
+    interestCents: cents('interest'),
+    fineCents: cents('fine'),
+    dueDate: readDueDate(places),
+    expiresAt: readTime(places),
+    description: upTo(maxDescriptionLength, textAt(places, ['payerrequest'])),
+  };
+}
+
+function unusable(what: string): Error {
+  return notUnderstood(new Error(`the charge of a code without ${what}`));
+}
+
+/** Several words must agree: a charge that is paid somewhere is not payable. */
+function readState(places: readonly Fields[]): CodeState {
+  const found = findValues(['status'], places).map((value) => states.get(readWord(value) ?? ''));
+  const [state] = found;
+  if (state === undefined || found.some((one) => one !== state)) throw unusable('a known state');
+  return state;
+}
+
+function readKey(places: readonly Fields[]): string {
+  const key = textAt(places, ['key']);
+  if (key === null || !isPixKey(key)) throw unusable('a key');
+  return normalisePixKey(key).key;
+}
+
+function readTxid(places: readonly Fields[]): string {
+  const txid = textAt(places, ['transactionidentification', 'txid']);
+  if (txid === null || !txidPattern.test(txid)) throw unusable('a txid');
+  return txid;
+}
+
+function readAmounts(places: readonly Fields[], state: CodeState): CodeAmounts {
+  const amountCents = readCents(places, 'amount');
+  const isChangeable = findValues(['amountchangeable'], places).at(0) === true;
+  if (state === 'payable' && amountCents === null && !isChangeable) throw unusable('an amount');
+  const [minCents, maxCents] = [
+    readCents(places, 'minimumamount'),
+    readCents(places, 'maximumamount'),
+  ];
+  return { amountCents, isChangeable, minCents, maxCents };
+}
+
+/** @returns null for no amount, and for zero. @throws ProviderError for any other value. */
+function readCents(places: readonly Fields[], name: string): number | null {
+  const [value] = findValues([name], places);
+  if (value === undefined || Number(value) === 0) return null;
+  const cents = readReais(value);
+  if (cents === null) throw unusable(`a readable ${name}`);
+  return cents;
+}
+
+function readDueDate(places: readonly Fields[]): string | null {
+  const text = textAt(places, ['duedate']);
+  return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
+}
+
+/** A time of ISO 8601; without a zone it could be any of them. */
+const timePattern = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** @returns when the charge expires. @throws ProviderError for a time that is none. */
+function readTime(places: readonly Fields[]): Date | null {
+  const text = textAt(places, ['expiresat']);
+  if (text === null) return null;
+  const time = new Date(timePattern.test(text) ? text : Number.NaN);
+  if (Number.isNaN(time.getTime())) throw unusable('a readable expiry');
+  return time;
+}

@@ -1,0 +1,88 @@
+/** The response about a dynamic code: what is read of it, and what is never guessed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProviderError } from '../../../../src/provider/errors.ts';
+import { readCodeCharge } from '../../../../src/provider/http/code-charge.ts';
+
+const payable = {
+  status: 'ATIVA',
+  endToEnd: 'E11165756202605241200aB3dE5gH7jK',
+  key: 'Loja@Example.com',
+  transactionIdentification: '7978c0c97ea847e78e8849634473c1f1',
+  amount: 103.2,
+};
+
+test('a charge is read with its payee, its amounts and its times', () => {
+  const charge = readCodeCharge({
+    data: {
+      ...payable,
+      amountChangeable: true,
+      minimumAmount: '50.00',
+      maximumAmount: 200,
+      originalAmount: 100,
+      discount: 0,
+      interest: 1.2,
+      fine: 2,
+      dueDate: '2026-05-20',
+      expiresAt: '2026-06-20T23:59:59-03:00',
+      payerRequest: 'Pedido 1234',
+      owner: { name: 'Loja de Teste', taxIdNumber: '11222333000181' },
+      account: { participant: '60701190' },
+    },
+  });
+  assert.deepEqual(charge, {
+    name: 'Loja de Teste',
+    document: '11222333000181',
+    ispb: '60701190',
+    state: 'payable',
+    endToEnd: payable.endToEnd,
+    key: 'loja@example.com',
+    txid: payable.transactionIdentification,
+    amounts: { amountCents: 10_320, isChangeable: true, minCents: 5_000, maxCents: 20_000 },
+    originalCents: 10_000,
+    discountCents: null,
+    interestCents: 120,
+    fineCents: 200,
+    dueDate: '2026-05-20',
+    expiresAt: new Date('2026-06-21T02:59:59.000Z'),
+    description: 'Pedido 1234',
+  });
+});
+
+const states = [
+  ['CONCLUIDA', 'paid'],
+  ['EXPIRADA', 'expired'],
+  ['REMOVIDA_PELO_USUARIO_RECEBEDOR', 'removed'],
+  ['removida_pelo_psp', 'removed'],
+] as const;
+for (const [word, state] of states) {
+  test(`${word} means ${state}; such a charge needs no end-to-end id and no amount`, () => {
+    const { endToEnd: _id, amount: _amount, ...ended } = { ...payable, status: word };
+    const charge = readCodeCharge(ended);
+    assert.deepEqual([charge.state, charge.endToEnd], [state, null]);
+  });
+}
+
+const unusable: [what: string, change: object][] = [
+  ['an unknown state', { status: 'PENDENTE' }],
+  ['no state', { status: null }],
+  ['two states', { data: { status: 'CONCLUIDA' } }],
+  ['no end-to-end id', { endToEnd: null }],
+  ['no key', { key: null }],
+  ['a key in no format', { key: 'loja' }],
+  ['no txid', { transactionIdentification: null }],
+  ['a txid with other characters', { transactionIdentification: 'a/b' }],
+  ['no amount where it is fixed', { amount: null }],
+  ['an amount of three decimals', { amount: 1.234 }],
+  ['a bound that cannot be read', { minimumAmount: 'ten' }],
+  ['an expiry without a zone', { expiresAt: '2026-06-20T23:59:59' }],
+  ['an expiry that is none', { expiresAt: '2026-13-20T23:59:59Z' }],
+];
+for (const [what, change] of unusable) {
+  test(`a response with ${what} is not used`, () => {
+    assert.throws(
+      () => readCodeCharge({ ...payable, ...change }),
+      (error) => error instanceof ProviderError && error.code === 'PROVIDER_INVALID_RESPONSE',
+    );
+  });
+}
