@@ -5,6 +5,7 @@ import type { Dialects } from '../dialect/dialects.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
+import { createHttpDisputes } from './disputes.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readPaymentResponse } from './payment-response.ts';
@@ -56,18 +57,6 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const response = await exchange('pay', { body }, request);
       return readPaymentResponse(response, request.order, dialects.refusals);
     },
-    openDispute: async (request) => {
-      const { endToEnd } = request.order;
-      const input = { path: { endToEnd }, body: translate.disputeBody(request.order) };
-      const json = await send('openDispute', input, request);
-      return translate.readDispute(json, request.order);
-    },
-    withdrawDispute: async (request) => {
-      const { endToEnd, disputeId } = request.dispute;
-      const input = { path: { endToEnd }, body: { disputeId } };
-      const json = await send('withdrawDispute', input, request);
-      return translate.readWithdrawal(json, request.dispute);
-    },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);
       const json = await send('createDynamicCharge', { body }, request);
@@ -90,6 +79,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const input = { body: translate.ownKeyBody(ispb, request), kind: 'key' } as const;
       return translate.readPayload(await send('deleteKey', input, request));
     },
+    ...createHttpDisputes(send),
     ...createHttpOnboarding(send),
   };
 }

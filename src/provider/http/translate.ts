@@ -4,7 +4,6 @@
  * fields ignored, required fields checked.
  */
 import type * as wire from '../../../contract/provider-types.ts';
-import { reportedDisputeStatuses } from '../../domain/dispute.ts';
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
@@ -14,8 +13,6 @@ import type {
   AccountBalance,
   ChargeCode,
   ChargeOrder,
-  DisputeOrder,
-  DisputeRef,
   KeyOwner,
   NewPixKey,
   OwnPixKey,
@@ -135,32 +132,6 @@ export function paymentBody(order: PaymentOrder): wire.Payment {
     ...(txid !== null && { transactionIdentification: txid }),
     debitParty: { agency: payer.agency, account: payer.accountNumber, document: payer.document },
   };
-}
-
-/** Builds the body of a dispute. */
-export function disputeBody({ disputeId, situation, details }: DisputeOrder): wire.Dispute {
-  return { disputeId, situation, ...(details !== null && { details }) };
-}
-
-/** Reads the response to a dispute: the dispute as it is now. */
-export function readDispute(json: unknown, { disputeId, endToEnd }: DisputeRef) {
-  const places = payloadPlaces(json);
-  const isOther = (names: readonly string[], id: string): boolean =>
-    findValues(names, places).some((value) => value !== id);
-  if (isOther(['disputeid'], disputeId) || isOther(endToEndNames, endToEnd)) {
-    throw notUnderstood(new Error('a response about another dispute'));
-  }
-  const word = textAt(places, ['status'])?.trim().toUpperCase();
-  const status = reportedDisputeStatuses.find((one) => one === word);
-  if (status === undefined) throw notUnderstood(new Error('a dispute without a known status'));
-  return status;
-}
-
-/** Reads the response to a withdrawal, after which no dispute is open. */
-export function readWithdrawal(json: unknown, dispute: DisputeRef) {
-  const status = readDispute(json, dispute);
-  if (status === 'OPEN') throw notUnderstood(new Error('a withdrawn dispute that is open'));
-  return status;
 }
 
 /** Builds the body of a dynamic charge. */

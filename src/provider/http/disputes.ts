@@ -1,0 +1,52 @@
+/** The calls about disputes over the provider's HTTP API, which are assumed (contract/provider.md). */
+import type * as wire from '../../../contract/provider-types.ts';
+import { reportedDisputeStatuses } from '../../domain/dispute.ts';
+import { notUnderstood } from '../errors.ts';
+import type { DisputeOrder, DisputeRef, Provider } from '../provider.ts';
+import { endToEndNames, findValues } from '../wire-reading.ts';
+import type { SendRequest } from './request.ts';
+import { payloadPlaces, textAt } from './translate.ts';
+
+/** Creates the calls of the port about disputes. */
+export function createHttpDisputes(
+  send: SendRequest,
+): Pick<Provider, 'openDispute' | 'withdrawDispute'> {
+  return {
+    openDispute: async (request) => {
+      const { endToEnd } = request.order;
+      const input = { path: { endToEnd }, body: disputeBody(request.order) };
+      return readDispute(await send('openDispute', input, request), request.order);
+    },
+    withdrawDispute: async (request) => {
+      const { endToEnd, disputeId } = request.dispute;
+      const input = { path: { endToEnd }, body: { disputeId } };
+      return readWithdrawal(await send('withdrawDispute', input, request), request.dispute);
+    },
+  };
+}
+
+/** Builds the body of a dispute. */
+function disputeBody({ disputeId, situation, details }: DisputeOrder): wire.Dispute {
+  return { disputeId, situation, ...(details !== null && { details }) };
+}
+
+/** Reads the response to a dispute: the dispute as it is now. */
+function readDispute(json: unknown, { disputeId, endToEnd }: DisputeRef) {
+  const places = payloadPlaces(json);
+  const isOther = (names: readonly string[], id: string): boolean =>
+    findValues(names, places).some((value) => value !== id);
+  if (isOther(['disputeid'], disputeId) || isOther(endToEndNames, endToEnd)) {
+    throw notUnderstood(new Error('a response about another dispute'));
+  }
+  const word = textAt(places, ['status'])?.trim().toUpperCase();
+  const status = reportedDisputeStatuses.find((one) => one === word);
+  if (status === undefined) throw notUnderstood(new Error('a dispute without a known status'));
+  return status;
+}
+
+/** Reads the response to a withdrawal, after which no dispute is open. */
+function readWithdrawal(json: unknown, dispute: DisputeRef) {
+  const status = readDispute(json, dispute);
+  if (status === 'OPEN') throw notUnderstood(new Error('a withdrawn dispute that is open'));
+  return status;
+}
