@@ -63,7 +63,7 @@ const fixedAmount: Text = {
 
 /**
  * Opens the look-up with which a request pays a dynamic code.
- * @returns null when the request names no dynamic code.
+ * @returns null when the request names no dynamic code that this provider may read.
  * @throws AppError NOT_AVAILABLE when the provider reads no dynamic codes, and VALIDATION_FAILED
  *   for both a key and a code, and for a look-up that is missing or not usable.
  */
@@ -75,7 +75,11 @@ export function openRequestedCode(
   if (body.copy_paste === undefined) return null;
   const code = decodeBrCode(body.copy_paste);
   if (code.kind === 'static' || code.isRecurring) return null;
-  if (!offers(context.config, 'dynamic-codes')) throw new AppError('NOT_AVAILABLE');
+  if (!offers(context.config, 'dynamic-codes')) {
+    // Without a look-up the code is refused as a field, as in 1.1.0.
+    if (body.lookup_id === undefined) return null;
+    throw new AppError('NOT_AVAILABLE');
+  }
   if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   if (body.lookup_id === undefined) throw invalidField('copy_paste', notRead);
   const lookUp = openCode(context, { userId, url: code.url }, body.lookup_id);

@@ -31,6 +31,11 @@ export const keyAndCode: Text = {
   pt: 'Envie pix_key ou copy_paste, não os dois.',
 };
 
+const dynamicCode: Text = {
+  en: 'A dynamic code cannot be paid at this bank. Ask the payee for a Pix key or a static code.',
+  pt: 'Este banco não paga códigos dinâmicos. Peça uma chave Pix ou um código estático.',
+};
+
 const withdrawal: Text = {
   en: 'The code is for cash (Pix Saque). It cannot be paid as a transfer.',
   pt: 'O código é de Pix Saque. Ele não pode ser pago como transferência.',
@@ -53,8 +58,9 @@ const tooMuch: Text = {
 
 /**
  * Reads the terms of a payment.
- * @throws AppError VALIDATION_FAILED for both a key and a code, a recurring code, one for cash, a
- *   code whose key has no known format, and an amount that is missing or differs from the code's.
+ * @throws AppError VALIDATION_FAILED for both a key and a code, a dynamic code without its look-up,
+ *   a recurring one, one for cash, a code whose key has no known format, and an amount that is
+ *   missing or differs from the code's.
  */
 export function parsePayment(body: RequestedPayment): ParsedPayment {
   const description = body.description ?? null;
@@ -82,7 +88,9 @@ function codeTerms(
   if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   const code = decodeBrCode(copyPaste);
   // A dynamic code that can be paid has its terms from its look-up (`code-payment.ts`).
-  if (code.kind === 'dynamic') throw invalidField('copy_paste', recurringCode);
+  if (code.kind === 'dynamic') {
+    throw invalidField('copy_paste', code.isRecurring ? recurringCode : dynamicCode);
+  }
   if (code.isWithdrawal) throw invalidField('copy_paste', withdrawal);
   if (!isPixKey(code.key)) throw invalidField('copy_paste', noKey);
   const requested = requestedCents(body);

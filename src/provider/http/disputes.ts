@@ -1,4 +1,4 @@
-/** The calls about disputes over the provider's HTTP API, which are assumed (contract/provider.md). */
+/** The calls about disputes over the provider's HTTP API; assumed (contract/provider.md). */
 import type * as wire from '../../../contract/provider-types.ts';
 import { reportedDisputeStatuses } from '../../domain/dispute.ts';
 import { notUnderstood } from '../errors.ts';

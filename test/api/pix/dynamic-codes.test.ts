@@ -499,11 +499,13 @@ test('without the feature a code is read as before, without a call, and is not p
     'payee_name',
     'url',
   ]);
-  for (const lookUpId of [undefined, 'any']) {
-    const refused = await off.send(user, { copy_paste: copyPaste, lookup_id: lookUpId });
-    assert.deepEqual([refused.status, refused.body.code], [501, 'NOT_AVAILABLE']);
-    assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
-  }
+  const refused = await off.send(user, { copy_paste: copyPaste, lookup_id: 'any' });
+  assert.deepEqual([refused.status, refused.body.code], [501, 'NOT_AVAILABLE']);
+  assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
+  const unread = await off.send(user, { copy_paste: copyPaste });
+  assert.equal(unread.status, 422, 'as in 1.1.0');
+  assert.match(unread.body.errors.copy_paste[0], /cannot be paid at this bank/);
+  assert.equal(unread.headers.get('pix-outcome'), 'not_sent');
   assert.equal(reads.mock.callCount(), 0);
   assert.equal(await off.countRows(user), 0);
 });
