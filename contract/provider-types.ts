@@ -141,6 +141,25 @@ export interface DisputeState {
   status: string;
 }
 
+/** The return of a received Pix, whole or in part. Assumed. */
+export interface Refund {
+  endToEnd: string;
+  returnId: string;
+  clientRequestId: string;
+  amount: Reais;
+  reason: 'MD06';
+  debitParty: AccountRef;
+}
+
+/** The return as the provider has it. Ids that are not of the request make it the response to another return. Assumed. */
+export interface RefundReceipt {
+  id?: string | number | undefined;
+  status: string;
+  endToEnd?: string | undefined;
+  returnId: string;
+  clientRequestId: string;
+}
+
 /** A line that the payer sees with a charge. */
 export interface AdditionalData {
   name: string;
@@ -394,6 +413,22 @@ export interface Operations {
     body: CodeLookUp;
     replies: { 200: CodeCharge; 401: Problem; 404: Problem; 429: Problem; 503: Problem };
   };
+  /** Return a received Pix. */
+  refund: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: Refund;
+    replies: {
+      200: RefundReceipt;
+      400: Problem;
+      401: Problem;
+      404: Problem;
+      422: Problem;
+      500: Problem;
+      503: Problem;
+    };
+  };
   /** Make a charge that can be paid once. */
   createDynamicCharge: {
     path: Record<string, never>;
@@ -521,6 +556,7 @@ export const routes = {
   openDispute: { method: 'POST', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   withdrawDispute: { method: 'DELETE', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   readCode: { method: 'POST', path: '/internal/api/v1/payments/qrcode/decode' },
+  refund: { method: 'POST', path: '/internal/api/v1/payments/refund' },
   createDynamicCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/dynamic' },
   createStaticCharge: { method: 'POST', path: '/internal/api/v1/payments/qrcode/static' },
   listKeys: { method: 'POST', path: '/internal/api/v1/keys/list' },

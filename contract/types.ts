@@ -251,6 +251,19 @@ export interface PixTransaction {
   end_to_end?: string | undefined;
 }
 
+/** A return of a received Pix. */
+export interface RefundPixRequest {
+  amount: number;
+  reason: 'WRONG_AMOUNT' | 'PAID_TWICE' | 'ORDER_CANCELLED' | 'NOT_EXPECTED' | 'OTHER';
+}
+
+/** A return of a received Pix. */
+export interface PixRefund {
+  transaction_id: string;
+  status: PixStatus;
+  return_id?: string | undefined;
+}
+
 /** `dynamic`: a charge that expires. `static`: a code that does not expire. */
 export type ChargeType = 'dynamic' | 'static';
 
@@ -868,6 +881,26 @@ export interface Operations {
       503: Message;
     };
   };
+  /** Return a received Pix. */
+  refundPix: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: { 'Idempotency-Key': string };
+    body: RefundPixRequest;
+    replies: {
+      200: PixRefund;
+      400: Message;
+      401: Message;
+      404: Message;
+      413: Message;
+      415: Message;
+      422: ValidationError;
+      429: Message;
+      501: NotAvailableError;
+      502: CodedError;
+      503: Message;
+    };
+  };
   /** The limits of the caller's sends. */
   getPixLimits: {
     path: Record<string, never>;
@@ -1131,6 +1164,7 @@ export const routes = {
   getDispute: { method: 'GET', path: '/pix/{transactionId}/dispute' },
   openDispute: { method: 'POST', path: '/pix/{transactionId}/dispute' },
   withdrawDispute: { method: 'DELETE', path: '/pix/{transactionId}/dispute' },
+  refundPix: { method: 'POST', path: '/pix/{transactionId}/refund' },
   getPixLimits: { method: 'GET', path: '/pix/limits' },
   setPixLimits: { method: 'PUT', path: '/pix/limits' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },

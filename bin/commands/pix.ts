@@ -193,6 +193,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     [transaction.originalId === null ? 'end-to-end id' : 'return id', transaction.endToEnd],
     ['refunds', transaction.originalId],
     ['refunded', transaction.refundedAmount],
+    ['being refunded', transaction.refundingAmount],
     ['expires', shortTime(transaction.expiresAt)],
     ['client request id', transaction.clientRequestId],
     ['identification', transaction.transactionIdentification],

@@ -31,6 +31,7 @@ import { getPixReceipt } from '../pix/get-pix-receipt.ts';
 import { getPixTransaction } from '../pix/get-pix-transaction.ts';
 import { listPixTransactions } from '../pix/list-pix-transactions.ts';
 import { lookUpPixKey } from '../pix/look-up-pix-key.ts';
+import { refundPix } from '../pix/refund-pix.ts';
 import { sendPix } from '../pix/send-pix.ts';
 import { setPixLimits } from '../pix/set-pix-limits.ts';
 import { receiveProviderWebhook } from '../settlement/receive-provider-webhook.ts';
@@ -53,6 +54,7 @@ export const operations: OperationTable = {
   openDispute,
   getDispute,
   withdrawDispute,
+  refundPix,
   getPixLimits,
   setPixLimits,
   listPixKeys,

@@ -167,6 +167,7 @@ export const providerFeatures = [
   'blocked-balance',
   'disputes',
   'dynamic-codes',
+  'refund',
 ] as const;
 
 export type ProviderFeature = (typeof providerFeatures)[number];

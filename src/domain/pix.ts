@@ -8,7 +8,8 @@
  *
  * Each phase is committed before the step that it announces. RESERVED holds the idempotency key.
  * RESOLVED holds the end-to-end id from the directory. PAYING means that a payment may have been
- * sent: from then on only a confirmation by the provider ends the transaction.
+ * sent: from then on only a confirmation by the provider ends the transaction. A return takes the
+ * same phases without RESOLVED: RESERVED holds its return id, too.
  */
 
 import { randomAlphanumerics } from './text.ts';
@@ -31,12 +32,20 @@ export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED' | RefundType;
  */
 export type RefundType = 'REFUND_IN' | 'REFUND_OUT';
 
+/**
+ * The type of an order: the provider moves the user's money because a request has asked for it. A
+ * `REFUND_OUT` is one if the user has made it here (a return); any other refund is only reported.
+ */
+export type OrderType = 'SEND' | 'REFUND_OUT';
+
 /** The `type` of a transaction in the API. */
 type PixTransactionType = `PIX_${PixType}`;
 
 export const pixStatuses = ['PROCESSING', 'COMPLETED', 'FAILED'] as const satisfies PixStatus[];
 
 export const refundTypes = ['REFUND_IN', 'REFUND_OUT'] as const satisfies RefundType[];
+
+export const orderTypes = ['SEND', 'REFUND_OUT'] as const satisfies OrderType[];
 
 export const pixTypes = ['SEND', 'CHARGE', 'RECEIVED', ...refundTypes] as const satisfies PixType[];
 
@@ -128,6 +137,11 @@ export function isRefund(type: PixType): type is RefundType {
   return refundTypes.some((one) => one === type);
 }
 
+/** Whether a transaction is an order, or of the type of one. */
+export function isOrder(type: PixType): type is OrderType {
+  return orderTypes.some((one) => one === type);
+}
+
 const typesByName = {
   PIX_SEND: 'SEND',
   PIX_CHARGE: 'CHARGE',
@@ -162,21 +176,57 @@ const ispbPattern = /^[0-9A-Z]{8}$/;
  * @throws RangeError when `ispb` is malformed, or `at` is outside the years 0 to 9999.
  */
 export function newEndToEndId(ispb: string, at: Date): string {
-  return newSpiId('E', ispb, at);
+  return newSpiId({ kind: 'E', ispb, at, unique: randomAlphanumerics(uniqueLength) });
 }
 
-/** Creates the return id of a refund: as an end-to-end id, but with `D`. */
-export function newReturnId(ispb: string, at: Date): string {
-  return newSpiId('D', ispb, at);
+/**
+ * Creates the return id of a refund: as an end-to-end id, but with `D`.
+ * @param unique the eleven characters that distinguish it; random ones by default.
+ */
+export function newReturnId(
+  ispb: string,
+  at: Date,
+  unique: string = randomAlphanumerics(uniqueLength),
+): string {
+  return newSpiId({ kind: 'D', ispb, at, unique });
 }
 
-function newSpiId(kind: 'D' | 'E', ispb: string, at: Date): string {
+/** How long after its receipt a PIX may be returned, in days (BCB, Resolução 1, article 41). */
+export const maxReturnDays = 90;
+
+/** How many characters at the end of an id distinguish it from the others of its minute. */
+export const uniqueLength = 11;
+
+/** How many characters at the beginning of an id say what it is, and whose. */
+export const issuerLength = 9;
+
+/**
+ * Whether two return ids are those of one return of this service. Only the minute may differ: the
+ * eleven characters are a digest of the user and the idempotency key, so that a return whose row
+ * was lost, and that is requested again, has them again.
+ */
+export function isSameReturn(one: string | null, other: string | null): boolean {
+  if (!isReturnId(one) || !isReturnId(other)) return false;
+  return (
+    one.slice(0, issuerLength) === other.slice(0, issuerLength) &&
+    one.slice(-uniqueLength) === other.slice(-uniqueLength)
+  );
+}
+
+interface SpiIdParts {
+  readonly kind: 'D' | 'E';
+  readonly ispb: string;
+  readonly at: Date;
+  readonly unique: string;
+}
+
+function newSpiId({ kind, ispb, at, unique }: SpiIdParts): string {
   if (!ispbPattern.test(ispb)) throw new RangeError(`not an ISPB: ${ispb}`);
   const iso = at.toISOString();
   if (!/^\d{4}-/.test(iso)) throw new RangeError(`outside the years 0 to 9999: ${iso}`);
   const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
   const minute = iso.slice(11, 13) + iso.slice(14, 16);
-  return `${kind}${ispb}${day}${minute}${randomAlphanumerics(11)}`;
+  return `${kind}${ispb}${day}${minute}${unique}`;
 }
 
 /**

@@ -92,6 +92,20 @@ export function randomAlphanumerics(length: number): string {
   return text;
 }
 
+/**
+ * Writes a digest as alphanumerics.
+ * @param digest at least one byte more than the text has information for: 32 bytes for 11.
+ */
+export function alphanumericDigest(digest: Buffer, length: number): string {
+  let rest = BigInt(`0x${digest.toString('hex')}`);
+  let text = '';
+  while (text.length < length) {
+    text += alphanumerics.charAt(Number(rest % BigInt(alphanumerics.length)));
+    rest /= BigInt(alphanumerics.length);
+  }
+  return text;
+}
+
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The nil UUID, which sorts before every other (RFC 9562, section 5.9). */

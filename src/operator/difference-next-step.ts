@@ -47,6 +47,7 @@ const sayings: Readonly<Record<string, string>> = {
   money_back: 'the money of a send came back without a return id',
   contradicts_final_status: 'the line contradicts how the transaction has ended',
   not_completed_yet: 'money was returned for a payment that is not COMPLETED',
+  return_in_progress: 'the refund fits only if a return that is open is not made',
   not_paying_yet: 'the line is settled, and the send was never sent from here',
   not_in_statement: 'it is COMPLETED here, and the statement does not show it',
   open_and_not_in_statement: 'it is open here, and the statement does not show it',
@@ -78,6 +79,8 @@ const steps: Readonly<Record<string, (of: StepOf) => string>> = {
     `\`ponte pix resolve ${transactionId ?? 'ID'} --as failed\`, or ${accept.slice(5)}`,
   open_and_not_in_statement: ({ transactionId, show }) =>
     `\`${show}\`; ask the bank, then \`ponte pix resolve ${transactionId ?? 'ID'}\``,
+  return_in_progress: ({ show }) =>
+    `\`${show}\`; ask the bank how the open return ended, then \`ponte pix resolve\` that one`,
   not_paying_yet: ({ show }) => `a defect or lost commits: \`${show}\`, then \`ponte pix audit\``,
   other_account: ({ show }) => `a defect of the bank or here: \`${show}\`, then ask the bank`,
   id_before_statement: ({ userId, paidOn }) =>

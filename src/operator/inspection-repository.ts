@@ -1,9 +1,10 @@
 /** The backlog and the server's settings, for metrics and for `doctor`. */
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { isAbandoned, isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
+import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
@@ -115,7 +116,8 @@ export const backlogStatement = statement({
               from webhook_events where attention is not null) flagged,
            (select count(*) filter (where phase = 'UNKNOWN')::int as unknown,
                    min(created_at) filter (where phase = 'UNKNOWN') as oldest_unknown_at,
-                   count(*) filter (where phase = 'ACCEPTED' and operation = 'SEND')::int
+                   count(*) filter (where phase = 'ACCEPTED'
+                       and ${isOneOf('operation', orderTypes)})::int
                      as accepted,
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING'

@@ -11,6 +11,7 @@ import {
   foundAfterLossNote,
   foundInStatementNote,
   notSentNote,
+  orderTypes,
   phasesOfStatus,
   pixStatuses,
   refundedNote,
@@ -50,8 +51,11 @@ const pairs = pixStatuses
   )
   .join(' or ');
 
-/** The types of transactions that begin with their end: an event reports them. */
+/** The types of transactions that begin with their end if an event reports them. */
 const reportedTypes = ['RECEIVED', ...refundTypes] as const satisfies PixType[];
+
+/** An order, which a request has made: it takes the phases of a payment. */
+const isOrder = `(${isOneOf('t.operation', orderTypes)} and t.idempotency_key is not null)`;
 
 /** A row that notes a contradiction and is no move; older rows have another phase. */
 const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
@@ -192,13 +196,13 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'timeline_begins',
-    says: 'A timeline begins with RESERVED, that of a received Pix or a refund with SETTLED',
+    says: 'A timeline begins with RESERVED, that of what was only reported with SETTLED',
     found: `coalesce('begins with ' || first.phase, 'no timeline')`,
     join: `left join lateral (select l.phase from pix_timeline l where l.transaction_id = t.id
                                order by l.id limit 1) as first on true`,
     where: `first.phase is distinct from
-              case when ${isOneOf('t.operation', reportedTypes)} then 'SETTLED'
-                   else 'RESERVED' end`,
+              case when ${isOneOf('t.operation', reportedTypes)} and t.idempotency_key is null
+                   then 'SETTLED' else 'RESERVED' end`,
   }),
   invariant({
     name: 'timeline_agrees',
@@ -217,17 +221,19 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'paying_first',
-    // The statement shows what a failed send has paid whose PAYING was lost.
-    says: 'A send is PAYING before the provider reports on its payment, unless commits were lost',
+    // The statement shows what a failed send has paid whose PAYING was lost, and an event of a
+    // failed return names its return id.
+    says: 'An order is PAYING before the provider reports on it, unless commits were lost',
     found: `heard.phase || ' without PAYING before it'`,
     join: `join lateral (select l.id, l.phase from ${moves}
                             and (l.phase in ('ACCEPTED', 'UNKNOWN', 'REJECTED')
                                  or (l.phase = 'SETTLED' and t.status = 'COMPLETED'))
                           order by l.id limit 1) as heard on true`,
-    where: `t.operation = 'SEND' and not exists
+    where: `${isOrder} and not exists
               (select from ${moves}
                   and (l.phase = 'PAYING' and l.id < heard.id
-                       or l.note = '${correctedNote} ${foundAfterLossNote}'))`,
+                       or l.note = '${correctedNote} ${foundAfterLossNote}'
+                       or t.operation = 'REFUND_OUT' and ${isCorrection}))`,
   }),
   invariant({
     name: 'paying_once',
@@ -258,19 +264,19 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'failed_reported',
-    says: 'A send that was PAYING is FAILED by an event, a response or an operator',
+    says: 'An order that was PAYING is FAILED by an event, a response or an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'FAILED' and t.operation = 'SEND' and ${hasPaid}
+    where: `t.status = 'FAILED' and ${isOrder} and ${hasPaid}
             and (ending.note = '${foundInStatementNote}'
                  or (${isReported} or ${isRefused}) is not true)`,
   }),
   invariant({
     name: 'doubt_kept',
-    says: 'A send with an attempt of unknown outcome is FAILED only by an event or an operator',
+    says: 'An order with an attempt of unknown outcome is FAILED only by an event or an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'FAILED' and t.operation = 'SEND' and ending.event_id is null
+    where: `t.status = 'FAILED' and ${isOrder} and ending.event_id is null
             and ending.note like '${decisionNote}%' is not true
             and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}')`,
   }),
@@ -309,12 +315,19 @@ export const pixInvariants: readonly Invariant[] = [
   invariant({
     name: 'refunds_within_amount',
     says: 'The refunds of a transaction are what it has counted, and at most its amount',
-    found: `'refunds of ' || refunds.total || ', counted ' || coalesce(t.refunded_amount, 0)
+    found: `'refunds of ' || refunds.total || ' and open ' || refunds.open || ', counted '
+              || coalesce(t.refunded_amount, 0) || ' and open ' || coalesce(t.refunding_amount, 0)
               || ' of ' || t.amount`,
-    join: `join lateral (select coalesce(sum(refund.amount), 0) as total
-                           from pix_transactions refund where refund.original_id = t.id) as refunds
+    join: `join lateral (
+               select coalesce(sum(refund.amount) filter (where refund.status = 'COMPLETED'), 0)
+                        as total,
+                      coalesce(sum(refund.amount) filter (where refund.status = 'PROCESSING'), 0)
+                        as open
+                 from pix_transactions refund where refund.original_id = t.id) as refunds
              on true`,
-    where: `(refunds.total > t.amount or refunds.total <> coalesce(t.refunded_amount, 0))`,
+    where: `(refunds.total + refunds.open > t.amount
+             or refunds.total <> coalesce(t.refunded_amount, 0)
+             or refunds.open <> coalesce(t.refunding_amount, 0))`,
   }),
   invariant({
     name: 'provider_id_noted',
@@ -344,9 +357,9 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'outcome_agrees',
-    says: 'A COMPLETED send has the outcome accepted, and an accepted send is never not_sent',
+    says: 'A COMPLETED order has the outcome accepted, and an accepted order is never not_sent',
     found: `t.status || ' with the outcome ' || coalesce(t.outcome, 'none')`,
-    where: `t.operation = 'SEND'
+    where: `${isOrder}
             and ((t.status = 'COMPLETED' and t.outcome is distinct from 'accepted')
                  or (t.outcome = 'not_sent' and exists
                       (select from ${moves} and l.phase = 'ACCEPTED')))`,

@@ -1,6 +1,7 @@
 /** What a transaction waits for, and what an operator can do about it, in sentences. */
 import { staleAfterMs, type CallSettings } from '../domain/call-duration.ts';
 import type { InspectedPix } from './pix-repository.ts';
+import { requestIdOfPix } from './pix-view.ts';
 
 export interface Circumstances {
   readonly now: Date;
@@ -10,7 +11,7 @@ export interface Circumstances {
   readonly hasSession: boolean;
   /** Whether the provider has contradicted it. */
   readonly hasAnomaly: boolean;
-  /** Whether it is a send whose commits may be lost. */
+  /** Whether it is an order whose commits may be lost. */
   readonly mayBeLost: boolean;
 }
 
@@ -24,7 +25,7 @@ const nothingToDo = 'Do nothing.';
 /** @returns what the transaction waits for, and what an operator can do. */
 export function nextStep(row: InspectedPix, circumstances: Circumstances): NextStep {
   if (row.status !== 'PROCESSING') return stepOfFinal(row, circumstances);
-  return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfSend(row, circumstances);
+  return row.operation === 'CHARGE' ? stepOfCharge(row) : stepOfOrder(row, circumstances);
 }
 
 function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep {
@@ -67,13 +68,13 @@ function stepOfCharge({ phase, expiresAt }: InspectedPix): NextStep {
       };
 }
 
-function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
+function stepOfOrder(row: InspectedPix, circumstances: Circumstances): NextStep {
   const { phase } = row;
   if (phase === 'RESERVED' || phase === 'RESOLVED') {
     if (circumstances.mayBeLost && !isHeld(row, circumstances)) return heldAfterLoss(row);
     return {
       waitsFor: isHeld(row, circumstances)
-        ? 'The process that looks up its Pix key. Nothing has been sent.'
+        ? 'The process that works on it. Nothing has been sent.'
         : 'A request with the same key, which continues it, or the sweep, which fails it after ' +
           'at least two minutes. Nothing has been sent.',
       operator: `${nothingToDo} If this lasts longer, check \`ponte jobs stats\`: no job loop runs.`,
@@ -86,16 +87,18 @@ function stepOfSend(row: InspectedPix, circumstances: Circumstances): NextStep {
   return phase === 'UNKNOWN' ? unknown(row, hasSession) : accepted(row, hasSession);
 }
 
-function heldAfterLoss({ id, idempotencyKey }: InspectedPix): NextStep {
+function heldAfterLoss(row: InspectedPix): NextStep {
+  const { id } = row;
+  const endToEnd = row.operation === 'SEND' ? ' --end-to-end <id>' : '';
   return {
     waitsFor:
       "The statement of its user, which is read at the user's next login or send: commits may be " +
       'lost, and its payment may have left.',
     operator:
       `If the user does not come back, ask the provider whether it has executed a payment with ` +
-      `the client request id ${idempotencyKey ?? 'of the send'}. If it states in writing that ` +
-      `there is none: \`ponte pix resolve ${id} --as failed\`. If there is one: ` +
-      `\`ponte pix resolve ${id} --as completed --end-to-end <id>\`.`,
+      `the client request id ${requestIdOfPix(row) ?? 'of the send'}. If it states in writing ` +
+      `that there is none: \`ponte pix resolve ${id} --as failed\`. If there is one: ` +
+      `\`ponte pix resolve ${id} --as completed${endToEnd}\`.`,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
 import {
   isAbandoned,
@@ -15,7 +15,7 @@ import {
 } from '../pix/pix-transaction-repository.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
-import { staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';
+import { orderTypes, staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';
 
 export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste'> {
   readonly failureCode: string | null;
@@ -26,6 +26,8 @@ export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste
   readonly originalId: string | null;
   /** The sum of its refunds in reais, as a decimal; null: there is none. */
   readonly refundedAmount: string | null;
+  /** The sum of its open returns; null: there is none. */
+  readonly refundingAmount: string | null;
   readonly claimedUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -43,6 +45,7 @@ const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as 
   t.end_to_end as "endToEnd", t.transaction_identification as "transactionIdentification",
   t.provider_txid as "providerTxid", t.expires_at as "expiresAt",
   t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+  t.refunding_amount as "refundingAmount",
   t.claimed_until as "claimedUntil",
   t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt",
   t.held_at as "heldAt", t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
@@ -105,7 +108,7 @@ export const pixStatements = {
     },
     text: ({ limit, payingSince, now, acceptedSince, ...by }) => sql<InspectedPix>`
       select ${columns} from ${openTransactions}
-       where ${isUnsettled('t')} and t.operation = 'SEND' and ${filter(by)}
+       where ${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)} and ${filter(by)}
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and ${isAbandoned('t', payingSince, now)})
               or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince})
@@ -226,7 +229,7 @@ export async function countCorrectedPix(
   return row?.corrected ?? 0;
 }
 
-/** When a send counts as stuck. */
+/** When an order counts as stuck. */
 export interface StuckSince {
   /** For one in PAYING. */
   readonly paying: Date;
@@ -235,10 +238,10 @@ export interface StuckSince {
 }
 
 /**
- * Finds sends that may have left and that no process settles: the paying process has died, the
+ * Finds orders that may have left and that no process settles: the paying process has died, the
  * response was lost, the provider accepted the payment and has not reported its end, or the commit
  * of PAYING may be lost.
- * @returns the sends, the oldest first.
+ * @returns the orders, the oldest first.
  */
 export function findStuckPix(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
@@ -257,7 +260,7 @@ export function findStuckPix(
 export interface FoundPix extends InspectedPix {
   /** Whether its user has an active banking session. */
   readonly hasSession: boolean;
-  /** Whether it is a send whose commits may be lost: before PAYING, its payment may have left. */
+  /** Whether it is an order whose commits may be lost: before PAYING, it may have left. */
   readonly mayBeLost: boolean;
   /** Of a send: the owner of the key that it pays, as the payer was shown it. */
   readonly payee: ShownOwner | null;

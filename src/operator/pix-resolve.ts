@@ -1,7 +1,12 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { foundAfterLossNote, isBeforePaying, phasesOpenToSettlement } from '../domain/pix.ts';
+import {
+  foundAfterLossNote,
+  isBeforePaying,
+  isOrder,
+  phasesOpenToSettlement,
+} from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { noteCorrection } from '../pix/correction.ts';
 import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';
@@ -36,8 +41,8 @@ export interface PixResolveInput extends OperatorDecision {
 }
 
 /**
- * Settles a send or a charge by an operator's decision, or corrects a FAILED one that was paid. An
- * event that contradicts the decision later is an anomaly, as for every final status.
+ * Settles an order or a charge by an operator's decision, or corrects a FAILED one that was paid.
+ * An event that contradicts the decision later is an anomaly, as for every final status.
  * @throws OpError when there is no such transaction, it may not be resolved, it was moved
  *   meanwhile, or the risk is not confirmed.
  */
@@ -85,8 +90,8 @@ function findRefusal(
   circumstances: Pick<Circumstances, 'now' | 'calls'>,
 ): string | null {
   const { operation, status, phase } = row;
-  if (operation !== 'SEND' && operation !== 'CHARGE') {
-    return `it is a ${operation}: only sends and charges are resolved`;
+  if (row.idempotencyKey === null) {
+    return `it is a reported ${operation}: only sends, charges and returns are resolved`;
   }
   if (status === 'COMPLETED') {
     return 'it is COMPLETED, and that is final: money that comes back is a refund';
@@ -114,12 +119,14 @@ async function refusalAfterLoss(
   { operation, phase, endToEnd: stored }: FoundPix,
   { as, endToEnd = stored ?? undefined }: PixResolveInput,
 ): Promise<string | null> {
-  const isLost = operation === 'SEND' && isBeforePaying(phase);
-  if (!isLost) {
+  const isLost = isOrder(operation) && isBeforePaying(phase);
+  if (!isLost || operation !== 'SEND') {
     const isOther = endToEnd !== undefined && endToEnd !== stored;
-    return isOther ? 'only a send that lacks it after a loss of commits takes --end-to-end' : null;
+    if (isOther) return 'only a send that lacks it after a loss of commits takes --end-to-end';
   }
+  if (!isLost) return null;
   if (await findPause(context)) return 'sends are paused: resume them first';
+  if (operation !== 'SEND') return null;
   if (as === 'failed') return null;
   return endToEnd === undefined || timeOfSpiId(endToEnd) === null || !endToEnd.startsWith('E')
     ? 'commits were lost: give the end-to-end id of its payment with --end-to-end'
@@ -161,21 +168,33 @@ async function resolve(
   resolution: Resolution,
 ): Promise<'moved' | Corrected | null> {
   if (row.status === 'FAILED') {
-    const proof = { endToEnd: null, providerTxid: null, eventId: null };
-    return correctTransaction(context, row.id, { ...proof, source: resolution.note });
+    const proof = { endToEnd: null, providerTxid: null, eventId: null, source: resolution.note };
+    return refuseViolation(
+      correctTransaction(context, row.id, proof),
+      'its amount is no longer left: other refunds of the same Pix were made meanwhile',
+    );
   }
+  const moved = await refuseViolation(
+    moveTransaction(context, row.id, decision(row, resolution)),
+    'another send has this end-to-end id',
+  );
+  return moved ? 'moved' : null;
+}
+
+/** @throws OpError when a constraint refuses the change. */
+async function refuseViolation<T>(change: Promise<T>, refusal: string): Promise<T> {
   try {
-    return (await moveTransaction(context, row.id, decision(row, resolution))) ? 'moved' : null;
+    return await change;
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
-    throw new OpError('REFUSED', 'another send has this end-to-end id');
+    throw new OpError('REFUSED', refusal);
   }
 }
 
 function decision(row: InspectedPix, { as, note, endToEnd }: Resolution): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
-  const isLost = completed && row.operation === 'SEND' && isBeforePaying(row.phase);
+  const isLost = completed && isOrder(row.operation) && isBeforePaying(row.phase);
   return {
     from: [row.phase],
     to: 'SETTLED',

@@ -6,7 +6,12 @@ import { nextStep } from './pix-next-step.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { viewDispute, type DisputeView } from './pix-disputes.ts';
 import { findNamedPix } from './pix-reference.ts';
-import { findRefunds, findTimeline, type TimelineEntry } from './pix-repository.ts';
+import {
+  findRefunds,
+  findTimeline,
+  type InspectedPix,
+  type TimelineEntry,
+} from './pix-repository.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** More rows than a regular transaction has; a provider that keeps contradicting adds more. */
@@ -52,7 +57,7 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
     const pix = await findNamedPix(context, reference);
     const { id, payee } = pix;
     await recordReading(context, { operator, reason, command: 'pix show' }, [`pix:${id}`]);
-    const refunds = pix.refundedAmount === null ? [] : await findRefunds(context, id, maxRefunds);
+    const refunds = isReceived(pix) ? await findRefunds(context, id, maxRefunds) : [];
     const timeline = await findTimeline(context, id, maxTimelineSteps + 1);
     return {
       transaction: viewOfPix(pix),
@@ -71,6 +76,11 @@ export const showPix: Op<{ readonly id: string }, PixShown> = {
     };
   },
 };
+
+/** A return that has failed is in no sum. */
+function isReceived({ operation, refundedAmount }: InspectedPix): boolean {
+  return operation === 'CHARGE' || operation === 'RECEIVED' || refundedAmount !== null;
+}
 
 function viewOfPayee(payee: ShownOwner | null): PayeeView | null {
   if (payee === null) return null;

@@ -1,5 +1,6 @@
 /** A transaction as operators see it: ids, states and times, without personal data. */
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
+import { returnRequestId } from '../pix/return-ids.ts';
 import type { InspectedPix } from './pix-repository.ts';
 
 /** Times are ISO 8601 texts, the amount is reais as a decimal text. */
@@ -13,7 +14,7 @@ export interface PixView {
   readonly failureCode: string | null;
   readonly amount: string;
   readonly endToEnd: string | null;
-  /** The app's Idempotency-Key, which the provider knows as `clientRequestId`. */
+  /** By which the provider knows it: the app's Idempotency-Key, or of a return a digest of it. */
   readonly clientRequestId: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
@@ -23,6 +24,8 @@ export interface PixView {
   readonly originalId: string | null;
   /** The sum of its refunds in reais, as a decimal text; null: there is none. */
   readonly refundedAmount: string | null;
+  /** The sum of its returns that are PROCESSING; null: there is none. */
+  readonly refundingAmount: string | null;
   /** Until then a process works on it. */
   readonly claimedUntil: string | null;
   readonly createdAt: string;
@@ -34,6 +37,15 @@ export interface PixView {
   readonly correctedAt: string | null;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
   readonly paidAgainBy: string | null;
+}
+
+/** @returns the request id by which the provider knows an order; null: it knows none. */
+export function requestIdOfPix(
+  pix: Pick<InspectedPix, 'operation' | 'userId' | 'idempotencyKey'>,
+): string | null {
+  const { operation, userId, idempotencyKey } = pix;
+  if (operation !== 'REFUND_OUT' || idempotencyKey === null) return idempotencyKey;
+  return returnRequestId({ userId, idempotencyKey });
 }
 
 /** @returns the view of a transaction. */
@@ -49,12 +61,13 @@ export function viewOfPix(pix: InspectedPix): PixView {
     failureCode,
     amount,
     endToEnd,
-    clientRequestId: pix.idempotencyKey,
+    clientRequestId: requestIdOfPix(pix),
     transactionIdentification: pix.transactionIdentification,
     providerTxid: pix.providerTxid,
     expiresAt: pix.expiresAt?.toISOString() ?? null,
     originalId: pix.originalId,
     refundedAmount: pix.refundedAmount,
+    refundingAmount: pix.refundingAmount,
     claimedUntil: pix.claimedUntil?.toISOString() ?? null,
     createdAt: pix.createdAt.toISOString(),
     updatedAt: pix.updatedAt.toISOString(),

@@ -9,14 +9,14 @@ import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../pix/move-repository.ts';
 import { readWholeStatement } from '../pix/read-statement.ts';
-import { judgeSend } from '../pix/statement-evidence.ts';
+import { judgeOrder } from '../pix/statement-evidence.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { Provider, StatementLine } from '../provider/provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
-import { findRefusedSends, type RefusedSend } from './unknown-repository.ts';
+import { findRefusedOrders, type RefusedOrder } from './unknown-repository.ts';
 import { withProvider } from './with-provider.ts';
 
 export interface ProviderTryInput {
@@ -59,7 +59,7 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);
     const size = Math.min(Math.max(1, limit), maxAtOnce);
     const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
-    const sends = await findRefusedSends(context, { codes: all, after, limit: size });
+    const sends = await findRefusedOrders(context, { codes: all, after, limit: size });
     const payments = await withProvider(context, async (provider) => {
       const tried: TriedPayment[] = [];
       for (const group of groupByStatement(sends)) {
@@ -74,8 +74,9 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
 };
 
 /** Sends of one user and day share a statement. */
-function groupByStatement(sends: readonly RefusedSend[]): Iterable<RefusedSend[]> {
-  const key = ({ userId, createdAt }: RefusedSend): string => `${userId} ${calendarDay(createdAt)}`;
+function groupByStatement(sends: readonly RefusedOrder[]): Iterable<RefusedOrder[]> {
+  const key = ({ userId, createdAt }: RefusedOrder): string =>
+    `${userId} ${calendarDay(createdAt)}`;
   return Map.groupBy(sends, key).values();
 }
 
@@ -86,7 +87,7 @@ interface Trial extends Pick<OpCaller, 'operator'> {
 
 async function settleGroup(
   context: LocalContext,
-  sends: readonly RefusedSend[],
+  sends: readonly RefusedOrder[],
   trial: Trial,
 ): Promise<TriedPayment[]> {
   const lines = await readStatement(context, sends, trial.provider);
@@ -104,7 +105,7 @@ async function settleGroup(
 /** @returns the lines of the whole statement around the sends, or why it cannot be read. */
 async function readStatement(
   context: LocalContext,
-  sends: readonly RefusedSend[],
+  sends: readonly RefusedOrder[],
   provider: Provider | null,
 ): Promise<readonly StatementLine[] | string> {
   const [first] = sends;
@@ -122,15 +123,18 @@ async function readStatement(
   }
 }
 
-function shownIn(lines: readonly StatementLine[], { endToEnd, amountCents }: RefusedSend) {
+function shownIn(
+  lines: readonly StatementLine[],
+  { operation, endToEnd, amountCents }: RefusedOrder,
+) {
   if (amountCents === null) return 'its amount cannot be compared';
-  const isAbsent = judgeSend(lines, { endToEnd, amountCents }).evidence === 'absent';
+  const isAbsent = judgeOrder(lines, { operation, endToEnd, amountCents }).evidence === 'absent';
   return isAbsent ? null : 'the statement shows it';
 }
 
 async function fail(
   context: LocalContext,
-  { id, code }: RefusedSend,
+  { id, code }: RefusedOrder,
   { apply, operator }: Trial & { readonly apply: OperatorDecision },
 ): Promise<TriedPayment> {
   const reason = apply.reason.trim();

@@ -233,13 +233,13 @@ const openTransactions = statement({
   parameters: { userId: 'int' },
   text: ({ userId }) => sql<{ id: string }>`
     select id from pix_transactions
-     where user_id = ${userId} and operation in ('SEND', 'CHARGE') and status = 'PROCESSING'
+     where user_id = ${userId} and status = 'PROCESSING'
      order by created_at, id`,
 });
 
 /**
  * Locks a user until the end of the transaction.
- * @returns the ids of the sends and charges that are open.
+ * @returns the ids of the transactions that are open.
  */
 export async function lockSubject({ db }: Store, userId: number): Promise<string[]> {
   await db.query(lock, { userId });

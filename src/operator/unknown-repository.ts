@@ -1,15 +1,17 @@
-/** Sends whose outcome the provider's responses leave open, by the responses that they wait for. */
+/** Orders whose outcome the provider's responses leave open, by the responses they wait for. */
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
+import { orderTypes, type OrderType } from '../domain/pix.ts';
 import { hasResponse, isAccountedFor, isRefusal, wasNotSent } from '../pix/attempt-repository.ts';
 import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
 import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
 
-/** A condition: the transaction `t` is a send whose outcome the provider's responses leave open. */
-const isUnknown = `${isUnsettled('t')} and t.operation = 'SEND' and t.phase = 'UNKNOWN'`;
+/** A condition: the transaction `t` is an order whose outcome the responses leave open. */
+const isUnknown = `${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}
+         and t.phase = 'UNKNOWN'`;
 
 /** The results of attempts of open sends that are not accounted for: table expressions. */
 const responses = `
@@ -71,6 +73,7 @@ export async function countUnlisted({
 
 interface RefusedRow extends SessionColumns {
   readonly id: string;
+  readonly operation: OrderType;
   readonly amount: string;
   readonly end_to_end: string;
   readonly created_at: Date;
@@ -82,7 +85,7 @@ const findRefused = statement({
   name: 'unknown-refused',
   parameters: { codes: 'text[]', after: 'uuid', now: 'timestamptz', limit: 'int' },
   text: ({ codes, after, now, limit }) => sql<RefusedRow>`
-    select t.id, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
+    select t.id, t.operation, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
            s.id as session_id, s.sealed_token
       from ${openTransactions}
       left join lateral (select provider_code as code from pix_timeline
@@ -94,9 +97,10 @@ const findRefused = statement({
      order by t.id limit ${limit}`,
 });
 
-/** An open send each of whose attempts was refused with one of the codes, or was not sent. */
-export interface RefusedSend {
+/** An open order each of whose attempts was refused with one of the codes, or was not sent. */
+export interface RefusedOrder {
   readonly id: string;
+  readonly operation: OrderType;
   readonly userId: number;
   readonly endToEnd: string;
   /** Null: an amount that is too large to compare. */
@@ -110,12 +114,12 @@ export interface RefusedSend {
 
 /**
  * @param search the codes that mean "not executed", and the last id of the page before.
- * @returns the open sends that the codes account for, the oldest first.
+ * @returns the open orders that the codes account for, the oldest first.
  */
-export async function findRefusedSends(
+export async function findRefusedOrders(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly codes: readonly string[]; readonly after: string; readonly limit: number },
-): Promise<RefusedSend[]> {
+): Promise<RefusedOrder[]> {
   const rows = await db.query(findRefused, {
     codes: search.codes,
     after: search.after,
@@ -124,6 +128,7 @@ export async function findRefusedSends(
   });
   return rows.map((row) => ({
     id: row.id,
+    operation: row.operation,
     userId: row.user_id,
     endToEnd: row.end_to_end,
     amountCents: centsFromDecimal(row.amount),

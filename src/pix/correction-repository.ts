@@ -3,16 +3,16 @@
  * final status, and nothing changes COMPLETED. It is SQL, because the simulation runs settlement.
  */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { correctedNote } from '../domain/pix.ts';
+import { correctedNote, orderTypes, type OrderType } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
 import { qualifyColumns } from './pix-transaction-repository.ts';
-import type { SoughtSend } from './statement-evidence.ts';
+import type { SoughtOrder } from './statement-evidence.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
 /**
- * Corrects a send or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
+ * Corrects an order or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
  * it has another end-to-end id. A send names a later send of the same user that has not failed, to
  * the same key, of the same amount or the same code: the customer may have paid again.
  */
@@ -50,7 +50,8 @@ const correct = statement({
              corrected_at = requested.now, settled_at = requested.now,
              updated_at = requested.now, paid_again_by = (select id from again)
         from requested
-       where t.id = requested.id and t.status = 'FAILED' and t.operation in ('SEND', 'CHARGE')
+       where t.id = requested.id and t.status = 'FAILED'
+         and ${isOneOf('t.operation', ['CHARGE', ...orderTypes])}
          and coalesce(t.end_to_end = requested.end_to_end, true)
       returning ${qualifyColumns('t', namingColumns)}, t.updated_at, t.paid_again_by
     ), noted as (
@@ -104,26 +105,31 @@ export async function correctTransaction(
 const findFailed = statement({
   name: 'pix-failed-sends',
   parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
-  text: ({ userId, from, until, limit }) => sql<{ id: string; amount: string; end_to_end: string }>`
-    select id, amount, end_to_end from pix_transactions
+  text: ({ userId, from, until, limit }) => sql<{
+    id: string;
+    operation: OrderType;
+    amount: string;
+    end_to_end: string;
+  }>`
+    select id, operation, amount, end_to_end from pix_transactions
      where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
-       and operation = 'SEND'
+       and ${isOneOf('operation', orderTypes)}
        and status = 'FAILED' and end_to_end is not null
      order by created_at desc, id desc limit ${limit}`,
 });
 
 /** The most that are compared with one statement. */
-const maxFailedSends = 500;
+const maxFailedOrders = 500;
 
-/** @returns the FAILED sends of a user that may have been sent, newest first. */
-export async function findFailedSends(
+/** @returns the FAILED orders of a user that may have been sent, newest first. */
+export async function findFailedOrders(
   { db }: Pick<LocalContext, 'db'>,
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
-): Promise<SoughtSend[]> {
-  const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedSends });
-  return rows.map(({ id, amount, end_to_end: endToEnd }) => {
+): Promise<SoughtOrder[]> {
+  const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedOrders });
+  return rows.map(({ id, operation, amount, end_to_end: endToEnd }) => {
     const amountCents = centsFromDecimal(amount);
-    return { id, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
+    return { id, operation, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
   });
 }
 

@@ -1,11 +1,11 @@
 /**
- * The refusals of sends that may not be made now: in a pause, after a loss of commits, and of a
+ * The refusals of orders that may not be made now: in a pause, after a loss of commits, and of a
  * code that another send pays.
  */
 import type { PixOutcome } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { CodeHolder } from './code-holder-repository.ts';
-import type { SendHold } from './pause-repository.ts';
+import type { OrderHold } from './pause-repository.ts';
 
 /** An operator ends a pause, in seconds. */
 const pausedRetryAfter = '60';
@@ -33,10 +33,10 @@ const unaccounted: Text = {
 };
 
 /**
- * The refusal of a send that is held, and whose key no stored payment has. The outcome is unknown:
- * a payment with the key may have been made, and its record lost.
+ * The refusal of an order that is held, and whose key no stored payment has. The outcome is
+ * unknown: a payment with the key may have been made, and its record lost.
  */
-export function heldRefusal(hold: Exclude<SendHold, 'unread'>): AppError {
+export function heldRefusal(hold: Exclude<OrderHold, 'unread'>): AppError {
   switch (hold) {
     case 'paused':
       return pausedRefusal('unknown');

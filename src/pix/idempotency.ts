@@ -6,12 +6,18 @@ import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts'
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { isBeforePaying, storedOutcome, phasesBeforePaying } from '../domain/pix.ts';
+import {
+  isBeforePaying,
+  isOrder,
+  phasesBeforePaying,
+  storedOutcome,
+  type OrderType,
+} from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
-import { heldRefusal, pausedRefusal, refusePaidCode } from './holds.ts';
-import { refuseOverLimit } from './spending-limits.ts';
+import { heldRefusal, pausedRefusal } from './holds.ts';
+import type { OrderHold } from './pause-repository.ts';
 import { unknownFingerprint } from './lost-send-repository.ts';
 import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
 import { moveTransaction, type Move } from './move-repository.ts';
@@ -20,9 +26,7 @@ import {
   type PixTransaction,
   type SentView,
 } from './pix-transaction-repository.ts';
-import { readReplay } from './replay-repository.ts';
 import {
-  reserveSend,
   reserveTransaction,
   type KeyHolder,
   type Reservation,
@@ -68,58 +72,84 @@ export async function claimTransaction(
   throw neitherClaimedNorFound();
 }
 
-/** A send whose key was acquired, with the payer, or the stored send that has the key. */
-export type SendClaim =
-  | (Acquired & { readonly payer: Payer; readonly account: AccountRef })
+/** An order whose key was acquired, with the payer, or the stored order that has the key. */
+export type OrderClaim<Reserved extends ReservedOrder = ReservedOrder> =
+  | (Acquired & { readonly reserved: Reserved; readonly account: AccountRef })
   | { readonly result: 'replay'; readonly transaction: SentView }
   /** Nothing was claimed: the payer's statement must be read first, because commits were lost. */
   | { readonly result: 'unread'; readonly payer: Payer };
 
+/** The fields of an order that its claim depends on. */
+type RequestedOrder = Pick<SendReservation, 'idempotencyKey' | 'fingerprint' | 'amountCents'>;
+
+/** The result of the reservation of an order. */
+export interface ReservedOrder {
+  readonly payer: Payer;
+  /** Why no order may be made now; null: it may. */
+  readonly hold: OrderHold | null;
+  /** Null: nothing was stored, and no order is visible that has the key. */
+  readonly holder: KeyHolder | null;
+  /** False: the sums were out of date, and nothing was reserved for that reason. */
+  readonly isCurrent: boolean;
+  /** @throws AppError when the order itself is why nothing was reserved. */
+  refuse(): void;
+}
+
+/** The claim of the key of an order. */
+export interface RequestedClaim<Reserved extends ReservedOrder = ReservedOrder> {
+  readonly operation: OrderType;
+  readonly order: RequestedOrder;
+  /** Reads the order that has the key, where that costs less than the reservation. */
+  readReplay?(): Promise<SentView | null>;
+  /** @returns null when the session of the token is not active. */
+  reserve(): Promise<Reserved | null>;
+}
+
 /**
- * Claims the idempotency key of a send, or finds the send that has it, in one statement with the
+ * Claims the idempotency key of an order, or finds the order that has it, in one statement with the
  * check of the banking session. A key that this process has seen is read first, because most
- * repeats find the result of their send. If the read does not find it, the claim decides.
+ * repeats find the result of their order. If the read does not find it, the claim decides.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, PIX_PAUSED, and
- *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount exceeds
- *   the user's limit, or may have been paid by a lost send, or another send pays the same code, and
- *   there is nothing to replay, or when the key was used for a different request.
+ *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount may
+ *   have been paid by a lost order, and there is nothing to replay, or when the key was used for a
+ *   different request; and what `refuse` throws.
  */
-export async function claimSend(
+export async function claimOrder<Reserved extends ReservedOrder>(
   context: Context,
   token: VerifiedToken,
-  reservation: SendReservation,
-): Promise<SendClaim> {
+  claim: RequestedClaim<Reserved>,
+): Promise<OrderClaim<Reserved>> {
   const { claimedKeys } = context;
-  const { idempotencyKey } = reservation;
-  const seenAt = claimedKeys.seenAt(token.userId, idempotencyKey);
+  const { operation, order } = claim;
+  const key = { operation, idempotencyKey: order.idempotencyKey };
+  const seenAt = claimedKeys.seenAt(token.userId, key);
   if (seenAt) {
-    const transaction = await readReplay(context, token, reservation);
+    const transaction = await claim.readReplay?.();
     if (transaction) {
-      claimedKeys.add(token.userId, idempotencyKey, context.clock.now());
+      claimedKeys.add(token.userId, key, context.clock.now());
       return { result: 'replay', transaction };
     }
   }
-  const claim = await claimKeyOfSend(context, token, reservation);
-  if (claim.result === 'unread') return claim;
-  if (seenAt && claim.result === 'acquired' && !claim.resumed) {
-    // The send that this process has seen under the key is gone: another one must not be paid.
-    const lost = { missing: 'the send of a key', committedAt: seenAt };
+  const claimed = await claimKey(context, claim);
+  if (claimed.result === 'unread') return claimed;
+  if (seenAt && claimed.result === 'acquired' && !claimed.resumed) {
+    // The order that this process has seen under the key is gone: another one must not be paid.
+    const lost = { missing: 'the order of a key', committedAt: seenAt };
     if (await noticeLostCommit(context, lost)) throw pausedRefusal('unknown');
   }
-  claimedKeys.add(token.userId, idempotencyKey, context.clock.now());
-  return claim;
+  claimedKeys.add(token.userId, key, context.clock.now());
+  return claimed;
 }
 
-async function claimKeyOfSend(
+async function claimKey<Reserved extends ReservedOrder>(
   context: LocalContext,
-  token: VerifiedToken,
-  reservation: SendReservation,
-): Promise<SendClaim> {
+  { order, reserve }: RequestedClaim<Reserved>,
+): Promise<OrderClaim<Reserved>> {
   let isOvertaken = false;
   for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
-    const reserved = await reserveSend(context, token, reservation);
+    const reserved = await reserve();
     if (!reserved) throw new AppError('UNAUTHENTICATED');
-    const { payer, holder, limit, hold, codeHolder } = reserved;
+    const { payer, holder, hold } = reserved;
     const account = accountOrRefusal(context, payer);
     const isOpen = holder === null || isResumable(context, holder);
     if (isOpen && hold !== null && !(account instanceof AppError)) {
@@ -129,15 +159,14 @@ async function claimKeyOfSend(
     }
     if (!holder) {
       if (account instanceof AppError) throw account;
-      if (codeHolder !== null) throw refusePaidCode(codeHolder);
-      isOvertaken = !limit.isCurrent;
-      if (limit.isCurrent) refuseOverLimit(limit, reservation.amountCents);
+      isOvertaken = !reserved.isCurrent;
+      if (!isOvertaken) reserved.refuse();
       continue;
     }
-    const claim = await claimFrom(context, reservation, holder);
+    const claim = await claimFrom(context, order, holder);
     if (claim.result === 'replay') return claim;
     if (account instanceof AppError) return failForAccount(context, claim.transaction, account);
-    return { ...claim, payer, account };
+    return { ...claim, reserved, account };
   }
   if (isOvertaken) throw new AppError('BUSY');
   throw neitherClaimedNorFound();
@@ -150,8 +179,9 @@ async function claimKeyOfSend(
 const maxAttempts = 3;
 
 /**
- * A limited send is overtaken when another send of the user is reserved at the same time; one of
- * them always succeeds. The limit is more than a person sends at the same time.
+ * A limited send is overtaken when another send of the user is reserved at the same time, and a
+ * return when another refund of its payment is; one of them always succeeds. The limit is more than
+ * a person orders at the same time.
  */
 const maxOvertaken = 50;
 
@@ -167,7 +197,7 @@ function isResumable({ clock }: LocalContext, holder: KeyHolder): boolean {
 
 async function claimFrom(
   context: LocalContext,
-  reservation: SendReservation,
+  reservation: RequestedOrder,
   holder: KeyHolder,
 ): Promise<Claim> {
   const { transaction } = holder;
@@ -181,14 +211,17 @@ async function claimFrom(
     : { result: 'replay', transaction };
 }
 
-/** Of a send that was stored again from the statement, only the amount is known. */
+/**
+ * Of a send that was stored again from the statement, and of a return that was lost and is reported
+ * by an event, only the amount is known.
+ */
 function isSameRequest(
-  { fingerprint, amountCents }: SendReservation,
+  { fingerprint, amountCents }: RequestedOrder,
   holder: KeyHolder & { readonly isNew: false },
 ): boolean {
-  const stored = holder.fingerprint;
-  if (stored?.equals(unknownFingerprint)) return holder.amountCents === amountCents;
-  return stored?.equals(fingerprint) ?? false;
+  const stored = holder.fingerprint ?? unknownFingerprint;
+  if (stored.equals(unknownFingerprint)) return holder.amountCents === amountCents;
+  return stored.equals(fingerprint);
 }
 
 const usedElsewhere: Text = {
@@ -196,12 +229,13 @@ const usedElsewhere: Text = {
   pt: 'Esta chave pertence a outra requisição. Confira antes o resultado daquela.',
 };
 
-/** The refusal of a send reports the outcome of the payment that has the key. */
+/** The refusal of an order reports the outcome of the payment that has the key. */
 function keyUsedElsewhere(transaction: PixTransaction): AppError {
-  const isSend = transaction.operation === 'SEND';
   return new AppError('VALIDATION_FAILED', {
     fields: { 'Idempotency-Key': [usedElsewhere] },
-    ...(isSend && { headers: { 'Pix-Outcome': storedOutcome(transaction) } }),
+    ...(isOrder(transaction.operation) && {
+      headers: { 'Pix-Outcome': storedOutcome(transaction) },
+    }),
   });
 }
 
@@ -226,8 +260,8 @@ export async function failForAccount(
   { code, fields = {} }: AppError,
 ): Promise<Replay> {
   if (await moveTransaction(context, transaction.id, accountNotActive)) {
-    const isSend = transaction.operation === 'SEND';
-    throw new AppError(code, { fields, ...(isSend && { headers: { 'Pix-Outcome': 'not_sent' } }) });
+    const headers = isOrder(transaction.operation) ? { 'Pix-Outcome': 'not_sent' } : {};
+    throw new AppError(code, { fields, headers });
   }
   return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
 }

@@ -16,6 +16,7 @@ import {
   type PixTransaction,
   type PixTransactionRow,
 } from './pix-transaction-repository.ts';
+import type { SoughtOrder } from './statement-evidence.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
@@ -35,6 +36,43 @@ export async function findKnownSends(
 ): Promise<ReadonlySet<string>> {
   const rows = await db.query(findKnown, { endToEnds });
   return new Set(rows.map(({ end_to_end: endToEnd }) => endToEnd));
+}
+
+const findReturns = statement({
+  name: 'pix-known-returns',
+  parameters: { userId: 'int', returnIds: 'text[]' },
+  text: ({ userId, returnIds }) => sql<PixTransactionRow>`
+    select ${qualifyColumns('t', pixColumns)} from pix_transactions t
+     where t.id = any(array(
+             select known.id from pix_transactions known
+              where known.end_to_end = any(${returnIds}) and known.operation = 'REFUND_OUT'
+              union
+             select open.id from pix_open
+               join pix_transactions open on open.id = any(array[pix_open.transaction_id])
+              where not pix_open.has_code and open.user_id = ${userId}
+                and open.operation = 'REFUND_OUT'))`,
+});
+
+/**
+ * @returns the refunds of a user that have some return ids, and the open returns: the line of one
+ *   that was requested again may have another minute in its id.
+ */
+export async function findStoredReturns(
+  { db }: Store,
+  userId: number,
+  returnIds: readonly string[],
+): Promise<(SoughtOrder & Pick<PixTransaction, 'phase'>)[]> {
+  if (returnIds.length === 0) return [];
+  const rows = await db.query(findReturns, { userId, returnIds });
+  return rows.map((row) => ({
+    id: row.id,
+    operation: 'REFUND_OUT',
+    status: row.status,
+    phase: row.phase,
+    endToEnd: row.end_to_end ?? '',
+    amountCents: centsFromDecimal(row.amount),
+    idempotencyKey: null,
+  }));
 }
 
 /** A payment of a user in the provider's statement that no stored send has. */
@@ -167,4 +205,4 @@ export async function noteUnaccounted(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const lostSendStatements = { findKnown, storeAgain, findHolder, note };
+export const lostSendStatements = { findKnown, findReturns, storeAgain, findHolder, note };

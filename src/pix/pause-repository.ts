@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { phasesBeforePaying } from '../domain/pix.ts';
+import { orderTypes, phasesBeforePaying } from '../domain/pix.ts';
 import { isAbandoned } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
@@ -25,51 +25,58 @@ function isUnread(row: string): string {
               (select pause_id from pix_statement_reads where user_id = ${row}.user_id), 0))`;
 }
 
-/** A condition of the table `line`: it blocks. A send with its end-to-end id accounts for it. */
+/**
+ * A condition of the table `line`: it blocks. A send with its end-to-end id accounts for it, and
+ * for the line of a return a refund with its return id, made here or reported.
+ */
 export const isBlocking = `
   line.accounted_at is null
        and not exists (select from pix_transactions t
-                        where t.end_to_end = line.end_to_end and t.operation = 'SEND')`;
+                        where t.end_to_end = line.end_to_end
+                          and ${isOneOf('t.operation', orderTypes)})`;
 
-/** Why a send may not be made now. */
-export type SendHold = 'paused' | 'unread' | 'unaccounted';
+/** Why an order may not be made now. */
+export type OrderHold = 'paused' | 'unread' | 'unaccounted';
 
 /**
- * A column: why the send of a row may not be made now (see {@link SendHold}), or null. A line of a
- * statement blocks no longer when a send with its end-to-end id is stored.
+ * A column: why the order of a row may not be made now (see {@link OrderHold}), or null. The line
+ * of a payment blocks sends of its amount, and that of a return blocks returns.
  * @param row a table expression with the columns `user_id` and `amount`.
+ * @param operation an SQL expression: the type of the order.
  */
-export function sendHold(row: string): string {
+export function orderHold(row: string, operation: string): string {
   return `case when ${isPixPaused} then 'paused'
                 when ${isUnread(row)} then 'unread'
                 when exists (select from pix_unaccounted_lines line
                               where line.user_id = ${row}.user_id and line.amount = ${row}.amount
+                                and (left(line.end_to_end, 1) = 'D') = (${operation} = 'REFUND_OUT')
                                 and ${isBlocking})
                 then 'unaccounted' end`;
 }
 
 /**
- * A condition: commits about the sends of the user of a row may be lost, so that nothing stored
+ * A condition: commits about the orders of the user of a row may be lost, so that nothing stored
  * proves what was not sent. A line that blocks may be the payment of any of the user's keys.
  * @param row a table expression with the column `user_id`.
  */
-export function mayHaveLostSends(row: string): string {
+export function mayHaveLostOrders(row: string): string {
   return `(${isPixPaused} or ${isUnread(row)}
                 or exists (select from pix_unaccounted_lines line
                             where line.user_id = ${row}.user_id and ${isBlocking}))`;
 }
 
 /**
- * A condition: nothing stored proves that the send of a row was not paid, because the commit that
+ * A condition: nothing stored proves that the order of a row was not paid, because the commit that
  * said so may be lost. A line that blocks its amount may be its payment.
  * @param row a table expression of transactions.
  */
 export function mayBeLost(row: string): string {
-  return `(${row}.operation = 'SEND' and ${sendHold(row)} is not null)`;
+  const operation = `${row}.operation`;
+  return `(${isOneOf(operation, orderTypes)} and ${orderHold(row, operation)} is not null)`;
 }
 
 /**
- * How long before a loss a send may have been stored whose attempts are lost: the longest claim,
+ * How long before a loss an order may have been stored whose attempts are lost: the longest claim,
  * and what the clocks of processes may differ by.
  */
 const madeBefore = "interval '10 minutes'";
@@ -86,7 +93,7 @@ const madeAfter = "interval '10 minutes'";
  * @param row a table expression of transactions.
  */
 export function mayHaveLostAttempts(row: string): string {
-  return `(${row}.operation = 'SEND'
+  return `(${isOneOf(`${row}.operation`, orderTypes)}
                     and exists (select from pix_pauses
                                  where lost_since <= ${row}.created_at + ${madeBefore}
                                    and (ended_at is null
@@ -94,7 +101,7 @@ export function mayHaveLostAttempts(row: string): string {
 }
 
 /**
- * A condition: the sweep does not end a send before PAYING, because its payment may have left.
+ * A condition: the sweep does not end an order before PAYING, because its payment may have left.
  * @param row a table expression of transactions.
  * @param untouchedSince the parameter: no process has changed it since then.
  * @param now the parameter of the present time.

@@ -3,6 +3,7 @@ import type { Context } from '../context/context.ts';
 import { notSentNote, phasesOpenToResponse } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
+import { orderKind } from './order-kind.ts';
 import type { AttemptResponse, Move, TimelineEntry } from './move-repository.ts';
 import { findSameKeySend, type PayingSend } from './payment-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
@@ -28,6 +29,7 @@ export function outcomeOfReceipt(
   if (!receipt.isByRequestAlone) return { move: accepted(receipt, attempt) };
   const isCompleted = receipt.status === 'COMPLETED';
   const move = accepted(isCompleted ? { ...receipt, status: 'PROCESSING' } : receipt, attempt);
+  if (!orderKind(paying).sharesRequestIds) return { move };
   const doubted = unknown({ providerStatus: '2xx', attempt });
   const check = async () => ((await mayBeOtherReceipt(context, paying)) ? doubted : move);
   return { move, check };

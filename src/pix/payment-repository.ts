@@ -11,6 +11,7 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, phasesOpenToResponse, type PixPhase } from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
+import { orderKind } from './order-kind.ts';
 import { mayBeLost } from './pause-repository.ts';
 import { claimUntil, qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
 
@@ -119,6 +120,15 @@ export async function beginPaying(
 }
 
 /**
+ * Whether an earlier look-up has given an order its id, so that its id alone does not show which
+ * process has taken it to PAYING. A return has its id from the beginning: the time of the step
+ * shows whose it is.
+ */
+export function hasEarlierLookUp(order: PixTransaction): boolean {
+  return orderKind(order).isLookedUp && order.endToEnd !== null;
+}
+
+/**
  * Repeats a step whose connection was lost, because the loss may follow the commit. The send would
  * then stay in PAYING although nothing was sent, and only this process knows that.
  */
@@ -128,7 +138,7 @@ async function repeatStep(
   paying: Step & Pick<TimedStep, 'at'>,
 ): Promise<boolean> {
   if (await takeStep(context, send, paying)) return true;
-  if (send.endToEnd !== null) return false;
+  if (hasEarlierLookUp(send)) return false;
   const stored = await rereadTransaction(context, send);
   if (stored.phase !== 'PAYING' || stored.endToEnd !== paying.endToEnd) return false;
   return wasStartedOnlyByUs(context, send, paying);
@@ -167,7 +177,7 @@ async function takeStep(
   { to, attempt, endToEnd = null, providerTxid = null, ...given }: Step,
 ): Promise<boolean> {
   const { claimedUntil = null, at = clock.now(), owner } = given;
-  const notesResolved = send.phase === 'RESERVED';
+  const notesResolved = send.phase === 'RESERVED' && orderKind(send).isLookedUp;
   const rows = await db.query(step, {
     id: send.id,
     toPhase: to,

@@ -8,9 +8,14 @@ import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { phasesBeforePaying, storedOutcome, type PixOutcome } from '../domain/pix.ts';
+import {
+  phasesBeforePaying,
+  storedOutcome,
+  type OrderType,
+  type PixOutcome,
+} from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
-import { mayHaveLostSends } from './pause-repository.ts';
+import { mayHaveLostOrders } from './pause-repository.ts';
 import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 
@@ -73,45 +78,58 @@ export async function readReplay(
 }
 
 /**
- * The outcome of the send that has a key, with the check of the banking session. No row: the
+ * The outcome of the order that has a key, with the check of the banking session. No row: the
  * session is not active.
  */
 const findOutcomeOfKey = batchedStatement({
   name: 'pix-outcome-of-key',
-  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', idempotencyKey: 'text' },
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    operation: 'text',
+    idempotencyKey: 'text',
+  },
   batching: {},
   text: (requested) => sql<OutcomeRow>`
-    select requested.ordinal, t.id, t.outcome, ${mayHaveLostSends('requested')} as may_be_lost
+    select requested.ordinal, t.id, t.outcome, ${mayHaveLostOrders('requested')} as may_be_lost
       from ${requested}
       join ${activeSessions}
       left join lateral (
              select id, outcome from pix_transactions
-              where user_id = u.id and operation = 'SEND'
+              where user_id = u.id and operation = requested.operation
                 and idempotency_key = requested.idempotency_key limit 1) t on true`,
 });
 
 interface OutcomeRow {
-  /** Null: no send has the key. */
+  /** Null: no order has the key. */
   readonly id: string | null;
   readonly outcome: PixOutcome | null;
-  /** Whether the commit of a send may be lost. */
+  /** Whether the commit of an order may be lost. */
   readonly may_be_lost: boolean;
 }
 
+/** The idempotency key of an order: those of sends and of returns are apart. */
+export interface OrderKey {
+  readonly operation: OrderType;
+  readonly idempotencyKey: string;
+}
+
 /**
- * Reads what is known of the send that has a key.
- * @returns `not_sent` when no send has the key, and no commit of one can be lost.
+ * Reads what is known of the order that has a key.
+ * @returns `not_sent` when no order has the key, and no commit of one can be lost.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active.
  */
 export async function readOutcomeOfKey(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { sessionId, userId }: VerifiedToken,
-  idempotencyKey: string,
+  { operation, idempotencyKey }: OrderKey,
 ): Promise<PixOutcome> {
   const [row] = await db.query(findOutcomeOfKey, {
     sessionId,
     userId,
     now: clock.now(),
+    operation,
     idempotencyKey,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');

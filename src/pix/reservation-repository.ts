@@ -12,13 +12,14 @@ import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
+import type { OrderType } from '../domain/pix.ts';
 import {
   limitParameters,
   spendingCtes,
   limitTypes,
   type LimitRow,
 } from './spending-limit-repository.ts';
-import { remainingLimit, type SpendingLimit } from './spending-limits.ts';
+import { refuseOverLimit, remainingLimit, type SpendingLimit } from './spending-limits.ts';
 import {
   codeHolder,
   codeParameters,
@@ -26,7 +27,8 @@ import {
   type CodeHolder,
   type CodeReservation,
 } from './code-holder-repository.ts';
-import { sendHold, type SendHold } from './pause-repository.ts';
+import { refusePaidCode } from './holds.ts';
+import { orderHold, type OrderHold } from './pause-repository.ts';
 import {
   claimUntil,
   qualifyColumns,
@@ -49,13 +51,22 @@ export interface SendReservation {
   readonly code?: CodeReservation | null;
 }
 
-/** A transaction as requested. */
-export interface Reservation extends SendReservation {
+/** What a new transaction is stored with. */
+interface NewTransaction {
+  readonly id: string;
   readonly userId: number;
-  readonly operation: 'SEND' | 'CHARGE';
+  readonly operation: OrderType | 'CHARGE';
+  readonly idempotencyKey: string;
   readonly transactionIdentification: string | null;
+  /** The return id of a return; absent: it has no id yet. */
+  readonly endToEnd?: string;
   /** When a charge expires; null or absent: never. */
   readonly expiresAt?: Date | null;
+}
+
+/** A transaction as requested. */
+export interface Reservation extends SendReservation, NewTransaction {
+  readonly operation: 'SEND' | 'CHARGE';
 }
 
 /** The transaction that has an idempotency key. */
@@ -84,7 +95,7 @@ const chargeColumn = ', expires_at';
 type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
 
 /** `reserved`: the transaction is the call's own; null: no transaction is stored or found. */
-type ReservedRow =
+export type ReservedRow =
   (ClaimedRow & { readonly reserved: boolean }) | (NoColumns & { readonly reserved: true | null });
 
 /**
@@ -93,7 +104,7 @@ type ReservedRow =
  * @param source a table expression with a row for each call, and perhaps a condition.
  * @param further columns, after a comma.
  */
-function reserveCte(source: string, further = ''): string {
+export function reserveCte(source: string, further = ''): string {
   return `reserved as (
       insert into pix_transactions
              (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
@@ -118,9 +129,14 @@ function reserveCte(source: string, further = ''): string {
  * committed after the statement began. The statement is then run again.
  * @param calls the table expression of the calls.
  * @param columns of the calls, beside the ordinal, that the result has.
- * @param further columns of the transactions, after a comma.
+ * @param options `further` columns of the transactions, after a comma, and the condition `hasKey`
+ *   of the transaction that has the key of a `call`.
  */
-function reservedRows(calls: string, columns: readonly string[], further = ''): string {
+export function reservedRows(
+  calls: string,
+  columns: readonly string[],
+  { further = '', hasKey = 'idempotency_key = call.idempotency_key' } = {},
+): string {
   const claimed = claimedColumns + further;
   return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
            ${qualifyColumns('t', claimed)}
@@ -129,7 +145,7 @@ function reservedRows(calls: string, columns: readonly string[], further = ''): 
       left join lateral (
              select ${claimed} from pix_transactions
               where user_id = call.user_id and operation = call.operation
-                and idempotency_key = call.idempotency_key and not call.is_new limit 1) t on true`;
+                and ${hasKey} and not call.is_new limit 1) t on true`;
 }
 
 /**
@@ -159,7 +175,7 @@ const reserve = batchedStatement({
         from ${requested}
         left join accounts a on a.user_id = requested.user_id
     ), ${reserveCte(`requested where account_status = 'ACTIVE'`, chargeColumn)}
-    ${reservedRows('requested', ['account_status'], chargeColumn)}`,
+    ${reservedRows('requested', ['account_status'], { further: chargeColumn })}`,
 });
 
 type ReservedWithAccount = ReservedRow & { readonly account_status: AccountStatus | null };
@@ -193,8 +209,8 @@ export async function reserveTransaction(
   };
 }
 
-/** The payer's columns that a send needs. */
-interface PayerColumns {
+/** The payer's columns that an order needs. */
+export interface PayerColumns {
   readonly sealed_token: Buffer;
   readonly account_provider: string;
   readonly agency: string | null;
@@ -202,13 +218,11 @@ interface PayerColumns {
   readonly account_document: string | null;
   /** Null: there is no account. */
   readonly account_status: AccountStatus | null;
-  /** Why no send may be made now; null: it may. */
-  readonly hold: SendHold | null;
-  /** What has become of the payment of the same code; null: there is none. */
-  readonly code_holder: CodeHolder | null;
+  /** Why no order may be made now; null: it may. */
+  readonly hold: OrderHold | null;
 }
 
-const payerColumns: readonly (keyof PayerColumns)[] = [
+export const payerColumns: readonly (keyof PayerColumns)[] = [
   'sealed_token',
   'account_provider',
   'agency',
@@ -216,16 +230,19 @@ const payerColumns: readonly (keyof PayerColumns)[] = [
   'account_document',
   'account_status',
   'hold',
-  'code_holder',
 ];
 
-/** The calls with their payers, if their banking sessions are active. */
-function selectPayers(requested: string): string {
+/**
+ * The calls of an order with their payers, if their banking sessions are active.
+ * @param further columns, after a comma.
+ */
+export function selectPayers(requested: string, operation: OrderType, further = ''): string {
   return `
-      select requested.*, 'SEND' as operation, null as transaction_identification, s.sealed_token,
+      select requested.*, '${operation}' as operation,
+             null as transaction_identification, s.sealed_token,
              a.provider as account_provider, a.agency, a.account_number,
              ${accountDocument} as account_document, a.status as account_status,
-             ${sendHold('requested')} as hold, ${codeHolder('requested')} as code_holder
+             ${orderHold('requested', `'${operation}'`)} as hold${further}
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`;
@@ -268,8 +285,8 @@ const reserveForSession = batchedStatement({
     ...codeTypes,
   },
   batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
-  text: (requested) => sql<ReservedRow & PayerColumns & LimitRow>`
-    with payer as (${selectPayers(requested)}
+  text: (requested) => sql<ReservedSendRow>`
+    with payer as (${selectPayers(requested, 'SEND', `, ${codeHolder('requested')} as code_holder`)}
     ), ${spendingCtes('payer')}, first as (
       select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
         from spending
@@ -291,19 +308,28 @@ const reserveForSession = batchedStatement({
               and (limit_amount is null or spent + amount <= limit_amount)`,
       ', code_digest',
     )}
-    ${reservedRows('limited', [...payerColumns, ...limitColumns])}`,
+    ${reservedRows('limited', [...payerColumns, 'code_holder', ...limitColumns])}`,
 });
+
+interface CodeColumns {
+  /** What has become of the payment of the same code; null: there is none. */
+  readonly code_holder: CodeHolder | null;
+}
+
+type ReservedSendRow = ReservedRow & PayerColumns & LimitRow & CodeColumns;
 
 /** The result of the reservation of a send. */
 export interface ReservedSend {
   readonly payer: Payer;
   readonly limit: SpendingLimit;
   /** Why no send may be made now; null: it may. */
-  readonly hold: SendHold | null;
-  /** What has become of another payment of the same code; null: there is none. */
-  readonly codeHolder: CodeHolder | null;
+  readonly hold: OrderHold | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
+  /** False: the sum was out of date, and nothing was reserved for that reason. */
+  readonly isCurrent: boolean;
+  /** @throws AppError when another send pays the same code, or the amount exceeds the limit. */
+  refuse(): void;
 }
 
 /**
@@ -331,12 +357,18 @@ export async function reserveSend(
   });
   if (!row) return null;
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
+  const limit = remainingLimit(row, now);
+  const { code_holder: holderOfCode } = row;
   return {
     payer: toPayer(token, row),
-    limit: remainingLimit(row, now),
+    limit,
     hold: row.hold,
-    codeHolder: row.code_holder,
     holder: toKeyHolder(row, { ...reservation, ...terms, userId }),
+    isCurrent: holderOfCode !== null || limit.isCurrent,
+    refuse: () => {
+      if (holderOfCode !== null) throw refusePaidCode(holderOfCode);
+      refuseOverLimit(limit, reservation.amountCents);
+    },
   };
 }
 
@@ -352,7 +384,7 @@ function reservationColumns(reservation: SendReservation) {
 }
 
 /** The connection may be lost after the commit: the second attempt then finds its own row. */
-async function queryWithRetry<Row, Parameters>(
+export async function queryWithRetry<Row, Parameters>(
   { db }: LocalContext,
   statement: Statement<Row, Parameters>,
   parameters: NoInfer<Parameters>,
@@ -365,7 +397,8 @@ async function queryWithRetry<Row, Parameters>(
   }
 }
 
-function toKeyHolder(row: ReservedRow, reservation: Reservation): KeyHolder | null {
+/** @returns the transaction that has the key, or null: none is stored or visible. */
+export function toKeyHolder(row: ReservedRow, reservation: NewTransaction): KeyHolder | null {
   if (row.reserved === null) return null;
   if (row.id === null) return { isNew: true, transaction: asStored(reservation) };
   const transaction = toTransaction(row);
@@ -376,7 +409,7 @@ function toKeyHolder(row: ReservedRow, reservation: Reservation): KeyHolder | nu
 }
 
 /** A new transaction is stored as requested. */
-function asStored(reservation: Reservation): PixTransaction {
+function asStored(reservation: NewTransaction): PixTransaction {
   return {
     id: reservation.id,
     userId: reservation.userId,
@@ -385,7 +418,7 @@ function asStored(reservation: Reservation): PixTransaction {
     status: 'PROCESSING',
     phase: 'RESERVED',
     outcome: null,
-    endToEnd: null,
+    endToEnd: reservation.endToEnd ?? null,
     transactionIdentification: reservation.transactionIdentification,
     qrCode: null,
     copyPaste: null,
@@ -393,7 +426,8 @@ function asStored(reservation: Reservation): PixTransaction {
   };
 }
 
-function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
+/** @returns the payer of a row of {@link selectPayers}. */
+export function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
   return {
     sessionId,
     sealedToken: row.sealed_token,

@@ -1,15 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { callerSession } from '../auth/banking-sessions.ts';
-import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
-import type { RefusedCall, RequestFacts, TokenOperation } from '../context/operation.ts';
-import type { Payer } from '../domain/principal.ts';
-import { AppError, invalidField, type Text } from '../errors.ts';
+import type { RequestFacts, TokenOperation } from '../context/operation.ts';
+import { invalidField, type AppError, type Text } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { notUnderstood, ProviderError } from '../provider/errors.ts';
+import { ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { noteAnalysis } from './analysis-repository.ts';
-import { claimCheckedSend } from './claim-checked-send.ts';
+import { claimCheckedOrder } from './claim-checked-order.ts';
 import {
   findCodePayee,
   openRequestedCode,
@@ -18,23 +14,21 @@ import {
 } from './code-payment.ts';
 import type { ConfirmedCode } from './confirmed-code.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
-import { PaymentAttempts } from './payment-attempts.ts';
-import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
-import { beginPaying, type PayingSend, type TimedStep } from './payment-repository.ts';
+import type { RequestedClaim } from './idempotency.ts';
+import {
+  completeOrderRefusal,
+  makePayment,
+  openSession,
+  unknownOutcome,
+  type AcquiredOrder,
+} from './make-payment.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
-import { recordOutcome } from './record-outcome.ts';
-import { readOutcomeOfKey, readReplay } from './replay-repository.ts';
-import type { SendReservation } from './reservation-repository.ts';
+import { readReplay } from './replay-repository.ts';
+import { reserveSend, type SendReservation } from './reservation-repository.ts';
 import { pixReply } from './transaction-reply.ts';
-import {
-  failChangedPayee,
-  failLookUp,
-  failStart,
-  releaseClaim,
-  resolveUnstartedSend,
-  type ClaimedSend,
-} from './unpaid-send.ts';
+import { failChangedPayee, failLookUp, failStart, type ClaimedSend } from './unpaid-send.ts';
+import { resolveUnstarted } from './unstarted-order.ts';
 
 /**
  * Sends a PIX. Each step is stored before the next one is taken (`domain/pix.ts` explains the
@@ -53,8 +47,8 @@ import {
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
-  refusalHeaders: () => ({ 'Pix-Outcome': 'unknown' }),
-  completeRefusal,
+  refusalHeaders: () => unknownOutcome,
+  completeRefusal: (context, call) => completeOrderRefusal(context, call, 'SEND'),
   async run(context, { input, token, request }) {
     const code = openRequestedCode(context, token.userId, input.body);
     const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
@@ -79,8 +73,8 @@ export const sendPix: TokenOperation<'sendPix'> = {
       ? refuseEndedCode(code, context.clock.now())
       : lookupId !== undefined && confirmed === null && invalidField('lookup_id', unusableLookUp);
     if (refusal) return replayOrRefuse(context, token, { reservation, refusal });
-    const claim = await claimCheckedSend(context, token, {
-      reservation,
+    const claim = await claimCheckedOrder(context, token, {
+      ...claimOfSend(context, token, reservation),
       options: request.callOptions,
     });
     if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
@@ -89,7 +83,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const payment = { key: pixKey, amountCents, description, txid };
     const byCode = code && { isByDynamicCode: true as const };
     const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
-    const session = await openSession(context, claim.payer, transaction);
+    const session = await openSession(context, claim.reserved.payer, transaction);
     const send: Send = { transaction, order, session, request, confirmed, code };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     return pixReply(result, { replayed: claim.resumed });
@@ -106,35 +100,35 @@ interface Send extends ClaimedSend {
 }
 
 /**
- * Opens the payer's session at the provider. If that fails the claim is released: the same request
- * resumes the send after a new login. The outcome is unknown then, because another process may have
- * resumed it already.
+ * The claim of the key of a send.
+ * @public For the tests.
  */
-async function openSession(
+export function claimOfSend(
   context: Context,
-  payer: Payer,
-  transaction: PixTransaction,
-): Promise<ProviderSession> {
-  try {
-    return callerSession(context, payer);
-  } catch (error) {
-    await releaseClaim(context, transaction);
-    throw error;
-  }
+  token: VerifiedToken,
+  order: SendReservation,
+): RequestedClaim {
+  return {
+    operation: 'SEND',
+    order,
+    readReplay: () => readReplay(context, token, order),
+    reserve: () => reserveSend(context, token, order),
+  };
 }
 
-/**
- * Takes the steps 2 to 5.
- * @returns the transaction after the payment, or as another process has stored it.
- */
+/** Takes the steps 2 to 5. */
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
-  const { transaction } = send;
+  const { transaction, order, session, request } = send;
   const found = storedLookUp(transaction) ?? (await findPayee(context, send));
-  if (found === null) return resolveUnstartedSend(context, send, null);
-  context.outcomes.noteEndToEnd(transaction.id, found.endToEnd);
-  const step = { ...found, at: context.clock.now() };
-  const paying = await startPaying(context, send, step);
-  return paying ? pay(context, send, paying) : resolveUnstartedSend(context, send, step);
+  if (found === null) return resolveUnstarted(context, transaction, null);
+  const acquired: AcquiredOrder = {
+    transaction,
+    request,
+    send: (endToEnd, options) =>
+      context.provider.pay({ session, order: { ...order, endToEnd }, ...options }),
+    failStart: (failed) => failStart(context, send, failed),
+  };
+  return makePayment(context, acquired, found);
 }
 
 /** A resumed send keeps its end-to-end id and the stored owner. */
@@ -176,70 +170,6 @@ async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
   }
 }
 
-/** If two processes reach this step with the same transaction, the database admits one of them. */
-async function startPaying(
-  context: Context,
-  send: Send,
-  step: TimedStep,
-): Promise<PayingSend | null> {
-  try {
-    return await beginPaying(context, send.transaction, step);
-  } catch (error) {
-    return failStart(context, send, { step, error });
-  }
-}
-
-/** Takes the steps 4 and 5. */
-async function pay(context: Context, send: Send, paying: PayingSend): Promise<PixTransaction> {
-  const { session, request } = send;
-  const order: PaymentOrder = { ...send.order, endToEnd: paying.endToEnd };
-  const attempts = new PaymentAttempts(context, paying);
-  const options = attempts.limit(request.callOptions);
-  const { log } = request;
-  try {
-    const receipt = await context.provider.pay({ session, order, ...options });
-    const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
-    const stored = await recordOutcome(context, paying, { ...outcome, log });
-    return receipt.isUnderAnalysis && stored.phase === 'ACCEPTED'
-      ? await noteHeld(context, stored, log)
-      : stored;
-  } catch (error) {
-    // The payment may have been sent before a defect of our own, which proves nothing about it.
-    const failure = error instanceof ProviderError ? error : notUnderstood(error);
-    if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
-    const stored = await recordOutcome(context, paying, { ...outcome, log });
-    return replyTo(failure, stored);
-  }
-}
-
-/** Notes that the provider analyses a payment. It only informs: a failure to store it is logged. */
-async function noteHeld(
-  context: Context,
-  stored: PixTransaction,
-  log: RequestFacts['log'],
-): Promise<PixTransaction> {
-  try {
-    const isHeld = await noteAnalysis(context, stored.id);
-    return isHeld ? { ...stored, heldAt: context.clock.now() } : stored;
-  } catch (error) {
-    log.error({ error, transactionId: stored.id }, 'an analysis was not noted');
-    return stored;
-  }
-}
-
-/**
- * @returns the transaction as it is stored, if it says more than the failure, or if a repeat would
- *   get it: the payment may have been settled meanwhile, or the refusal could not be stored.
- * @throws AppError otherwise, and when the provider has ended the banking session: 401.
- */
-function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction {
-  const { code, outcome } = failure;
-  const isEnded = code === 'TOKEN_REFUSED' && stored.status === 'PROCESSING';
-  if (outcome === 'unknown' ? !isEnded : stored.status !== 'FAILED') return stored;
-  throw toAppError(failure, { 'Pix-Outcome': outcome });
-}
-
 /** What cannot be paid now is refused; the repeat of a stored send finds it. */
 async function replayOrRefuse(
   context: Context,
@@ -255,21 +185,3 @@ const unusableLookUp: Text = {
   en: 'This look-up cannot be used for this payment. Look the key up again.',
   pt: 'Esta consulta não vale para este pagamento. Consulte a chave Pix de novo.',
 };
-
-/**
- * Adds the outcome to a refusal of invalid fields: that of the payment with the key, which a repeat
- * with another body must not hide, or `not_sent` when no payment has the key. Without a valid key,
- * and while the account cannot pay, the outcome is unknown: a new key must not appear safe.
- */
-async function completeRefusal(
-  context: Context,
-  { error, token, headers }: RefusedCall<'sendPix'>,
-): Promise<AppError> {
-  const { code, text, fields = {} } = error;
-  const isComplete = error.headers['Pix-Outcome'] !== undefined;
-  const isKnown = code === 'VALIDATION_FAILED' || code === 'NOT_AVAILABLE';
-  if (!isKnown || isComplete || headers === null) return error;
-  if (Object.hasOwn(fields, 'account')) return error;
-  const outcome = await readOutcomeOfKey(context, token, headers['Idempotency-Key']);
-  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
-}

@@ -1,8 +1,9 @@
 /**
- * Settles a send by the provider's statement: for the sweep, for reconciliation, and for the
+ * Settles an order by the provider's statement: for the sweep, for reconciliation, and for the
  * reading after a loss of commits.
  */
 import type { LocalContext } from '../context/context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote, phasesOpenToSettlement } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { changeSpan } from '../telemetry/tracing.ts';
@@ -10,23 +11,32 @@ import { correctTransaction } from './correction-repository.ts';
 import { noteCorrection } from './correction.ts';
 import { moveTransaction } from './move-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
-import { findOtherPayment, judgeSend, type SoughtSend } from './statement-evidence.ts';
+import { findOtherPayment, judgeOrder, type SoughtOrder } from './statement-evidence.ts';
 
 /**
- * Ends a send that a line proves, or corrects one that is FAILED.
- * @param proof the line as `judgeSend` has found it, and a note for the timeline.
+ * Ends an order that a line proves, or corrects one that is FAILED. A correction that the amount of
+ * the returned payment does not allow any more is an anomaly.
+ * @param proof the line as `judgeOrder` has found it, and a note for the timeline.
  * @returns null when it was never sent, or another process has ended it meanwhile.
  */
-export function settleByLine(
+export async function settleByLine(
   context: LocalContext,
-  send: SettledSend,
+  order: SettledOrder,
   proof: SettlementProof,
 ): Promise<'completed' | 'corrected' | null> {
-  const change = { name: 'settle by statement', transactionId: send.id };
-  return changeSpan(context.tracing, change, () => completeOrCorrect(context, send, proof));
+  const change = { name: 'settle by statement', transactionId: order.id };
+  try {
+    return await changeSpan(context.tracing, change, () =>
+      completeOrCorrect(context, order, proof),
+    );
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    await flagSwept(context, order.id, 'breaks_a_constraint');
+    return null;
+  }
 }
 
-type SettledSend = Pick<SoughtSend, 'id' | 'endToEnd' | 'status'>;
+type SettledOrder = Pick<SoughtOrder, 'id' | 'endToEnd' | 'status'>;
 
 interface SettlementProof {
   readonly line: StatementLine;
@@ -35,7 +45,7 @@ interface SettlementProof {
 
 async function completeOrCorrect(
   context: LocalContext,
-  { id, endToEnd, status }: SettledSend,
+  { id, endToEnd, status }: SettledOrder,
   { line, note = foundInStatementNote }: SettlementProof,
 ): Promise<'completed' | 'corrected' | null> {
   const { providerTxid } = line.ids;
@@ -58,20 +68,20 @@ async function completeOrCorrect(
 }
 
 /**
- * Settles a send that a whole statement proves, and reports what the statement leaves unclear about
- * an open one.
+ * Settles an order that a whole statement proves, and reports what the statement leaves unclear
+ * about an open one.
  */
 export async function settleByLines(
   context: LocalContext,
-  send: SoughtSend,
+  order: SoughtOrder,
   lines: readonly StatementLine[],
 ): Promise<void> {
-  const { id, endToEnd, amountCents, idempotencyKey: clientRequestId } = send;
+  const { id, operation, endToEnd, amountCents, idempotencyKey: clientRequestId } = order;
   if (amountCents === null) return;
   const payment = { endToEnd, amountCents };
-  const found = judgeSend(lines, payment);
-  if (found.evidence === 'completed') await settleByLine(context, send, found);
-  if (send.status === 'FAILED') return;
+  const found = judgeOrder(lines, { operation, ...payment });
+  if (found.evidence === 'completed') await settleByLine(context, order, found);
+  if (order.status === 'FAILED') return;
   if (found.evidence === 'unclear') await flagSwept(context, id, 'statement_unclear');
   if (found.evidence !== 'absent' || clientRequestId === null) return;
   const other = findOtherPayment(lines, { ...payment, clientRequestId });

@@ -1,27 +1,34 @@
 /**
  * The reading of a user's statement after a loss of commits: what the provider has executed and no
- * stored send records is stored again, or blocks payments of its amount. Only then does the user
- * send again.
+ * stored order records is stored again, or blocks orders of its amount. Only then does the user
+ * send and return again.
  */
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import { readSealedToken } from '../auth/session-repository.ts';
 import type { Context } from '../context/context.ts';
-import { foundAfterLossNote, isBeforePaying, phasesBeforePaying } from '../domain/pix.ts';
+import {
+  foundAfterLossNote,
+  isBeforePaying,
+  isSameReturn,
+  phasesBeforePaying,
+} from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
 import {
   findKnownSends,
+  findStoredReturns,
   findSendOfKey,
   noteUnaccounted,
   storeSendAgain,
   type LostSend,
   type NamedLostSend,
 } from './lost-send-repository.ts';
-import { moveTransaction } from './move-repository.ts';
+import { moveTransaction, type Move } from './move-repository.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from './pause-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { settleByLines, settleByLine } from './settle-by-statement.ts';
-import { judgeSend } from './statement-evidence.ts';
+import { judgeSend, type SoughtOrder } from './statement-evidence.ts';
 
 /**
  * Reads the statement of a user whose last commits may be lost, outside any transaction.
@@ -80,10 +87,77 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     const { endToEnd, clientRequestId: idempotencyKey } = line.ids;
     const lost = { userId, endToEnd, amountCents, idempotencyKey };
     const id = await keepLostSend(context, lost, lines);
-    if (id !== null) await settleByLines(context, { ...lost, id, status: 'PROCESSING' }, lines);
+    const sought = { ...lost, id: id ?? '', operation: 'SEND', status: 'PROCESSING' } as const;
+    if (id !== null) await settleByLines(context, sought, lines);
   }
+  if (!(await keepReturns(context, userId, lines))) return false;
   await storeReading(context, userId, owed);
   return true;
+}
+
+/** A line of a return that has left, or may yet leave. */
+interface ReturnLine extends StatementLine {
+  readonly ids: StatementLine['ids'] & { readonly returnId: string };
+}
+
+function isReturn(line: StatementLine): line is ReturnLine {
+  return line.ids.returnId !== null && line.direction !== 'in';
+}
+
+/**
+ * Takes the returns that the statement shows and that are stored before PAYING to UNKNOWN: the
+ * commit of their PAYING was lost. A return that no row has holds the returns of its amount, until
+ * its event or reconciliation records it.
+ * @returns false when a line cannot be read: it could hold nothing.
+ */
+async function keepReturns(
+  context: Context,
+  userId: number,
+  lines: readonly StatementLine[],
+): Promise<boolean> {
+  const shown = lines.filter(isReturn);
+  const stored = await findStoredReturns(
+    context,
+    userId,
+    shown.map(({ ids }) => ids.returnId),
+  );
+  for (const { ids, amountCents } of shown) {
+    const own = stored.find(({ endToEnd }) => isSameReturn(endToEnd, ids.returnId));
+    if (own) {
+      await keepReturn(context, own, lines);
+      continue;
+    }
+    if (amountCents === null) return false;
+    const lost = { userId, endToEnd: ids.returnId, amountCents };
+    if (await noteUnaccounted(context, lost)) {
+      context.log.error({ userId, returnId: ids.returnId }, 'nothing accounts for a return');
+    }
+  }
+  return true;
+}
+
+async function keepReturn(
+  context: Context,
+  order: SoughtOrder & Pick<PixTransaction, 'phase'>,
+  lines: readonly StatementLine[],
+): Promise<void> {
+  if (isBeforePaying(order.phase)) await moveTransaction(context, order.id, foundLost(null));
+  if (order.status !== 'COMPLETED') await settleByLines(context, order, lines);
+}
+
+/** The move of an order whose PAYING was lost, and that the statement shows. */
+function foundLost(endToEnd: string | null): Move {
+  return {
+    from: phasesBeforePaying,
+    to: 'UNKNOWN',
+    status: 'PROCESSING',
+    outcome: 'unknown',
+    endToEnd,
+    timeline: [
+      { phase: 'PAYING', note: foundAfterLossNote },
+      { phase: 'UNKNOWN', note: foundAfterLossNote },
+    ],
+  };
 }
 
 /** A line of money that has left, or may yet leave. */
@@ -142,17 +216,7 @@ async function keepNamed(
   if (stored !== null || holder.amountCents !== lost.amountCents) return null;
   // Of this send the commit of PAYING was lost.
   if (isBeforePaying(phase)) {
-    const moved = await moveTransaction(context, id, {
-      from: phasesBeforePaying,
-      to: 'UNKNOWN',
-      status: 'PROCESSING',
-      outcome: 'unknown',
-      endToEnd,
-      timeline: [
-        { phase: 'PAYING', note: foundAfterLossNote },
-        { phase: 'UNKNOWN', note: foundAfterLossNote },
-      ],
-    });
+    const moved = await moveTransaction(context, id, foundLost(endToEnd));
     return moved && id;
   }
   const found = judgeSend(lines, lost);

@@ -1,5 +1,5 @@
 /** What the lines of a whole statement prove about a payment. The functions are pure. */
-import { namesCharge, type PixStatus } from '../domain/pix.ts';
+import { isSameReturn, namesCharge, type OrderType, type PixStatus } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 
 /** The payment to find. */
@@ -9,14 +9,23 @@ export interface SoughtPayment {
   readonly amountCents: number;
 }
 
-/** A send that is not COMPLETED, and whose payment is sought. */
-export interface SoughtSend extends Omit<SoughtPayment, 'amountCents'> {
+/** An order that is not COMPLETED, and whose payment is sought. */
+export interface SoughtOrder extends Omit<SoughtPayment, 'amountCents'> {
   readonly id: string;
+  readonly operation: OrderType;
   readonly status: PixStatus;
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
   /** The request id that the provider knows; null: not looked for. */
   readonly idempotencyKey: string | null;
+}
+
+/** The payment that an order is to have made: of a return the id is the return id. */
+type JudgedOrder = Pick<SoughtOrder, 'operation'> & SoughtPayment;
+
+/** Judges an order by the lines that have its id. */
+export function judgeOrder(lines: readonly StatementLine[], order: JudgedOrder): JudgedSend {
+  return order.operation === 'REFUND_OUT' ? judgeReturn(lines, order) : judgeSend(lines, order);
 }
 
 /**
@@ -45,6 +54,20 @@ export function judgeSend(lines: readonly StatementLine[], payment: SoughtPaymen
   const isThePayment =
     others.length === 0 && line?.direction === 'out' && line.amountCents === payment.amountCents;
   if (!isThePayment) return { evidence: 'unclear' };
+  if (line.status === 'COMPLETED') return { evidence: 'completed', line };
+  return { evidence: line.status === 'PROCESSING' ? 'pending' : 'unclear' };
+}
+
+/**
+ * Judges a return: exactly one line has its return id, and it is outgoing, settled and of its
+ * amount.
+ */
+function judgeReturn(lines: readonly StatementLine[], payment: SoughtPayment): JudgedSend {
+  const [line, ...others] = lines.filter(({ ids }) => isSameReturn(ids.returnId, payment.endToEnd));
+  if (!line) return { evidence: 'absent' };
+  const isTheReturn =
+    others.length === 0 && line.direction === 'out' && line.amountCents === payment.amountCents;
+  if (!isTheReturn) return { evidence: 'unclear' };
   if (line.status === 'COMPLETED') return { evidence: 'completed', line };
   return { evidence: line.status === 'PROCESSING' ? 'pending' : 'unclear' };
 }

@@ -5,16 +5,16 @@
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import type { PixPhase } from '../domain/pix.ts';
+import { orderTypes, type OrderType, type PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { mayBeLost } from './pause-repository.ts';
 import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
-import type { SoughtSend } from './statement-evidence.ts';
+import type { SoughtOrder } from './statement-evidence.ts';
 
 /**
- * Transactions that no process has moved out of some phases for too long, oldest first. A send
+ * Transactions that no process has moved out of some phases for too long, oldest first. An order
  * before PAYING is left out while the commit of its PAYING may be lost.
  */
 const findStale = statement({
@@ -121,6 +121,7 @@ export async function findExpiredCharges(
 
 interface UnconfirmedRow {
   readonly id: string;
+  readonly operation: OrderType;
   readonly amount: string;
   readonly idempotency_key: string;
   readonly end_to_end: string;
@@ -131,40 +132,40 @@ interface UnconfirmedRow {
 }
 
 /**
- * Sends that only the provider's statement or a webhook can settle: UNKNOWN ones, and ACCEPTED ones
- * that were created before a time. The one with the oldest look-up comes first. The pause between
- * two look-ups is a sixtieth of the time that the send has waited, and an hour at most: at first
- * every sweep reads the statement, after two and a half days an hourly one.
+ * Orders that only the provider's statement or a webhook can settle: UNKNOWN ones, and ACCEPTED
+ * ones that were created before a time. The one with the oldest look-up comes first. The pause
+ * between two look-ups is a sixtieth of the time that the order has waited, and an hour at most: at
+ * first every sweep reads the statement, after two and a half days an hourly one.
  */
 const findUnconfirmed = statement({
   name: 'pix-unconfirmed',
   parameters: { now: 'timestamptz', acceptedBefore: 'timestamptz', limit: 'int' },
   text: ({ now, acceptedBefore, limit }) => sql<UnconfirmedRow>`
-    select t.id, t.amount, t.idempotency_key, t.end_to_end, t.created_at, s.id as session_id,
-           s.user_id, s.sealed_token
+    select t.id, t.operation, t.amount, t.idempotency_key, t.end_to_end, t.created_at,
+           s.id as session_id, s.user_id, s.sealed_token
       from ${openTransactions}
       join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) as since from pix_timeline
                      where transaction_id = t.id and phase = t.phase) waiting on true
-     where ${isUnsettled('t')} and t.operation = 'SEND'
+     where ${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}
        and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= ${acceptedBefore})
        and t.updated_at <= ${now}
            - least((t.updated_at - coalesce(waiting.since, t.created_at)) / 60, interval '1 hour')
      order by t.updated_at limit ${limit}`,
 });
 
-/** A send that is not settled, with the active banking session of its user. */
-export interface UnconfirmedSend extends SoughtSend {
+/** An order that is not settled, with the active banking session of its user. */
+export interface UnconfirmedOrder extends SoughtOrder {
   readonly userId: number;
   readonly createdAt: Date;
   readonly session: StoredSession;
 }
 
-/** @returns sends that the provider's statement may settle, the oldest look-up first. */
-export async function findUnconfirmedSends(
+/** @returns orders that the provider's statement may settle, the oldest look-up first. */
+export async function findUnconfirmedOrders(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly acceptedBefore: Date; readonly limit: number },
-): Promise<UnconfirmedSend[]> {
+): Promise<UnconfirmedOrder[]> {
   const rows = await db.query(findUnconfirmed, {
     now: clock.now(),
     acceptedBefore: search.acceptedBefore,
@@ -173,8 +174,10 @@ export async function findUnconfirmedSends(
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
+    operation: row.operation,
     status: 'PROCESSING',
-    idempotencyKey: row.idempotency_key,
+    // The provider knows a return by another request id.
+    idempotencyKey: row.operation === 'SEND' ? row.idempotency_key : null,
     endToEnd: row.end_to_end,
     amountCents: centsFromDecimal(row.amount),
     createdAt: row.created_at,

@@ -4,9 +4,9 @@
  *
  * It ends charges that have expired, a day after their expiry (`expired-charges.ts`).
  *
- * It settles sends by the provider's statement: UNKNOWN ones, and ACCEPTED ones whose webhook is
- * overdue. The statement of the days around a send is its evidence; without it the send stays open.
- * The same statement corrects FAILED sends that it proves.
+ * It settles orders by the provider's statement: UNKNOWN ones, and ACCEPTED ones whose webhook is
+ * overdue. The statement of the days around an order is its evidence; without it the order stays
+ * open. The same statement corrects FAILED orders that it proves.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { dayMs, nextTurn } from '../clock.ts';
@@ -17,16 +17,16 @@ import { phasesBeforePaying, type PixPhase } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { span } from '../telemetry/tracing.ts';
-import { findFailedSends } from './correction-repository.ts';
+import { findFailedOrders } from './correction-repository.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { settleByLines } from './settle-by-statement.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
   findStaleTransactions,
-  findUnconfirmedSends,
+  findUnconfirmedOrders,
   touchSwept,
-  type UnconfirmedSend,
+  type UnconfirmedOrder,
 } from './sweep-repository.ts';
 
 /**
@@ -73,73 +73,76 @@ function findStale(context: Context, phases: readonly PixPhase[]): Promise<strin
   return findStaleTransactions(context, phases, { untouchedSince, limit: batchSize });
 }
 
-/** How long an accepted send waits for its webhook before the statement is read, in ms. */
+/** How long an accepted order waits for its webhook before the statement is read, in ms. */
 const webhookOverdueMs = 10 * 60_000;
 
 async function settleFromStatements(context: Context, options: CallOptions): Promise<void> {
   const part = startPart(context, options);
-  const sends = await findUnconfirmedSends(context, {
+  const orders = await findUnconfirmedOrders(context, {
     acceptedBefore: new Date(context.clock.now().getTime() - webhookOverdueMs),
     limit: batchSize,
   });
-  for (const ofUser of Map.groupBy(sends, ({ userId }) => userId).values()) {
+  for (const ofUser of Map.groupBy(orders, ({ userId }) => userId).values()) {
     await settleOfUser(context, ofUser, part);
   }
 }
 
-/** Sends of one day share a statement; a day whose statement fails does not affect the others. */
+/** Orders of one day share a statement; a day whose statement fails does not affect the others. */
 async function settleOfUser(
   context: Context,
-  sends: readonly UnconfirmedSend[],
+  orders: readonly UnconfirmedOrder[],
   part: SweepPart,
 ): Promise<void> {
-  for (const ofDay of Map.groupBy(sends, (send) => calendarDay(send.createdAt)).values()) {
+  for (const ofDay of Map.groupBy(orders, (order) => calendarDay(order.createdAt)).values()) {
     if (part.isOver()) return;
-    // To the end of the queue first: a send that cannot be settled must not block the rest.
+    // To the end of the queue first: an order that cannot be settled must not block the rest.
     await touchSwept(context, ofDay);
     try {
       await settleOfDay(context, ofDay, part);
     } catch (error) {
       if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return;
       const facts = { error, userId: ofDay[0]?.userId };
-      context.log.error(facts, 'the sends of a day could not be settled by the statement');
+      context.log.error(facts, 'the orders of a day could not be settled by the statement');
     }
   }
 }
 
 async function settleOfDay(
   context: Context,
-  sends: readonly UnconfirmedSend[],
+  orders: readonly UnconfirmedOrder[],
   { options }: SweepPart,
 ): Promise<void> {
-  const [first] = sends;
+  const [first] = orders;
   if (!first) return;
-  const attributes = { 'ponte.user.id': first.userId, 'ponte.sends': sends.length };
+  const attributes = { 'ponte.user.id': first.userId, 'ponte.orders': orders.length };
   const facts = { name: 'sweep a statement', kind: 'internal', attributes } as const;
   await span(context.tracing, { ...facts, parent: options.trace }, (trace) =>
-    settleByStatement(context, [first, ...sends.slice(1)], { ...options, ...(trace && { trace }) }),
+    settleByStatement(context, [first, ...orders.slice(1)], {
+      ...options,
+      ...(trace && { trace }),
+    }),
   );
 }
 
 async function settleByStatement(
   context: Context,
-  sends: readonly [UnconfirmedSend, ...UnconfirmedSend[]],
+  orders: readonly [UnconfirmedOrder, ...UnconfirmedOrder[]],
   options: CallOptions,
 ): Promise<void> {
-  const [first] = sends;
+  const [first] = orders;
   const session = providerSession(context, first.session);
   const days = { session, first: first.createdAt, last: first.createdAt, options };
   const lines = await readWholeStatement(context, days);
   if (!lines) return;
   const { userId, createdAt: at } = first;
-  const failed = await findFailedSends(context, {
+  const failed = await findFailedOrders(context, {
     userId,
     from: new Date(at.getTime() - dayMs),
     until: new Date(at.getTime() + dayMs),
   });
-  for (const send of [...sends, ...failed]) {
-    await settleByLines(context, send, lines);
-    // Each send searches every line.
+  for (const order of [...orders, ...failed]) {
+    await settleByLines(context, order, lines);
+    // Each order searches every line.
     await nextTurn();
   }
 }

@@ -24,6 +24,20 @@ export function pixReply(transaction: SentView, { replayed }: { replayed: boolea
   } as const;
 }
 
+/** The reply of a return, as that of a send with the return id. */
+export function returnReply(transaction: SentView, { replayed }: { replayed: boolean }) {
+  const { id, status, endToEnd } = transaction;
+  return {
+    status: 200,
+    body: {
+      transaction_id: id,
+      status,
+      ...(endToEnd !== null && { return_id: endToEnd }),
+    },
+    headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
+  } as const;
+}
+
 /** What holds a payment that is PROCESSING, if the provider has reported it. */
 export function detailPart({ status, heldAt = null }: Pick<PixView, 'status' | 'heldAt'>) {
   return status === 'PROCESSING' && heldAt !== null ? ({ detail: 'UNDER_ANALYSIS' } as const) : {};

@@ -1,23 +1,15 @@
-/**
- * Sends that this process does not pay after all: the payment was refused before it was sent, or
- * another process has the send, or the step to PAYING was not confirmed.
- */
-import { findAccountStatus } from '../accounts/account-repository.ts';
-import { inactiveAccount } from '../accounts/payer-account.ts';
+/** Sends that are not paid after all, because the payment was refused before it was sent. */
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying, notSentNote, phasesBeforePaying, storedOutcome } from '../domain/pix.ts';
+import { phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type FieldErrors, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
-import { pausedRefusal } from './holds.ts';
-import { failForAccount } from './idempotency.ts';
-import { rereadTransaction } from './lost-commits.ts';
-import { moveTransaction, type Move, type TimelineEntry } from './move-repository.ts';
-import { wasStartedOnlyByUs, type TimedStep } from './payment-repository.ts';
-import { readStored, type PixTransaction } from './pix-transaction-repository.ts';
-import { noteContradiction } from './contradicted-outcome.ts';
+import { moveTransaction, type TimelineEntry } from './move-repository.ts';
+import type { TimedStep } from './payment-repository.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
+import { scheduleUnsentFailure } from './unstarted-order.ts';
 
 /** A send whose key this request has acquired. */
 export interface ClaimedSend {
@@ -150,81 +142,4 @@ function usedEndToEnd(cause: unknown): ProviderError {
     statusClass: 'invalid',
     cause,
   });
-}
-
-/**
- * Handles a send that this process could not take to PAYING: another process has moved it, its
- * account was blocked meanwhile, or the send was held, even if the hold has ended by now. If the
- * send is UNKNOWN under the end-to-end id of our own look-up, our statement did take it to PAYING
- * after we had stopped to wait for it, and another process has marked it UNKNOWN since: nothing was
- * sent.
- * @param step our own step to PAYING; null before it.
- * @returns the transaction as it is stored.
- * @throws AppError when the account may not pay, or the send is held.
- */
-export async function resolveUnstartedSend(
-  context: Context,
-  { transaction }: ClaimedSend,
-  step: TimedStep | null,
-): Promise<PixTransaction> {
-  const stored = await rereadTransaction(context, transaction).catch((error: unknown) => {
-    if (step) scheduleUnsentFailure(context, transaction, step);
-    throw error;
-  });
-  const isOwn = step !== null && stored.endToEnd === step.endToEnd;
-  if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, transaction, step);
-  if (!isBeforePaying(stored.phase)) return stored;
-  const accountStatus = await findAccountStatus(context, stored.userId);
-  if (accountStatus !== 'ACTIVE') {
-    return (await failForAccount(context, stored, inactiveAccount(accountStatus))).transaction;
-  }
-  await releaseClaim(context, stored);
-  throw pausedRefusal(storedOutcome(stored));
-}
-
-const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
-
-/** Releases the claim of a send, so that the same request resumes it. */
-export async function releaseClaim(context: Context, { id }: PixTransaction): Promise<void> {
-  await moveTransaction(context, id, release);
-}
-
-/**
- * Fails a send that the database did not confirm to be PAYING for this process, if the step was
- * executed nevertheless: nothing was sent, and only this process knows that. The database may
- * execute the statement late, so this waits until the send is past the phases before PAYING: a
- * repeat, the sweep or the late statement takes it there.
- * @param send as it was before; nothing is done for one with an end-to-end id of an earlier
- *   look-up, because another process may pay it under the same id.
- * @param step this process's own step to PAYING.
- */
-function scheduleUnsentFailure(context: Context, send: PixTransaction, step: TimedStep): void {
-  if (send.endToEnd !== null) return;
-  const store = (): Promise<void> => failIfUnsent(context, send, step);
-  context.outcomes.keep({ transactionId: send.id, store });
-}
-
-/** @throws Error while the step may still be executed: the send is read again later. */
-async function failIfUnsent(
-  context: Context,
-  send: PixTransaction,
-  step: TimedStep,
-): Promise<void> {
-  const { endToEnd } = step;
-  const stored = await readStored(context, send);
-  if (stored && isBeforePaying(stored.phase)) throw new Error('the send may still be moved');
-  if (stored?.endToEnd !== endToEnd) return;
-  if (!(await wasStartedOnlyByUs(context, send, step))) return;
-  const move: Move = {
-    from: ['PAYING', 'UNKNOWN'],
-    endToEnd,
-    to: 'SETTLED',
-    status: 'FAILED',
-    outcome: 'not_sent',
-    failureCode: 'PROVIDER_UNAVAILABLE',
-    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: notSentNote }],
-  };
-  if (await moveTransaction(context, send.id, move)) return;
-  // An operator may have called it paid meanwhile.
-  await noteContradiction(context, send, { endToEnd, move, log: context.log });
 }

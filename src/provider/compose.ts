@@ -107,7 +107,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     tracing,
     onAttempt(observation) {
       const { method, lane, statusClass, durationMs } = observation;
-      if (method === 'pay') countUnknown(observation);
+      if (method === 'pay' || method === 'refund') countUnknown(observation);
       metrics.providerCalls.observe({ method, status_class: statusClass }, durationMs / 1_000);
       metrics.breakerState.set({ lane }, breakerStates[resilient.breakerState(lane)]);
     },

@@ -185,7 +185,22 @@ export interface PaymentOrder {
   readonly payer: AccountRef;
 }
 
+/** The return of a received PIX, whole or in part. */
+export interface RefundOrder {
+  /** The id of the return, `D…`: the provider makes one return for it. */
+  readonly returnId: string;
+  /** The provider makes one return for it, too. */
+  readonly clientRequestId: string;
+  /** The end-to-end id of the PIX. */
+  readonly endToEnd: string;
+  readonly amountCents: number;
+  /** The account that returns the money. */
+  readonly account: AccountRef;
+}
+
+/** The receipt of a payment or of a return. */
 export interface PaymentReceipt {
+  /** The end-to-end id of a payment, or the return id of a return. */
   readonly endToEnd: string;
   readonly clientRequestId: string;
   /** The provider's own id of the payment. */
@@ -318,6 +333,7 @@ export type ReadCodeRequest = SessionRequest & CodeLookUp;
 export type PayRequest = SessionRequest & { readonly order: PaymentOrder };
 export type DisputeRequest = SessionRequest & { readonly order: DisputeOrder };
 export type WithdrawRequest = SessionRequest & { readonly dispute: DisputeRef };
+export type RefundRequest = SessionRequest & { readonly order: RefundOrder };
 export type ChargeRequest = SessionRequest & { readonly order: ChargeOrder };
 export type ListKeysRequest = SessionRequest & { readonly account: AccountRef };
 export type CreateKeyRequest = SessionRequest & NewPixKey;
@@ -375,6 +391,8 @@ export interface Provider extends ProviderOnboarding {
 
   /** Withdraws an open dispute. @returns what became of it: it may have ended before. */
   withdrawDispute(request: WithdrawRequest): Promise<Exclude<ReportedDisputeStatus, 'OPEN'>>;
+  /** Returns a received PIX; an error means what it means for `pay`. */
+  refund(request: RefundRequest): Promise<PaymentReceipt>;
 
   createDynamicCharge(request: ChargeRequest): Promise<ChargeCode>;
   createStaticCharge(request: ChargeRequest): Promise<ChargeCode>;

@@ -45,7 +45,7 @@ export type IgnoredBecause =
   | 'processing'
   /** An expected PIX that was not received. */
   | 'not_received'
-  /** A refund that was not made. */
+  /** A refund that was not made, and that no return of this service is. */
   | 'not_refunded';
 
 /**

@@ -10,6 +10,9 @@ const maxIdLength = 255;
 /** The plain names of a payment's end-to-end id. */
 export const endToEndNames = ['endtoend', 'endtoendid'];
 
+/** The plain names of the return id of a refund. */
+export const returnIdNames = ['returnid', 'rtrid', 'returnidentification'];
+
 /** The plain names of the client's request id of a send. */
 export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlationid'];
 

@@ -177,6 +177,10 @@ async function applyRefund(
   if (stored === null) return null;
   if (stored.kind === 'stored') return settled('applied', stored.id);
   if (stored.kind === 'known' && stored.isSame) return settled('already', stored.id);
+  if (stored.kind === 'waits') {
+    const reason = 'return_in_progress';
+    return unsettled({ result: 'parked', reason, transactionId: transaction.id });
+  }
   const [transactionId, reason] =
     stored.kind === 'exceeds'
       ? [transaction.id, 'refunds_exceed_amount']

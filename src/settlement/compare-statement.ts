@@ -6,7 +6,7 @@
 import { calendarDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { namesCharge } from '../domain/pix.ts';
+import { isOrder, namesCharge } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import {
@@ -108,7 +108,7 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
 /** Money has moved, or may have. */
 function isExpectedThere({ operation, status, phase }: StoredMovement): boolean {
   if (status === 'COMPLETED') return true;
-  return operation === 'SEND' && (phase === 'ACCEPTED' || phase === 'UNKNOWN');
+  return isOrder(operation) && (phase === 'ACCEPTED' || phase === 'UNKNOWN');
 }
 
 /** Whether a line may be about what was paid without an end-to-end id. */

@@ -10,8 +10,9 @@ import type { CandidateRow } from './transaction-repository.ts';
 /**
  * @param transaction the transaction that the item names, whose payee does not disagree with it.
  * @returns the correction, or null when the transaction is not FAILED or the item does not prove
- *   its payment: for a send by the same end-to-end id and amount, for a charge by its
- *   identification, the same amount and a payee that the item identifies.
+ *   its payment: for a send by the same end-to-end id and amount, for a return by the same return
+ *   id and amount, for a charge by its identification, the same amount and a payee that the item
+ *   identifies.
  */
 export function decideCorrection(
   { item, status }: FinalItem,
@@ -20,6 +21,10 @@ export function decideCorrection(
   if (status !== 'COMPLETED' || transaction.status !== 'FAILED') return null;
   if (item.amountCents !== centsFromDecimal(transaction.amount)) return null;
   const { endToEnd, transactionIdentification, providerTxid } = item.ids;
+  if (transaction.operation === 'REFUND_OUT') {
+    const isProved = item.refund?.returnId === transaction.end_to_end;
+    return isProved ? { kind: 'correct', transaction, endToEnd: null, providerTxid } : null;
+  }
   const isProved =
     transaction.operation === 'CHARGE'
       ? transactionIdentification !== null && identifiesPayee(item)

@@ -3,17 +3,9 @@
  * that the same decision can be applied or only be shown.
  */
 import { centsFromDecimal } from '../domain/money.ts';
-import { phasesOpenToFailure, phasesOpenToSettlement } from '../domain/pix.ts';
-import type { Move } from '../pix/move-repository.ts';
-import type { WebhookItem } from '../provider/webhook-events.ts';
 import { decideCorrection } from './correction.ts';
-import {
-  contradictedInEvent,
-  endedBy,
-  type Decision,
-  type EventItem,
-  type FinalItem,
-} from './decision.ts';
+import type { Decision, EventItem, FinalItem } from './decision.ts';
+import { decideEnd } from './decide-end.ts';
 import { decideExpired } from './expired-charge.ts';
 import { decideHeld } from './held-payment.ts';
 import { decideIgnored } from './ignored-item.ts';
@@ -50,7 +42,7 @@ export function decide(reported: EventItem, stored: Candidates): readonly Decisi
     return [decideIgnored(item, candidates)];
   }
   if (item.kind === 'expired') return [decideExpired(reported, candidates)];
-  if (item.kind === 'refund') return decideRefund(reported, candidates);
+  if (item.kind === 'refund') return decideRefund({ ...reported, status }, candidates);
   const sides = findSides({ ...reported, status }, candidates);
   switch (sides.kind) {
     case 'one':
@@ -73,7 +65,7 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
       if (isPaidWithoutId(final, match.transaction)) {
         return decidePaidAgain(final, match.transaction, facts);
       }
-      const decision = decideMatch(final, match.transaction);
+      const decision = decideEnd(final, match.transaction);
       return decision.kind === 'flag' ? decideConflicting(final, decision, facts) : decision;
     }
     case 'identifies': {
@@ -83,7 +75,7 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
       }
       return status === 'COMPLETED'
         ? { kind: 'identify', transaction, endToEnd, eventId }
-        : decideMatch(final, transaction);
+        : decideEnd(final, transaction);
     }
     case 'contradiction': {
       const { transaction, reason } = match;
@@ -100,52 +92,6 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
     case 'none':
       return decideUnmatched(final, facts);
   }
-}
-
-function decideMatch(final: FinalItem, transaction: CandidateRow): Decision {
-  if (transaction.status === final.status) return { kind: 'skip', result: 'already', transaction };
-  if (final.isContradicted === true) {
-    return { kind: 'flag', transaction, reason: contradictedInEvent };
-  }
-  if (transaction.status !== 'PROCESSING') {
-    return { kind: 'flag', transaction, reason: 'contradicts_final_status' };
-  }
-  const move = buildSettlement(final, transaction);
-  // It may be the failure of one attempt only, while another one was executed.
-  const isDoubtful = final.status === 'FAILED' && transaction.repeated;
-  if (isDoubtful && move.from.includes(transaction.phase)) {
-    return { kind: 'flag', transaction, reason: 'failed_after_repeat' };
-  }
-  if (move.from.includes(transaction.phase)) return { kind: 'move', transaction, move };
-  // Before PAYING no payment can have been sent, and during PAYING another attempt may be sent:
-  // the transaction may still reach the phase that this item fits.
-  const reason = transaction.phase === 'PAYING' ? 'still_paying' : 'not_paying_yet';
-  return { kind: 'skip', result: 'parked', reason, transaction };
-}
-
-const rejected = { outcome: 'rejected' } as const;
-
-function buildSettlement({ status, item, eventId }: FinalItem, transaction: CandidateRow): Move {
-  const charge = transaction.operation === 'CHARGE';
-  const unsure = transaction.outcome === null || transaction.outcome === 'unknown';
-  const ofSend = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
-  return {
-    // A charge can be paid as soon as the provider has created it, even if its response was lost.
-    from: charge ? ['RESERVED', ...phasesOpenToSettlement] : ofSend,
-    to: 'SETTLED',
-    status,
-    // Also for an accepted send: since it was read, a failover may have lost the acceptance.
-    ...(status === 'COMPLETED' && { outcome: 'accepted' }),
-    ...(status === 'FAILED' && { failureCode: failureCode(item), ...(unsure && rejected) }),
-    endToEnd: charge ? item.ids.endToEnd : null,
-    providerTxid: item.ids.providerTxid,
-    timeline: [endedBy(eventId, status)],
-  };
-}
-
-/** @returns the failure code of a transaction: the provider's reason, if it reports one. */
-function failureCode({ reason }: WebhookItem): string {
-  return reason ?? 'PROVIDER_REJECTED';
 }
 
 /** Whether an item without an end-to-end id reports the payment of a charge that is paid. */

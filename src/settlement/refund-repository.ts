@@ -26,14 +26,17 @@ export type StoredRefund =
   /** It was recorded before; `isSame`: of the same payment, with the same amount. */
   | { readonly kind: 'known'; readonly id: string; readonly isSame: boolean }
   /** All refunds together would be more than the transaction. */
-  | { readonly kind: 'exceeds' };
+  | { readonly kind: 'exceeds' }
+  /** They would be more with the returns that are open: it waits for the end of these. */
+  | { readonly kind: 'waits' };
 
 /**
  * Records a refund, once for its return id, with its timeline row and one of the transaction that
  * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
  * refunds and is locked first, so that concurrent refunds are counted one after the other; a
  * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
- * the charge that it has completed: the refunds of both are one sum.
+ * the charge that it has completed: the refunds of both are one sum. Returns that are open count as
+ * well: one of them may be made.
  */
 export const recordRefund = batchedStatement({
   name: 'pix-refund',
@@ -53,7 +56,8 @@ export const recordRefund = batchedStatement({
   text: (requested) => sql<RefundRow>`
     with ${datedReports(requested)}, payment as (
       select requested.ordinal, t.id, t.user_id, t.amount,
-             coalesce(t.refunded_amount, 0) as refunded_amount
+             coalesce(t.refunded_amount, 0) as refunded_amount,
+             coalesce(t.refunding_amount, 0) as refunding_amount
         from requested
         join pix_transactions t on t.end_to_end = any(array[requested.end_to_end])
        where t.status = 'COMPLETED'
@@ -61,9 +65,12 @@ export const recordRefund = batchedStatement({
        order by t.id for update of t
     ), original as (
       select requested.ordinal, payment.user_id,
+             (select sum(part.refunded_amount + part.refunding_amount) from payment part
+               where part.ordinal = requested.ordinal) + requested.amount
+               <= payment.amount as fits,
              (select sum(part.refunded_amount) from payment part
                where part.ordinal = requested.ordinal) + requested.amount
-               <= payment.amount as fits
+               <= payment.amount as may_fit
         from requested
         join payment on payment.ordinal = requested.ordinal
                     and payment.id = requested.original_id
@@ -96,12 +103,12 @@ export const recordRefund = batchedStatement({
     )
     select requested.ordinal, stored.id as stored_id, known.id as known_id,
            known.end_to_end = requested.end_to_end and known.amount = requested.amount as is_same,
-           original.fits
+           known.status = 'COMPLETED' as is_made, original.fits, original.may_fit
       from requested
       left join original using (ordinal)
       left join stored on stored.id = requested.id
       left join lateral (
-             select refund.id, refund.amount, t.end_to_end
+             select refund.id, refund.amount, refund.status, t.end_to_end
                from pix_transactions refund
                join pix_transactions t on t.id = refund.original_id
               where refund.end_to_end = requested.return_id
@@ -112,8 +119,12 @@ interface RefundRow {
   readonly stored_id: string | null;
   readonly known_id: string | null;
   readonly is_same: boolean | null;
+  /** False: it is a return of this service, which its event ends. */
+  readonly is_made: boolean | null;
   /** Null: the refunded transaction is no longer COMPLETED, after a failover. */
   readonly fits: boolean | null;
+  /** Whether it fits without the returns that are open. */
+  readonly may_fit: boolean | null;
 }
 
 /**
@@ -140,8 +151,11 @@ export async function storeRefund(
     endToEnd,
   });
   if (!row) return null;
-  const { stored_id: storedId, known_id: knownId, is_same: isSame, fits } = row;
-  if (knownId !== null) return { kind: 'known', id: knownId, isSame: isSame === true };
+  const { stored_id: storedId, known_id: knownId, is_same: isSame, is_made: isMade } = row;
+  if (knownId !== null) {
+    return isMade === true ? { kind: 'known', id: knownId, isSame: isSame === true } : null;
+  }
   if (storedId !== null) return { kind: 'stored', id: storedId };
-  return fits === false ? { kind: 'exceeds' } : null;
+  if (row.fits !== false) return null;
+  return row.may_fit === true ? { kind: 'waits' } : { kind: 'exceeds' };
 }

@@ -1,9 +1,17 @@
 /** The decision about a refund. It is pure. */
 import { centsFromDecimal } from '../domain/money.ts';
-import { phasesOpenToSettlement, returnedNote, type RefundType } from '../domain/pix.ts';
+import {
+  isSameReturn,
+  phasesOpenToSettlement,
+  returnedNote,
+  type RefundType,
+} from '../domain/pix.ts';
 import type { Move } from '../pix/move-repository.ts';
+import { returnRequestId } from '../pix/return-ids.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { endedBy, type Decision, type EventItem } from './decision.ts';
+import { decideCorrection } from './correction.ts';
+import { decideEnd } from './decide-end.ts';
+import { endedBy, type Decision, type FinalItem } from './decision.ts';
 import type { CandidateRow } from './transaction-repository.ts';
 
 /**
@@ -11,15 +19,22 @@ import type { CandidateRow } from './transaction-repository.ts';
  * the end-to-end id of the item, and stays as it is. Money that comes back was paid: it completes a
  * send that is open. Any other refund that comes before its transaction is COMPLETED waits for it.
  * Where the item does not say which way the money went, and both sides are users, both have the
- * refund.
+ * refund. A return that the user has made here is a transaction already, which the item ends. Only
+ * such a one can fail.
  */
 export function decideRefund(
-  { eventId, item }: EventItem,
+  final: FinalItem,
   candidates: readonly CandidateRow[],
 ): readonly Decision[] {
   const unmatched = { kind: 'skip', result: 'parked', reason: 'no_match' } as const;
+  const { eventId, item, status } = final;
   const { refund, ids } = item;
   if (!refund) return [unmatched];
+  const made = refund.direction === 'in' ? undefined : findReturn(item, candidates);
+  if (status === 'FAILED') {
+    const ignored = { kind: 'skip', result: 'ignored', reason: 'not_refunded' } as const;
+    return [made ? decideReturn(final, made) : ignored];
+  }
   const ofPayment = candidates.filter((one) => one.end_to_end === ids.endToEnd);
   const sent = ofPayment.find(({ operation }) => operation === 'SEND');
   // Where both are stored, lists show the charge only. Their refunds count together.
@@ -28,11 +43,49 @@ export function decideRefund(
     ofPayment.find(({ operation }) => operation === 'RECEIVED');
   const decisions = [
     ...(sent && refund.direction !== 'out' ? refundOfSend(eventId, item, sent) : []),
-    ...(received && refund.direction !== 'in'
+    ...(made ? [decideReturn(final, made)] : []),
+    ...(!made && received && refund.direction !== 'in'
       ? [decideRefundAmount(item, received, 'REFUND_OUT')]
       : []),
   ];
   return decisions.length > 0 ? decisions : [unmatched];
+}
+
+/**
+ * Finds the return of this service that an item is about: by its return id, whose minute differs
+ * where the row of the return was lost and it was requested again, or by its client request id.
+ * The amount decides nothing here: `decideReturn` compares it.
+ */
+function findReturn(
+  { ids, refund, amountCents }: WebhookItem,
+  candidates: readonly CandidateRow[],
+): CandidateRow | undefined {
+  const returns = candidates.filter(
+    (one) => one.operation === 'REFUND_OUT' && one.idempotency_key !== null,
+  );
+  const returnId = refund?.returnId ?? null;
+  return (
+    returns.find((one) => one.end_to_end === returnId) ??
+    returns.find((one) => isSameReturn(one.end_to_end, returnId)) ??
+    returns.find(
+      (one) =>
+        ids.clientRequestId !== null &&
+        ids.clientRequestId === findRequestId(one) &&
+        centsFromDecimal(one.amount) === amountCents,
+    )
+  );
+}
+
+function findRequestId({ user_id: userId, idempotency_key: key }: CandidateRow): string {
+  return returnRequestId({ userId, idempotencyKey: key ?? '' });
+}
+
+/** The end of a return of this service, if the item has its amount. */
+function decideReturn(final: FinalItem, made: CandidateRow): Decision {
+  if (final.item.amountCents !== centsFromDecimal(made.amount)) {
+    return { kind: 'flag', transaction: made, reason: 'amount_mismatch' };
+  }
+  return decideCorrection(final, made) ?? decideEnd(final, made);
 }
 
 function refundOfSend(eventId: string | null, item: WebhookItem, send: CandidateRow): Decision[] {

@@ -214,5 +214,6 @@ export function listIds(item: WebhookItem): string[] {
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const ofCharge = transactionIdentification?.slice(0, staticTxidLength) ?? null;
-  return [endToEnd, clientRequestId, ofCharge, providerTxid].filter((id) => id !== null);
+  const returnId = item.refund?.returnId ?? null;
+  return [endToEnd, clientRequestId, ofCharge, providerTxid, returnId].filter((id) => id !== null);
 }

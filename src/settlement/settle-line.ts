@@ -64,7 +64,9 @@ export async function settleLine(
   if (own.some((one) => isStoredAs(one, line))) return nothing;
   if (item === null) return settleSent(context, line, { send: own[0], options });
   const [refund] = item.kind === 'refund' ? own : [];
-  if (refund) return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  if (refund && centsFromDecimal(refund.amount) !== line.amountCents) {
+    return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  }
   const send = stored.find((one) => one.operation === 'SEND' && one.userId === userId);
   if (item.kind === 'received' && send) {
     const difference = moneyBack(line, send);
@@ -194,10 +196,12 @@ async function executeDecision(
   const { result, reason = 'unclear', transactionId = null } = outcome;
   const isDone = result === 'applied' || action === 'identified' || reason === 'corrected';
   const isAnomaly = result === 'anomaly' && !isDone;
+  // A refund that waits for the end of a return is for an operator as long as that is unknown.
+  const isListed = isAnomaly || result === 'parked';
   return {
     done:
       settledId !== null && (isDone || isAnomaly) ? [{ ...settled, transactionId: settledId }] : [],
-    differences: isAnomaly
+    differences: isListed
       ? [differenceFrom(line, { kind: differenceKind(reason), reason, transactionId })]
       : [],
   };

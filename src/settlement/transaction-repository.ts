@@ -209,12 +209,39 @@ export const findPayees = batchedStatement({
 });
 
 /**
+ * The returns that users have made here of the payment that a refund gives back, and the one that
+ * has the return id of the refund. There are few returns of one payment.
+ */
+export const findReturns = batchedStatement({
+  name: 'pix-returns',
+  parameters: { endToEnd: 'text', returnId: 'text' },
+  batching: {},
+  text: (requested) => sql<CandidateRow>`
+    select requested.ordinal, ${qualifyColumns('t', pixColumns)}, t.pix_key, t.provider_txid,
+           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
+           t.created_at, t.expires_at, null as owner, null as paid_by
+      from ${requested}
+      join pix_transactions t
+           on t.id = any(array(
+                select made.id from pix_transactions original
+                  join pix_transactions made on made.original_id = original.id
+                 where original.end_to_end = requested.end_to_end
+                   and original.operation in ('CHARGE', 'RECEIVED')
+                   and made.operation = 'REFUND_OUT' and made.idempotency_key is not null
+                 union
+                select made.id from pix_transactions made
+                 where made.end_to_end = requested.return_id and made.operation = 'REFUND_OUT'
+                   and made.idempotency_key is not null))
+     order by requested.ordinal, t.id`,
+});
+
+/**
  * Reads the stored rows that an item may concern.
  * @returns the candidates and the payees, each in the order of their closeness.
  */
 export async function loadCandidates(
   { db, config }: LocalContext,
-  { kind, ids, payee }: WebhookItem,
+  { kind, ids, payee, refund }: WebhookItem,
 ): Promise<Candidates> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
   const { document, agency, accountNumber, key } = payee;
@@ -222,13 +249,16 @@ export async function loadCandidates(
   const mayBeReceived =
     kind === 'received' || (kind === 'payment' && transactionIdentification !== null);
   const namesPayee = [document, agency, accountNumber, key].some((one) => one !== null);
-  const [candidates, payees] = await Promise.all([
+  const [candidates, returns, payees] = await Promise.all([
     db.query(findCandidates, {
       endToEnd,
       clientRequestId,
       txid: transactionIdentification,
       providerTxid,
     }),
+    refund && endToEnd !== null
+      ? db.query(findReturns, { endToEnd, returnId: refund.returnId })
+      : [],
     mayBeReceived && namesPayee
       ? db.query(findPayees, {
           document,
@@ -239,7 +269,7 @@ export async function loadCandidates(
         })
       : [],
   ]);
-  return { candidates, payees };
+  return { candidates: [...candidates, ...returns], payees };
 }
 
 const readStatuses = statement({

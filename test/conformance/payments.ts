@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PaymentOrder } from '../../src/provider/provider.ts';
 import { doubted, failure, orderFor, rejected } from '../unit/provider/sandbox/bank/open-bank.ts';
-import { customer, debited, lookUp, type Open, ordered, today } from './target.ts';
+import { customer, debited, lookUp, type Open, ordered, returning, today } from './target.ts';
 
 /** Look-ups and payments. */
 export function paymentsConform(open: Open): void {
@@ -92,5 +92,32 @@ export function paymentsConform(open: Open): void {
         );
       });
     }
+  });
+
+  describe('return', () => {
+    it('is accepted with its ids and reported once', async () => {
+      const target = await returning(open, 500);
+      const { returnId, clientRequestId } = target.order;
+      const { providerTxid, ...receipt } = await target.provider.refund(target);
+      assert.deepEqual(receipt, { endToEnd: returnId, clientRequestId, status: 'PROCESSING' });
+      assert.ok(providerTxid);
+      await target.clock.advance(1_500);
+      assert.equal(target.returnNotices().length, 1);
+      assert.equal(await target.returned(), 500);
+    });
+
+    it('is made once, however often it is requested', async () => {
+      const target = await returning(open, 500);
+      const calls = Array.from({ length: 10 }, () => target.provider.refund(target));
+      const receipts = await Promise.all(calls);
+      assert.equal(new Set(receipts.map(({ providerTxid }) => providerTxid)).size, 1);
+      assert.equal(await target.returned(), 500);
+    });
+
+    it('of more than is left proves nothing', async () => {
+      const target = await returning(open, 2_001);
+      assert.deepEqual(await failure(target.provider.refund(target)), doubted('AM09'));
+      assert.equal(await target.returned(), 0);
+    });
   });
 }

@@ -24,6 +24,7 @@ import {
   openingBalanceCents,
   ordered,
   paidInVain,
+  returning,
   timedOut,
   today,
 } from './target.ts';
@@ -222,12 +223,26 @@ export function scenariosConform(open: Open): void {
     async "expired through the bank's control path"() {
       const { provider, session, bank } = await customer(open);
       bank.expireCustomerTokens('dev@ponte.test');
-      assertAllRefused(await Promise.all(everyCall(provider, session).map(failure)));
+      assertAllRefused(await Promise.all(everyCall(provider, session).map(failure)), 2);
       assert.equal(
         (await provider.balance({ session: await logIn(provider) })).cents,
         openingBalanceCents,
       );
     },
+    async '0.91'() {
+      const { provider, session, order, returned } = await returning(open, 91);
+      assert.deepEqual(await failure(provider.refund({ session, order })), rejected('AG03'));
+      assert.equal(await returned(), 0);
+    },
+    '0.92': () => returnedInVain(92, 1),
+    async '0.93'() {
+      const target = await returning(open, 93);
+      await target.provider.refund(target);
+      await target.clock.advance(1_500);
+      assert.match(JSON.stringify(target.returnNotices()), /DS04/);
+      assert.equal(await target.returned(), 0);
+    },
+    '0.94': () => returnedInVain(94, 0),
     'ending in 2': () => judges('2', 'REJECTED'),
     'ending in 3': () => judges('3', 'PENDING'),
   };
@@ -244,6 +259,15 @@ export function scenariosConform(open: Open): void {
     assert.deepEqual(await failure(provider.pay({ session, order })), expected);
     assert.deepEqual(await failure(provider.pay({ session, order })), expected);
     assert.equal(await debited(target), order.amountCents);
+  }
+
+  async function returnedInVain(cents: number, notices: number) {
+    const target = await returning(open, cents);
+    assert.deepEqual(await failure(target.provider.refund(target)), unavailable);
+    assert.deepEqual(await failure(target.provider.refund(target)), unavailable);
+    await target.clock.advance(1_500);
+    assert.equal(target.returnNotices().length, notices);
+    assert.equal(await target.returned(), cents);
   }
 
   async function judges(lastDigit: string, status: string) {

@@ -1,5 +1,7 @@
 /** What the parts of the suite share: a provider with its bank, and what is done with it first. */
-import type { Provider, ProviderSession } from '../../src/provider/provider.ts';
+import assert from 'node:assert/strict';
+import { newReturnId } from '../../src/domain/pix.ts';
+import type { Provider, ProviderSession, RefundOrder } from '../../src/provider/provider.ts';
 import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import type { Notify } from '../../src/provider/sandbox/bank/webhooks.ts';
 import type { ManualClock } from '../support/clock.ts';
@@ -81,6 +83,28 @@ export async function ordered(open: Open, name: string) {
   return { ...target, order };
 }
 
+/** Receives a Pix of 20.00, and orders that a part of it is returned. */
+export async function returning(open: Open, amountCents: number) {
+  const target = await customer(open);
+  const receivedCents = 2_000;
+  const received = await target.bank.receive('dev@ponte.test', receivedCents);
+  assert.ok(received.outcome === 'done');
+  const { endToEnd } = received.value;
+  const returnId = newReturnId('11165756', target.clock.now());
+  const order: RefundOrder = {
+    returnId,
+    clientRequestId: 'return-1',
+    endToEnd,
+    amountCents,
+    account: payer,
+  };
+  /** What has been returned, in centavos. */
+  const returned = async (): Promise<number> => receivedCents + (await debited(target));
+  const returnNotices = () =>
+    target.notices().filter((notice) => JSON.stringify(notice).includes(returnId));
+  return { ...target, order, returned, returnNotices };
+}
+
 /** Pays, and gives up once the bank has executed it. */
 export async function paidInVain(target: Awaited<ReturnType<typeof ordered>>) {
   const { provider, session, order } = target;
@@ -104,6 +128,7 @@ export async function debited({ provider, session }: Served): Promise<number> {
 export function everyCall(provider: Provider, session: ProviderSession) {
   const key = 'maria@example.com';
   const order = { endToEnd: 'E', clientRequestId: 'r', key, amountCents: 1, payer };
+  const refund = { ...order, returnId: newReturnId('11165756', new Date(0)), account: payer };
   return [
     provider.balance({ session }),
     provider.statement({ session, ...today }),
@@ -114,6 +139,7 @@ export function everyCall(provider: Provider, session: ProviderSession) {
       order: { disputeId: 'd', endToEnd: 'E', situation: 'OTHER', details: null },
     }),
     provider.withdrawDispute({ session, dispute: { disputeId: 'd', endToEnd: 'E' } }),
+    provider.refund({ session, order: refund }),
     provider.createDynamicCharge({ session, order: chargeOrder() }),
     provider.createStaticCharge({ session, order: chargeOrder() }),
     provider.listKeys({ session, account: payer }),

@@ -31,6 +31,13 @@ const ids = [
   '019d0000-0000-7000-8000-000000000005',
 ] as const;
 
+const returnIds = [
+  '019d0000-0000-7000-8000-000000000011',
+  '019d0000-0000-7000-8000-000000000012',
+  '019d0000-0000-7000-8000-000000000013',
+  '019d0000-0000-7000-8000-000000000014',
+];
+
 /** Rows of a history, as parameters. */
 const known: Record<string, unknown> = {};
 
@@ -288,6 +295,17 @@ const story: readonly Case[] = [
     () => [ids[4], of('send')['id'], 'REFUND_IN', '1.00', 'D1', 'r', later, ids[2], now, 'E1'],
   ],
   ...disputeStory(),
+  ...['0.40', '0.40', '0.70'].map((amount, n): Case => {
+    const key = ['return-1', 'return-1', 'return-2'][n] ?? '';
+    const claim = [returnIds[n], key, Buffer.from('a'), amount, ids[1], `D${n}`, 'OTHER'];
+    return ['pix-reserve-return', () => [session(), user(), now, ...claim, later, true]];
+  }),
+  ['pix-returns', () => ['E3', 'D0']],
+  ['pix-known-returns', () => [user(), ['D0', 'D9']]],
+  ...['0.60', '0.61'].map((amount, n): Case => {
+    const refund = [ids[1], 'REFUND_OUT', amount, `D9${n}`, 'r', later, ids[2], now, 'E3'];
+    return ['pix-refund', () => [returnIds[2 + n], ...refund]];
+  }),
   ['pix-list', () => [user(), longAgo, later, 3]],
   [
     'webhook-finish',

@@ -22,11 +22,11 @@ import type { LookUps, ReceivedLookUp } from './oracle/look-ups.ts';
 import { findFinal, makeName, type AppResponse, type AppRequest } from './oracle/requests.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { Phone, readRefusal } from './phone.ts';
+import { ReturnClient, type ReturnClientOptions } from './return-client.ts';
 import { completeRefusal, type SendOperation } from './sends.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
 import type { StoredCustomer } from './store.ts';
-import type { FaultProfile } from './fault-profile.ts';
 
 export interface ClientOptions {
   readonly customer: StoredCustomer;
@@ -43,9 +43,12 @@ export interface ClientOptions {
   readonly confirmations: number;
   readonly otherChannels: OtherChannels;
   readonly scheduler: Scheduler;
-  readonly profile: () => FaultProfile;
+  readonly profile: ReturnClientOptions['profile'];
   /** Whether other customers use the same idempotency keys. */
   readonly sharesKeys: boolean;
+  /** How often the customer returns received money. */
+  readonly returns: number;
+  readonly store: ReturnClientOptions['store'];
   /** What the user changes of the own limits, before anything else. */
   readonly limitChanges: readonly LimitChange[];
   /** Makes the app of a customer who pays by the client of the contract; null: the phone pays. */
@@ -91,6 +94,7 @@ export class Client {
   readonly #charging: ChargeClient;
   readonly #confirming: LookUpClient;
   readonly #reading: CodeClient;
+  readonly #returning: ReturnClient;
   readonly #plans: PlannedPayment[] = [];
   readonly #charges: PlannedCharge[] = [];
   /** Null: the phone pays. */
@@ -118,6 +122,17 @@ export class Client {
     const { codes } = oracle;
     const violated = (text: string): void => oracle.violated(text);
     this.#reading = new CodeClient({ phone: this.phone, customer, scheduler, codes, violated });
+    const { store } = options;
+    const { returns } = oracle;
+    this.#returning = new ReturnClient({
+      phone: this.phone,
+      customer,
+      scheduler,
+      profile,
+      returns,
+      store,
+      violated,
+    });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
@@ -145,6 +160,7 @@ export class Client {
     ]);
     const { codesToPay } = this.#options;
     const work = [...changes, ...payments, ...codesToPay.map((code) => () => this.#payCode(code))];
+    const returned = this.#returning.run(this.#options.returns);
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
     } else {
@@ -153,6 +169,7 @@ export class Client {
         if (chance.happens(this.#logOuts)) await this.phone.logOut();
       }
     }
+    await returned;
     this.isDone = true;
   }
 
@@ -172,6 +189,7 @@ export class Client {
     for (const plan of this.#charges) {
       if (!this.#leavesOut('charge', plan)) await this.#charging.request(plan);
     }
+    await this.#returning.repeatRequests();
   }
 
   /** The names of the requested payments and charges, in the format of `leftOut`. */
@@ -189,6 +207,11 @@ export class Client {
   #leavesOut(verb: 'send' | 'charge', plan: { readonly key: string }): boolean {
     const { leftOut } = this.#options;
     return leftOut.has(this.customer.name) || leftOut.has(this.makeName(verb, plan));
+  }
+
+  /** How often the customer returns received money. */
+  get returns(): number {
+    return this.#options.returns;
   }
 
   get customer(): StoredCustomer {

@@ -8,9 +8,17 @@ import type { Deviation } from './deviation.ts';
 import { drawLimitChanges } from './limits.ts';
 import { drawConfirmations } from './look-up-client.ts';
 import type { Intents } from './oracle/intents.ts';
+import { drawReturns } from './return-client.ts';
 
 type Shared =
-  'customers' | 'processes' | 'oracle' | 'charges' | 'scheduler' | 'profile' | 'codesToPay';
+  | 'customers'
+  | 'processes'
+  | 'oracle'
+  | 'charges'
+  | 'scheduler'
+  | 'profile'
+  | 'codesToPay'
+  | 'store';
 
 export interface MakeClientsOptions extends Pick<ClientOptions, Shared | 'otherChannels'> {
   readonly seed: number;
@@ -26,6 +34,7 @@ export function makeClients(options: MakeClientsOptions): Client[] {
   const count = chance.pick([1, 1, 2, 3]);
   const sharesKeys = chance.happens(0.3);
   const confirmations = drawConfirmations(seed);
+  const returns = drawReturns(seed);
   const { send = sendPix, leftOut = new Set(), app: change = (one) => one } = deviation;
   const { lookUps } = shared.oracle;
   // A separate random sequence, so that the others draw as before.
@@ -37,6 +46,7 @@ export function makeClients(options: MakeClientsOptions): Client[] {
       ...shared,
       customer,
       limitChanges: drawLimitChanges(seed, place),
+      returns: returns[place] ?? 0,
       send,
       sharesKeys,
       leftOut,

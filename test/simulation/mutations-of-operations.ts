@@ -1,4 +1,4 @@
-/** Mutations of all operations except sends: see `mutations.ts`. */
+/** Mutations of all operations except sends and returns: see `mutations.ts`. */
 import { pause } from '../../src/clock.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/pix/sweep-repository.ts';
@@ -18,7 +18,7 @@ import type { Deviation, Mutation } from './deviation.ts';
 type Row = Record<string, unknown>;
 
 /** Replaces one statement by another. */
-function replacing(original: Statement, change: (text: string) => string): Deviation {
+export function replacing(original: Statement, change: (text: string) => string): Deviation {
   const text = change(original.text);
   if (text === original.text) throw new Error(`nothing is replaced in ${original.name}`);
   const changed = { ...original, name: `${original.name}#changed`, text };
@@ -33,7 +33,7 @@ function replacing(original: Statement, change: (text: string) => string): Devia
 }
 
 /** Changes the result of a statement, or does not execute it at all. */
-function responding(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
+export function responding(original: Statement, change: (rows: Row[]) => Row[] | null): Deviation {
   return {
     db: (db) =>
       intercepted(db, (run) => async (statement, parameters) => {

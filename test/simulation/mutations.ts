@@ -17,6 +17,7 @@ import { mutationsOfEvidence } from './mutations-of-evidence.ts';
 import { mutationsOfCodes } from './mutations-of-codes.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
+import { mutationsOfReturns } from './mutations-of-returns.ts';
 import { sendJobs } from './service.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 import { changingMoves } from './moves.ts';
@@ -211,6 +212,7 @@ export const mutations: readonly Mutation[] = [
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
   { name: 'the sweep does nothing', deviation: neverSwept },
   ...mutationsOfOperations,
+  ...mutationsOfReturns,
   ...mutationsOfLookUps,
   ...mutationsOfCodes,
   ...mutationsOfEvidence,

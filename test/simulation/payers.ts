@@ -50,6 +50,17 @@ export class Payers {
     }
   }
 
+  /** Pays a customer who will return a part of it. */
+  payForReturns(customer: StoredCustomer, times: number): void {
+    const { scheduler, collections } = this.#options;
+    for (let left = times; left > 0; left -= 1) {
+      const amountCents = scheduler.chance.pick([1_000, 2_550]);
+      this.#options.later(scheduler.chance.delayMs(20_000), `a payer pays ${customer.name}`, () =>
+        collections.payCustomer(customer, amountCents),
+      );
+    }
+  }
+
   #later(label: string, work: () => void): void {
     const { scheduler, later } = this.#options;
     later(scheduler.chance.delayMs(slowestPayerMs), label, work);

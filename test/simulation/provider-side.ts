@@ -6,6 +6,7 @@ import { Directory } from './bank/directory.ts';
 import { Ids } from './bank/ids.ts';
 import type { Ledger, Payment } from './bank/ledger.ts';
 import type { Policy } from './bank/policy.ts';
+import { Returns, type ReturnsOptions } from './bank/returns.ts';
 import type { Names } from './names.ts';
 import { KeyCarrier } from './key-carrier.ts';
 import { Payers } from './payers.ts';
@@ -26,6 +27,9 @@ export interface ProviderSideOptions {
   readonly postReceived: CollectionsOptions['post'];
   readonly postRefund: RefundersOptions['postRefund'];
   readonly postExpiry: RefundersOptions['postExpiry'];
+  readonly postReturnFailure: RefundersOptions['postRefund'];
+  /** Called for each return that was executed. */
+  readonly returned: ReturnsOptions['executed'];
   /** Called for each payment that was executed. */
   readonly executed: BankOptions['executed'];
   readonly profile: () => FaultProfile;
@@ -41,6 +45,7 @@ export class ProviderSide {
   readonly codes: Codes;
   readonly payers: Payers;
   readonly refunders: Refunders;
+  readonly returns: Returns;
   /** The open work of the bank: payments to settle, and PIX to receive. */
   unsettled = 0;
   readonly #options: ProviderSideOptions;
@@ -62,7 +67,19 @@ export class ProviderSide {
       },
       received: (receipt) => this.refunders.received(receipt),
     });
-    const { postRefund, postExpiry } = options;
+    const { postRefund, postExpiry, postReturnFailure } = options;
+    this.returns = new Returns({
+      ...common,
+      postRefund,
+      postFailure: postReturnFailure,
+      count: (name) => scheduler.count(name),
+      executed: (made) => {
+        options.returned(made);
+        const delayMs = chance.delayMs(policy.slowestSettlementMs);
+        const label = `bank settles ${options.names.of('D', made.returnId)}`;
+        this.#later(delayMs, label, () => this.returns.settle(made));
+      },
+    });
     this.refunders = new Refunders({
       scheduler,
       ledger,
@@ -88,6 +105,7 @@ export class ProviderSide {
     this.bank = new Bank({
       ...common,
       collections,
+      returns: this.returns,
       directory: this.directory,
       codes: this.codes,
       count: (name) => scheduler.count(name),

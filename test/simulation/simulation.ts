@@ -151,6 +151,7 @@ export class Simulation {
       evidence,
       receipts,
       refunds,
+      returns: oracle.returns,
       expiries,
       policy,
       scheduler,
@@ -178,6 +179,7 @@ export class Simulation {
       appFaults: () => this.#appFaults,
       profile,
       otherChannels: this.falseEvents.otherChannels,
+      store,
     });
     this.operator = new Operator({
       processes,
@@ -196,6 +198,9 @@ export class Simulation {
     void this.operator.run();
     void this.provider.keyCarrier.run(this.clients);
     for (const customer of this.store.customers) this.provider.payers.pay(customer);
+    for (const { customer, returns } of this.clients) {
+      if (returns > 0) this.provider.payers.payForReturns(customer, 2);
+    }
   }
 
   /** The commits that a failover has lost, if there was one. */
@@ -271,6 +276,8 @@ export class Simulation {
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
+      postReturnFailure: (notice, again) => this.webhooks.postReturnFailure(notice, again),
+      returned: (made) => this.oracle.returns.executed(made),
       executed: (payment) => {
         this.oracle.executed(payment);
         this.intents.executed(payment);

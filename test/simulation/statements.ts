@@ -352,7 +352,7 @@ export class Statements {
     if (!silentlyWriting.has(plainName(statement)) || rows.length === 0) return [];
     return read(
       `select * from pix_transactions
-        where operation = 'SEND' and id::text = any($1::text[])
+        where operation in ('SEND', 'REFUND_OUT') and id::text = any($1::text[])
         order by created_at, id`,
       calls.map(({ id }) => id),
     );
@@ -415,6 +415,7 @@ function movedBy(row: Row, parameters: CallParameters): readonly unknown[] {
 /** Statements that store or move the transaction of their parameter `id` without returning it. */
 const silentlyWriting: ReadonlySet<string> = new Set([
   'pix-reserve-send',
+  'pix-reserve-return',
   'pix-step',
   'pix-repeat',
   'pix-correct',

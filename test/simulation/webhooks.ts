@@ -16,6 +16,7 @@ import type { Evidence } from './oracle/evidence.ts';
 import type { Expiries } from './oracle/expiries.ts';
 import type { Receipts } from './oracle/receipts.ts';
 import type { Refunds } from './oracle/refunds.ts';
+import type { Returns } from './oracle/returns.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { computeHash } from './payload-hash.ts';
 import { requestFacts } from './service.ts';
@@ -30,6 +31,7 @@ export interface WebhooksOptions {
   readonly evidence: Evidence;
   readonly receipts: Receipts;
   readonly refunds: Refunds;
+  readonly returns: Returns;
   readonly expiries: Expiries;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
@@ -100,6 +102,13 @@ export class Webhooks {
     const { names, refunds } = this.#options;
     const summary = `refund of ${names.of('E', notice.refund.endToEnd)}`;
     this.#postLater(summary, { notice, again, posted: refunds });
+  }
+
+  /** Posts a notice of a return that has failed. */
+  postReturnFailure(notice: RefundNotice, again: () => RefundNotice): void {
+    const { names, returns } = this.#options;
+    const summary = `failure of ${names.of('D', notice.refund.returnId)}`;
+    this.#postLater(summary, { notice, again, posted: returns });
   }
 
   /** Posts a notice of an expired charge. */

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import {
+  orderTypes,
   phasesOfStatus,
   pixTypes,
   refundTypes,
@@ -26,8 +27,20 @@ const isOpen = (row: 'old' | 'new'): string =>
 const openRow =
   'insert into pix_open (transaction_id, has_code, expires_at) values (new.id, new.qr_code is not null, new.expires_at)';
 
-/** The transactions that an event of the provider creates, not a request. */
-const reportedOnly = isOneOf('operation', ['RECEIVED', ...refundTypes]);
+/** The transactions that only an event of the provider creates, and those that no event does. */
+const reportedOnly = isOneOf('operation', ['RECEIVED', 'REFUND_IN']);
+const requestedOnly = isOneOf('operation', ['SEND', 'CHARGE']);
+
+/** The body of a trigger of a return: it changes the sums of the transaction that is returned. */
+function countReturn(sums: Readonly<Record<string, '+' | '-'>>): string {
+  const changes = Object.entries(sums).map(
+    ([column, sign]) => `${column} = nullif(coalesce(${column}, 0) ${sign} new.amount, 0)`,
+  );
+  const set = [...changes, 'updated_at = new.updated_at'].join(', ');
+  return `update pix_transactions set ${set} where id = new.original_id; return null;`;
+}
+
+const isReturn = "new.operation = 'REFUND_OUT'";
 
 const announceEnd = announcing({
   id: "'pix_' || new.id",
@@ -62,7 +75,7 @@ export const PixTransaction = defineEntity({
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('restrict'),
     operation: p.text(),
-    /** The app's idempotency key; the row is the claim to it. Null for received PIX and refunds. */
+    /** The app's idempotency key; the row is the claim to it. Null for what was only reported. */
     idempotencyKey: p.text().nullable(),
     /** SHA-256 of the validated request, to distinguish a repeat from another request. */
     fingerprint: p.blob().nullable(),
@@ -91,6 +104,8 @@ export const PixTransaction = defineEntity({
     originalId: p.uuid().nullable(),
     /** The sum of the refunds of this transaction; null: there is none. */
     refundedAmount: p.decimal().precision(15).scale(2).nullable(),
+    /** The sum of its returns that are PROCESSING, which triggers keep; null: there is none. */
+    refundingAmount: p.decimal().precision(15).scale(2).nullable(),
     /** The end of the claim: until then no other process resumes the transaction. */
     claimedUntil: instant().nullable(),
     createdAt: instant(),
@@ -201,6 +216,37 @@ export const PixTransaction = defineEntity({
       when: `old.status <> 'PROCESSING' and (old.amount <> new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
       body: "raise exception 'the facts of a transaction do not change' using errcode = 'check_violation';",
     },
+    // A return counts towards the transaction that it returns, whatever statement moves it: while
+    // it is open as `refunding_amount`, and once it is made as `refunded_amount`. A refund that is
+    // only reported is never open: the statement that records it counts it.
+    {
+      name: 'pix_transactions_return_opened',
+      timing: 'after',
+      events: ['insert'],
+      when: `${isReturn} and new.status = 'PROCESSING'`,
+      body: countReturn({ refunding_amount: '+' }),
+    },
+    {
+      name: 'pix_transactions_return_made',
+      timing: 'after',
+      events: ['update'],
+      when: `${isReturn} and old.status = 'PROCESSING' and new.status = 'COMPLETED'`,
+      body: countReturn({ refunding_amount: '-', refunded_amount: '+' }),
+    },
+    {
+      name: 'pix_transactions_return_failed',
+      timing: 'after',
+      events: ['update'],
+      when: `${isReturn} and old.status = 'PROCESSING' and new.status = 'FAILED'`,
+      body: countReturn({ refunding_amount: '-' }),
+    },
+    {
+      name: 'pix_transactions_return_corrected',
+      timing: 'after',
+      events: ['update'],
+      when: `${isReturn} and old.status = 'FAILED' and new.status = 'COMPLETED'`,
+      body: countReturn({ refunded_amount: '+' }),
+    },
     // Every final status writes an app event, whatever statement sets it.
     {
       name: 'pix_transactions_ended',
@@ -235,7 +281,7 @@ export const PixTransaction = defineEntity({
     },
     {
       name: 'pix_transactions_claim_keyed',
-      expression: `(${reportedOnly}) = (idempotency_key is null) and (${reportedOnly}) = (fingerprint is null)`,
+      expression: `(idempotency_key is null) = (fingerprint is null) and (idempotency_key is null or not ${reportedOnly}) and (idempotency_key is not null or not ${requestedOnly})`,
     },
     {
       name: 'pix_transactions_paying_resolved',
@@ -264,8 +310,13 @@ export const PixTransaction = defineEntity({
       expression: 'refunded_amount > 0 and refunded_amount <= amount',
     },
     {
+      name: 'pix_transactions_returned_at_most',
+      expression:
+        '(refunding_amount is null or refunding_amount > 0) and coalesce(refunded_amount, 0) + coalesce(refunding_amount, 0) <= amount',
+    },
+    {
       name: 'pix_transactions_corrected_completed',
-      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${isOneOf('operation', ['SEND', 'CHARGE'])}`,
+      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${isOneOf('operation', ['CHARGE', ...orderTypes])}`,
     },
   ],
 });

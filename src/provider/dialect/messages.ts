@@ -1,6 +1,6 @@
 /** Converts the messages that a dialect reads to the port's events and statement lines. */
 import { reportedDisputeStatuses, type ReportedDisputeStatus } from '../../domain/dispute.ts';
-import type { PixStatus } from '../../domain/pix.ts';
+import { isReturnId, type PixStatus } from '../../domain/pix.ts';
 import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
@@ -118,8 +118,8 @@ function toRefund({ ids, direction }: Message): NonNullable<WebhookItem['refund'
   return { returnId: ids.returnId ?? '', direction: direction && refundDirections[direction] };
 }
 
-/** Why a message moves nothing; null when it does. */
-function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null {
+/** Why a message moves nothing; null when it does. Only a return of this service can fail. */
+function movesNothing({ shape, status, ids, fault }: Message): IgnoredBecause | null {
   if (shape?.kind === 'nothing') return 'moves_nothing';
   if (fault) return fault.because;
   if (status === null) return 'unknown_status';
@@ -127,7 +127,8 @@ function movesNothing({ shape, status, fault }: Message): IgnoredBecause | null 
   const isHeld = status === 'UNDER_ANALYSIS' && shape?.kind === 'payment';
   if (toStatus(status) === 'PROCESSING') return isHeld ? null : 'processing';
   if (status !== 'FAILED' || shape?.kind === 'payment') return null;
-  return shape?.kind === 'refund' ? 'not_refunded' : 'not_received';
+  if (shape?.kind !== 'refund') return 'not_received';
+  return isReturnId(ids.returnId ?? null) ? null : 'not_refunded';
 }
 
 /**

@@ -59,7 +59,7 @@ export function readShape(shape: Shape, node: Node): Reading {
   const meaning = readColumns(input, shape.status, 'status');
   const code = readCode(shape, input);
   const status = meaning === 'FAILED_WITH_CODE' ? 'FAILED' : meaning;
-  if (shape.kind === 'payment' && status === 'FAILED')
+  if ((shape.kind === 'payment' || shape.kind === 'refund') && status === 'FAILED')
     requireListed(shape, { meaning, code }, note);
   const amount = readAmounts(shape, input);
   const reading = {

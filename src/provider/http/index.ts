@@ -8,7 +8,7 @@ import { readCodeCharge } from './code-charge.ts';
 import { createHttpDisputes } from './disputes.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
-import { readPaymentResponse } from './payment-response.ts';
+import { readPaymentResponse, readRefundResponse } from './payment-response.ts';
 import { createExchange, createSendRequest } from './request.ts';
 import * as translate from './translate.ts';
 
@@ -56,6 +56,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const body = translate.paymentBody(request.order);
       const response = await exchange('pay', { body }, request);
       return readPaymentResponse(response, request.order, dialects.refusals);
+    },
+    refund: async (request) => {
+      const body = translate.refundBody(request.order);
+      const response = await exchange('refund', { body }, request);
+      return readRefundResponse(response, request.order, dialects.refusals);
     },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);

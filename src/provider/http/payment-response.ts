@@ -2,9 +2,10 @@
 import type { PixStatus } from '../../domain/pix.ts';
 import { readWord } from '../dialect/fields.ts';
 import { ProviderError } from '../errors.ts';
-import type { PaymentOrder, PaymentReceipt } from '../provider.ts';
+import type { PaymentOrder, PaymentReceipt, RefundOrder } from '../provider.ts';
 import {
   clientRequestIdNames,
+  returnIdNames,
   endToEndNames,
   firstId,
   readId,
@@ -34,8 +35,47 @@ import { payloadPlaces } from './translate.ts';
  *   proves nothing, such as one without an id of the order, or with a code that is not listed.
  */
 export function readPaymentResponse(
+  response: HttpResponse,
+  { endToEnd, clientRequestId }: PaymentOrder,
+  codes: RefusalCodes,
+): PaymentReceipt {
+  return readReceipt(response, { id: endToEnd, clientRequestId, ...ofPayment }, codes);
+}
+
+/**
+ * Reads the response to a return, as that to a payment. It names the return by its return id; an
+ * end-to-end id in it is that of the returned payment.
+ */
+export function readRefundResponse(
+  response: HttpResponse,
+  { returnId, endToEnd, clientRequestId }: RefundOrder,
+  codes: RefusalCodes,
+): PaymentReceipt {
+  const receipt = readReceipt(response, { id: returnId, clientRequestId, ...ofReturn }, codes);
+  const returned = findValues(endToEndNames, payloadPlaces(response.json));
+  if (
+    !areAll(
+      endToEnd,
+      returned.filter((value) => value !== ''),
+    )
+  )
+    throw foreign(response);
+  return receipt;
+}
+
+/** What a receipt must name, and how. */
+interface Ordered {
+  /** The end-to-end id, or of a return its return id. */
+  readonly id: string;
+  readonly clientRequestId: string;
+  /** The names of the field that has the id. */
+  readonly idNames: readonly string[];
+  readonly words: StatusWords;
+}
+
+function readReceipt(
   { status, json, retryAfterMs }: HttpResponse,
-  order: PaymentOrder,
+  order: Ordered,
   codes: RefusalCodes,
 ): PaymentReceipt {
   if (status < 200 || status >= 300) {
@@ -43,13 +83,12 @@ export function readPaymentResponse(
   }
   const places = payloadPlaces(json);
   const response = { status, code: readCodeAt(places) };
-  const endToEnd = findValues(endToEndNames, places).filter((value) => value !== '');
+  const endToEnd = findValues(order.idNames, places).filter((value) => value !== '');
   const clientRequestId = findValues(clientRequestIdNames, places).filter((value) => value !== '');
   const providerTxid = firstId(findValues(paymentIdNames, places));
-  const payment = receiptStatus(places);
+  const payment = receiptStatus(places, order);
   if (payment === 'FAILED' && endToEnd.length > 0) {
-    const isOurs =
-      areAll(order.endToEnd, endToEnd) && areAll(order.clientRequestId, clientRequestId);
+    const isOurs = areAll(order.id, endToEnd) && areAll(order.clientRequestId, clientRequestId);
     throw isOurs ? failedReceipt(response, codes) : paymentRefusal(response, codes);
   }
   const ids = [...endToEnd, ...clientRequestId];
@@ -60,7 +99,7 @@ export function readPaymentResponse(
     throw unreadable(response);
   }
   return {
-    endToEnd: findForeignId(order.endToEnd, endToEnd),
+    endToEnd: findForeignId(order.id, endToEnd),
     clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
     providerTxid,
     status: payment,
@@ -80,6 +119,11 @@ function unreadable({ status, code }: PaymentResponse): ProviderError {
   });
 }
 
+/** A receipt of another payment proves nothing about the ordered one. */
+function foreign({ status, json }: HttpResponse): ProviderError {
+  return unreadable({ status, code: readCodeAt(payloadPlaces(json)) });
+}
+
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 
 /**
@@ -87,9 +131,10 @@ const paymentIdNames = ['id', 'transactionid', 'paymentid'];
  * request only (`{status: "SUCCESS", data: {…}}`); if both disagree, the payment is still
  * processing. `SUCCESS` means no more than that the request was accepted.
  */
-function receiptStatus(places: readonly Fields[]): PixStatus {
-  const names = [...endToEndNames, ...clientRequestIdNames, ...paymentIdNames];
+function receiptStatus(places: readonly Fields[], { idNames, words }: Ordered): PixStatus {
+  const names = [...idNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => findValues(names, [place]).length > 0);
+  const readStatus = (value: unknown) => words.get(readWord(value) ?? '') ?? null;
   const inner = findValues(['status'], payments).map(readStatus);
   const all = findValues(['status'], places).map(readStatus);
   const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
@@ -110,7 +155,7 @@ function isHeld(places: readonly Fields[]): boolean {
  * The status words of a response. An unlisted word decides nothing. Numbers are unlisted because
  * providers give them different meanings.
  */
-const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
+const paymentWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
   [heldWord, 'PROCESSING'],
   ['PROCESSING', 'PROCESSING'],
   ['PENDING', 'PROCESSING'],
@@ -128,9 +173,20 @@ const statusWords: ReadonlyMap<string, PixStatus | 'ACCEPTED'> = new Map([
   ['CANCELLED', 'FAILED'],
 ]);
 
-function readStatus(value: unknown): PixStatus | 'ACCEPTED' | null {
-  return statusWords.get(readWord(value) ?? '') ?? null;
-}
+/** Assumed: the words of a return besides those of a payment (the central bank's Pix API). */
+const returnWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
+  ...paymentWords,
+  ['EM_PROCESSAMENTO', 'PROCESSING'],
+  ['DEVOLVIDO', 'COMPLETED'],
+  ['RETURNED', 'COMPLETED'],
+  ['REFUNDED', 'COMPLETED'],
+  ['NAO_REALIZADO', 'FAILED'],
+]);
+
+type StatusWords = ReadonlyMap<string, PixStatus | 'ACCEPTED'>;
+
+const ofPayment = { idNames: endToEndNames, words: paymentWords };
+const ofReturn = { idNames: returnIdNames, words: returnWords };
 
 function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
   return outer === status || (outer === 'ACCEPTED' && status !== 'FAILED');

@@ -19,6 +19,7 @@ import type {
   AccountRef,
   PaymentOrder,
   ProviderPayload,
+  RefundOrder,
 } from '../provider.ts';
 import {
   endToEndNames,
@@ -131,6 +132,19 @@ export function paymentBody(order: PaymentOrder): wire.Payment {
     ...(description !== null && { description }),
     ...(txid !== null && { transactionIdentification: txid }),
     debitParty: { agency: payer.agency, account: payer.accountNumber, document: payer.document },
+  };
+}
+
+/** Builds the body of a return. */
+export function refundBody(order: RefundOrder): wire.Refund {
+  const { endToEnd, returnId, clientRequestId, amountCents, account } = order;
+  return {
+    endToEnd,
+    returnId,
+    clientRequestId,
+    amount: numberFromCents(amountCents),
+    reason: 'MD06',
+    debitParty: accountBody(account),
   };
 }
 

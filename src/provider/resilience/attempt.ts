@@ -97,13 +97,16 @@ function isCallersAbort(signal: AbortSignal, caller: AbortSignal | undefined): b
   return signal.aborted && caller?.aborted === true && signal.reason === caller.reason;
 }
 
+/** The ids of an order: for a return its return id and the client's. */
+type OrderIds = Pick<PaymentOrder, 'endToEnd' | 'clientRequestId'>;
+
 /**
  * Compares a receipt with its order. A receipt with other ids belongs to another payment and proves
  * nothing about the ordered one.
  *
  * @throws ProviderError `unknown` when an id differs.
  */
-export function checkReceipt(order: PaymentOrder, receipt: PaymentReceipt): PaymentReceipt {
+export function checkReceipt(order: OrderIds, receipt: PaymentReceipt): PaymentReceipt {
   const isMatch =
     receipt.endToEnd === order.endToEnd && receipt.clientRequestId === order.clientRequestId;
   if (!isMatch) throw notUnderstood(new Error('the receipt has the ids of another payment'));

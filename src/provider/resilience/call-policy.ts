@@ -67,6 +67,7 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   pay: { lane: 'money', ...change },
   openDispute: { lane: 'reads', ...change },
   withdrawDispute: { lane: 'reads', ...change },
+  refund: { lane: 'money', ...change },
   createDynamicCharge: { lane: 'money', ...change },
   createStaticCharge: { lane: 'money', ...change },
   listKeys: { lane: 'reads', ...read },

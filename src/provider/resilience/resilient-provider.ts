@@ -143,6 +143,10 @@ export function withResilience(provider: Provider, options: ResilienceOptions): 
       pay: resilient('pay', async (request) =>
         checkReceipt(request.order, await provider.pay(request)),
       ),
+      refund: resilient('refund', async (request) => {
+        const { returnId: endToEnd, clientRequestId } = request.order;
+        return checkReceipt({ endToEnd, clientRequestId }, await provider.refund(request));
+      }),
       submitDocument: resilient(
         'submitDocument',
         (request: DocumentRequest) =>

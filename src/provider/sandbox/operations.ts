@@ -10,6 +10,7 @@ import type {
   KycDecision,
   PaymentOrder,
   PaymentReceipt,
+  RefundOrder,
 } from '../provider.ts';
 import type { BankLogin } from './bank/accounts.ts';
 import { type BankResponse, done } from './bank/response.ts';
@@ -54,6 +55,14 @@ export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
     mapResponse(bank.openDispute(token, { ...path, disputeId, situation }), writeDispute),
   withdrawDispute: (bank, { token, path }) =>
     mapResponse(bank.withdrawDispute(token, path), writeDispute),
+  refund: (bank, { token, body }) =>
+    mapResponse(bank.returnReceived(token, readRefund(body)), (receipt) => ({
+      id: receipt.providerTxid ?? undefined,
+      status: receipt.status,
+      endToEnd: body.endToEnd,
+      returnId: receipt.endToEnd,
+      clientRequestId: receipt.clientRequestId,
+    })),
   createDynamicCharge: (bank, { token, body }) => {
     const order = readDynamicCharge(body);
     return mapResponse(bank.createCharge(token, 'dynamic', order), (code) => ({
@@ -176,6 +185,12 @@ function readPayment(body: RequestBody<'pay'>): PaymentOrder {
     ...(body.initiationType === 'DYNAMIC_QRCODE' && { isByDynamicCode: true as const }),
     payer: readAccount(debitParty),
   };
+}
+
+function readRefund(body: RequestBody<'refund'>): RefundOrder {
+  const { endToEnd, returnId, clientRequestId, amount, debitParty } = body;
+  const account = readAccount(debitParty);
+  return { endToEnd, returnId, clientRequestId, amountCents: readCents(amount), account };
 }
 
 function writeReceipt(receipt: PaymentReceipt): ResponseBody<'pay'> {

@@ -52,6 +52,11 @@ const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: `/pix/${randomUUID()}/dispute`, body: { situation: 'SCAM' } },
   { method: 'GET', path: `/pix/${randomUUID()}/dispute` },
   { method: 'DELETE', path: `/pix/${randomUUID()}/dispute` },
+  {
+    method: 'POST',
+    path: `/pix/${randomUUID()}/refund`,
+    body: { amount: 1, reason: 'OTHER' },
+  },
   { method: 'GET', path: '/pix/limits' },
   { method: 'PUT', path: '/pix/limits', body: { day: 1 } },
 ];

@@ -212,6 +212,52 @@ test('the database says when an operator has acted, and by which role', async ()
   assert.equal(action.database_user, action.role);
 });
 
+test('the sums of a transaction follow its returns, whichever statement moves them', async () => {
+  const original = await put('pix_transactions', { ...received, end_to_end: uuid() });
+  const sums = async () =>
+    rows(
+      'select refunding_amount as open, refunded_amount as made from pix_transactions where id = $1',
+      [original],
+    );
+  const giveBack = (amount: string) =>
+    put('pix_transactions', {
+      operation: 'REFUND_OUT',
+      original_id: original,
+      end_to_end: uuid(),
+      amount,
+    });
+  const end = (id: unknown, status: string) =>
+    rows(
+      `update pix_transactions set status = $2, phase = 'SETTLED', settled_at = updated_at
+        where id = $1`,
+      [id, status],
+    );
+  const [made, failed, unknown] = [
+    await giveBack('2.00'),
+    await giveBack('3.00'),
+    await giveBack('4.00'),
+  ];
+  assert.deepEqual(await sums(), [{ open: '9.00', made: null }]);
+  await isRefusedBy('pix_transactions_returned_at_most', giveBack('1.51'));
+  await end(made, 'COMPLETED');
+  assert.deepEqual(await sums(), [{ open: '7.00', made: '2.00' }]);
+  await end(failed, 'FAILED');
+  assert.deepEqual(await sums(), [{ open: '4.00', made: '2.00' }]);
+  const correct = (id: unknown) =>
+    rows(
+      `update pix_transactions set status = 'COMPLETED', corrected_at = updated_at where id = $1`,
+      [id],
+    );
+  await correct(failed);
+  assert.deepEqual(await sums(), [{ open: '4.00', made: '5.00' }]);
+  await end(unknown, 'FAILED');
+  const last = await giveBack('5.50');
+  assert.deepEqual(await sums(), [{ open: '5.50', made: '5.00' }]);
+  await isRefusedBy('pix_transactions_returned_at_most', correct(unknown));
+  await end(last, 'COMPLETED');
+  assert.deepEqual(await sums(), [{ open: null, made: '10.50' }]);
+});
+
 /** Rows that are similar to a repeat and valid. */
 const allowed: Readonly<Record<string, () => Promise<unknown>>> = {
   'two users may be without a document': () => both('users', same({ document: null })),
@@ -353,6 +399,10 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     'pix_transactions_waiting',
     'pix_transactions_closed',
     'pix_disputes_final_status',
+    'pix_transactions_return_opened',
+    'pix_transactions_return_made',
+    'pix_transactions_return_failed',
+    'pix_transactions_return_corrected',
     // They write: jobs/deliver-app-event.test.ts.
     'onboarding_applications_told',
     'pix_transactions_corrected',

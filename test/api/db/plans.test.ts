@@ -19,6 +19,7 @@ import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
 import { replayStatements } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import {
   findWebhookEvent,
@@ -79,6 +80,7 @@ const statements: readonly Statement[] = [
   replayStatements.findOutcomeOfKey,
   replayStatements.findReplay,
   reservationStatements.reserveForSession,
+  returnReservationStatements.reserve,
   paymentStatements.step,
   receipt,
   storeWebhookEvent,
@@ -91,6 +93,7 @@ const rareStatements: readonly Statement[] = [
   ...Object.values(correctionStatements),
   lostSendStatements.findKnown,
   lostSendStatements.findHolder,
+  lostSendStatements.findReturns,
   lostSendStatements.storeAgain,
   ...Object.values(resolveListStatements),
   ...Object.values(sweepStatements),

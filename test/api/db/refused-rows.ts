@@ -144,6 +144,14 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_transactions',
     changes: [{ refunded_amount: '0.00' }, { refunded_amount: '10.51' }],
   },
+  pix_transactions_returned_at_most: {
+    table: 'pix_transactions',
+    changes: [
+      { refunding_amount: '0.00' },
+      { refunding_amount: '10.51' },
+      { refunded_amount: '4.00', refunding_amount: '6.51' },
+    ],
+  },
   pix_transactions_corrected_completed: {
     table: 'pix_transactions',
     changes: [{ corrected_at: at }, { paid_again_by: uuid() }, { ...received, corrected_at: at }],

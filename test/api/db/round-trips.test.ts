@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
+import { insertGood, receivedColumns } from './rows.ts';
 import { givenCustomer } from '../../support/factories.ts';
 
 // The job loop looks at its queue whenever it likes, and each look would be counted.
@@ -88,6 +89,22 @@ test('a look-up takes at most four round trips', async (t) => {
 
 test('a send takes at most three round trips', async (t) => {
   await assertMaxRoundTrips(t, 3, () => send('counted'));
+});
+
+test('a return takes at most three round trips', async (t) => {
+  const received = await app.bank.receive(user.email, 1_000);
+  assert.ok(received.outcome === 'done');
+  const id = await insertGood(app, 'pix_transactions', {
+    ...receivedColumns(app.clock.now()),
+    user_id: user.id,
+    end_to_end: received.value.endToEnd,
+  });
+  const body = { amount: 1, reason: 'OTHER' };
+  const path = `/pix/${String(id)}/refund`;
+  const refund = () => app.call(path, { token: user.token, key: 'returned', body });
+  await assertMaxRoundTrips(t, 3, refund);
+  // The reservation reads the key's holder.
+  await assertMaxRoundTrips(t, 1, refund);
 });
 
 for (const isSeen of [true, false]) {

@@ -185,3 +185,10 @@ export async function insertGood(open: Rows, table: Table, changes: Row = {}): P
     ...changes,
   });
 }
+
+/** The columns of a Pix that was received, besides its user and its end-to-end id. */
+export function receivedColumns(now: Date): Row {
+  const times = { created_at: now, updated_at: now, settled_at: now };
+  const request = { pix_key: null, idempotency_key: null, fingerprint: null };
+  return { operation: 'RECEIVED', status: 'COMPLETED', phase: 'SETTLED', ...request, ...times };
+}

@@ -22,12 +22,13 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness codeHolder codeParameters datedReports emailDigests erasedEmail ' +
-    'hasResponse isAbandoned ' +
-    'isAccountedFor isActiveSession isHeldAfterLoss isRefusal isUnsettled limitParameters ' +
-    'matchesCallId mayBeLost mayHaveLostAttempts mayHaveLostSends mayMove moveCte moveRow ' +
-    'notifyingFinalStatus qualifyColumns sendHold shortTxid toSession toTransaction ' +
-    'spendingCtes waitedIds wakingEvents wasNotSent'
+    'claimUntil closeness codeHolder codeParameters datedReports emailDigests erasedEmail hasEarlierLookUp ' +
+    'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
+    'isUnsettled limitParameters matchesCallId mayBeLost ' +
+    'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
+    'orderHold qualifyColumns queryWithRetry reserveCte reservedRows selectPayers ' +
+    'shortTxid spendingCtes toKeyHolder toPayer toSession toTransaction waitedIds ' +
+    'wakingEvents wasNotSent'
   ).split(' '),
 );
 

@@ -137,7 +137,7 @@ describe('what reads a statement', () => {
     assert.ok(reads.length > 0);
     for (const read of reads) {
       assert.equal(read.parentSpanId, sweepTrace.spanId);
-      assert.ok(Number(read.attributes['ponte.sends']) > 0);
+      assert.ok(Number(read.attributes['ponte.orders']) > 0);
       const calls = ofSweep.filter(({ name }) => name === 'statement');
       assert.ok(calls.some(({ parentSpanId }) => parentSpanId === read.spanId));
     }

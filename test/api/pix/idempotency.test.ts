@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import type { Context } from '../../../src/context/context.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 import {
-  claimSend,
+  claimOrder,
   claimTransaction,
   type Claim,
-  type SendClaim,
+  type OrderClaim,
 } from '../../../src/pix/idempotency.ts';
 import {
   pixColumns,
@@ -16,6 +16,7 @@ import {
   type PixTransaction,
   type PixTransactionRow,
 } from '../../../src/pix/pix-transaction-repository.ts';
+import { claimOfSend } from '../../../src/pix/send-pix.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { losingOneResponse } from '../../support/lost-response.ts';
 
@@ -39,12 +40,13 @@ function reservation(idempotencyKey: string, amountCents: number) {
   return { id: randomUUID(), idempotencyKey, fingerprint, amountCents, ...terms };
 }
 
-type Claimed = Claim | Extract<SendClaim, { result: 'replay' }>;
+type Claimed = Claim | Extract<OrderClaim, { result: 'replay' }>;
 type Claiming = (context: Context, key: string, amountCents: number) => Promise<Claimed>;
 
 const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
   async SEND(service, key, amountCents) {
-    const claim = await claimSend(service, token, reservation(key, amountCents));
+    const order = claimOfSend(service, token, reservation(key, amountCents));
+    const claim = await claimOrder(service, token, order);
     if (claim.result === 'replay') return claim;
     assert.ok(claim.result === 'acquired');
     const { result, resumed, transaction } = claim;

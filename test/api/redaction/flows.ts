@@ -136,6 +136,17 @@ const pixFlows: readonly Flow[] = [
     },
   },
   {
+    name: 'returns of what the customer has not received, for a reason that is none',
+    async run({ call, token }) {
+      const path = `/pix/${randomUUID()}/refund`;
+      for (const reason of ['OTHER', secrets.description, person.name]) {
+        const body = { amount: 1, reason };
+        const { status } = await call(path, { token, key: newKey(), body });
+        assert.ok([404, 422, 501].includes(status), String(status));
+      }
+    },
+  },
+  {
     name: 'a list of transactions, page by page, and with what is no filter',
     async run({ call, token }) {
       const { body } = await responds(200, call('/pix?limit=1', { token }));

@@ -21,6 +21,7 @@ import type { Ids } from './ids.ts';
 import type { Ledger, Payment } from './ledger.ts';
 import { writeNotice, type EventFacts, type Notice } from './notices.ts';
 import type { Policy } from './policy.ts';
+import type { Returns } from './returns.ts';
 import { writeStatement } from './statement.ts';
 import { unlistedResponse } from './unlisted-responses.ts';
 import { refusals, unlistedCodes } from './words.ts';
@@ -41,6 +42,7 @@ export interface BankOptions {
   readonly chance: Chance;
   readonly ids: Ids;
   readonly collections: Collections;
+  readonly returns: Returns;
   readonly directory: Directory;
   readonly codes: Codes;
   readonly nowMs: () => number;
@@ -118,6 +120,8 @@ export class Bank {
         return this.#readCode(customer, request);
       case '/payments':
         return this.#respondToPayment(customer, readPaymentRequest(request));
+      case '/payments/refund':
+        return this.#options.returns.respond(customer, request.body);
       case '/payments/qrcode/dynamic':
       case '/payments/qrcode/static': {
         const kind = path.endsWith('static') ? 'static' : 'dynamic';
@@ -319,9 +323,13 @@ export class Bank {
     const receipts = ledger.receipts.filter(
       (one) => one.customer === customer && isShown(one.atMs),
     );
-    const { body, isWhole } = writeStatement(policy, { payments, receipts });
+    const returns = ledger.returns.filter(
+      (one) => one.customer === customer && isShown(one.executedAtMs),
+    );
+    const { body, isWhole } = writeStatement(policy, { payments, receipts, returns });
     const listed = [...payments, ...(policy.adversary.listsReceipts ? receipts : [])];
     if (isWhole) for (const { endToEnd } of listed) ledger.shown.add(endToEnd);
+    if (isWhole) for (const { returnId } of returns) ledger.shown.add(returnId);
     else this.#options.count('statements with further pages');
     return json(200, body);
   }

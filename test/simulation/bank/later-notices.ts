@@ -1,7 +1,7 @@
 /** Events of refunds and of charges that have expired. */
 import type { Chance } from '../chance.ts';
 import type { Charge, Refund } from './ledger.ts';
-import { entityWords, type Vocabulary } from './words.ts';
+import { entityWords, getReturnWord, type Vocabulary } from './words.ts';
 
 /** An event on its way to the service. */
 interface LaterNotice {
@@ -68,6 +68,24 @@ function write(
 ): LaterNotice {
   const isReadable = shape.hasOwnWords || vocabulary.isKnown;
   return { payload: toBytes(chance, shape.write(refund, vocabulary)), isReadable };
+}
+
+/** @returns an event of a return that has failed, as unique bytes. */
+export function writeReturnFailure(
+  chance: Chance,
+  refund: Refund,
+  vocabulary: Vocabulary,
+): RefundNotice {
+  const { endToEnd, returnId, amountCents } = refund;
+  const event = {
+    event: 'PIX_REFUND_OUT',
+    endToEnd,
+    returnId,
+    amount: amountCents / 100,
+    status: getReturnWord(vocabulary, 'failed'),
+    error: { code: 'AC06' },
+  };
+  return { refund, payload: toBytes(chance, event), isReadable: vocabulary.isKnown };
 }
 
 /** @returns an event of a charge that has expired, as unique bytes. */

@@ -63,6 +63,23 @@ export interface Refund {
   readonly originalCents: number;
 }
 
+/** A return that a customer has ordered, and that the bank has executed. */
+export interface OrderedReturn {
+  readonly customer: StoredCustomer;
+  /** The end-to-end id of the received PIX. */
+  readonly endToEnd: string;
+  readonly returnId: string;
+  readonly clientRequestId: string;
+  readonly amountCents: number;
+  /** The amount of the received PIX. */
+  readonly originalCents: number;
+  readonly bankId: string;
+  /** Its final state. */
+  readonly end: 'completed' | 'reversed';
+  readonly executedAtMs: number;
+  state: PaymentState;
+}
+
 /** A received PIX. */
 export interface Receipt {
   /** The customer who has received it. */
@@ -88,6 +105,7 @@ export class Ledger {
   readonly #charges: Charge[] = [];
   readonly #receipts: Receipt[] = [];
   readonly #refunds: Refund[] = [];
+  readonly #returns: OrderedReturn[] = [];
 
   constructor(customers: readonly StoredCustomer[], openingBalanceCents: number) {
     this.customers = customers;
@@ -108,6 +126,25 @@ export class Ledger {
 
   get refunds(): readonly Refund[] {
     return this.#refunds;
+  }
+
+  get returns(): readonly OrderedReturn[] {
+    return this.#returns;
+  }
+
+  executeReturn(made: Omit<OrderedReturn, 'state'>): OrderedReturn {
+    const executed: OrderedReturn = { ...made, state: 'under_way' };
+    this.#returns.push(executed);
+    return executed;
+  }
+
+  /** What a customer has returned of a received PIX, by whatever channel, and may yet. */
+  sumReturnedCents(customer: StoredCustomer, endToEnd: string): number {
+    const isOfPix = (one: { customer: StoredCustomer; endToEnd: string }): boolean =>
+      one.customer === customer && one.endToEnd === endToEnd;
+    const refunds = this.#refunds.filter((one) => isOfPix(one) && one.direction === 'out');
+    const open = this.#returns.filter((one) => isOfPix(one) && one.state === 'under_way');
+    return sumCents([...refunds, ...open]);
   }
 
   refund(refund: Refund): void {

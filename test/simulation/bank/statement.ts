@@ -1,5 +1,5 @@
 /** The provider's statement: its lines, and which of them prove a completed payment. */
-import type { Payment, Receipt } from './ledger.ts';
+import type { OrderedReturn, Payment, Receipt } from './ledger.ts';
 import { firstPage } from './pages.ts';
 import type { Policy } from './policy.ts';
 import { getMeaning } from './words.ts';
@@ -13,6 +13,7 @@ const feeCents = 35;
 interface Movements {
   readonly payments: readonly Payment[];
   readonly receipts: readonly Receipt[];
+  readonly returns: readonly OrderedReturn[];
 }
 
 /**
@@ -21,12 +22,13 @@ interface Movements {
  */
 export function writeStatement(
   policy: Policy,
-  { payments, receipts }: Movements,
+  { payments, receipts, returns }: Movements,
 ): { readonly body: unknown; readonly isWhole: boolean } {
   const { furtherPages, listsReceipts } = policy.adversary;
   const lines = [
     ...payments.flatMap((payment) => makeLines(policy, payment)),
     ...(listsReceipts ? receipts.map((receipt) => lineOfReceipt(policy, receipt)) : []),
+    ...returns.flatMap((one) => lineOfReturn(policy, one)),
   ];
   const { list } = policy.statement;
   const page = firstPage(lines, furtherPages);
@@ -105,6 +107,34 @@ function lineOfReceipt(
     type: 'CREDIT',
     ...(statement.status === 'word' && { status: vocabulary.status.completed }),
   };
+}
+
+/** A return that failed has no line. */
+function lineOfReturn(policy: Policy, made: OrderedReturn): Line[] {
+  const { sign, status, holds } = policy.statement;
+  if (made.state === 'reversed' || (made.state === 'under_way' && !holds)) return [];
+  const meaning = made.state === 'completed' ? 'completed' : 'under_way';
+  return [
+    {
+      id: made.bankId,
+      date: new Date(made.executedAtMs).toISOString(),
+      returnId: made.returnId,
+      originalEndToEnd: made.endToEnd,
+      amount: signed(policy, made.amountCents / 100),
+      type: sign === 'direction' ? 'DEBIT' : 'PIX',
+      ...(status === 'word' && { status: policy.vocabulary.status[meaning] }),
+    },
+  ];
+}
+
+/** Whether the statement proves a return that was completed. */
+export function provesReturn({ statement, vocabulary, adversary }: Policy): boolean {
+  return (
+    adversary.furtherPages === null &&
+    statement.sign !== 'none' &&
+    statement.status === 'word' &&
+    vocabulary.isKnown
+  );
 }
 
 function signed({ statement }: Policy, amount: number): number {

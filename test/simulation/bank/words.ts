@@ -30,6 +30,11 @@ export const unknownVocabulary: Vocabulary = {
   isKnown: false,
 };
 
+/** As a status of a payment; a word that is undocumented there is one of returns (`DEVOLVIDO`). */
+export function getReturnWord({ isKnown, status }: Vocabulary, meaning: StatusMeaning) {
+  return !isKnown && status[meaning] === 'DEVOLVIDO' ? 'RECUSADO' : status[meaning];
+}
+
 /** The numbers of one institution's documentation; elsewhere they have other meanings. */
 export const numberVocabulary: Vocabulary = {
   name: 'numbers',

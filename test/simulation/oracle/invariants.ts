@@ -109,6 +109,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   rest.charges.check(rows);
   rest.receipts.check(rows, events);
   rest.refunds.check(rows, events);
+  oracle.returns.check(rows, events);
   const decidedEnds = new Set(
     sends
       .filter((row) => decided.has(row.id) || mayBeContradicted(rest, row))
@@ -164,7 +165,7 @@ function mayBeContradicted({ oracle }: Rest, row: FinalRow): boolean {
 
 /** Whether a true event may be an anomaly: by an operator's decision, or by a charge's terms. */
 function mayContradict(
-  { receipts, refunds, findEndToEnd }: Rest,
+  { receipts, refunds, oracle, findEndToEnd }: Rest,
   hash: string,
   stored: {
     readonly rows: readonly FinalRow[];
@@ -173,7 +174,7 @@ function mayContradict(
 ): boolean {
   const endToEnd = findEndToEnd(hash);
   if (endToEnd !== null && stored.decidedEnds.has(endToEnd)) return true;
-  return receipts.mayContradict(hash, stored.rows) || refunds.mayContradict(hash, stored.rows);
+  return [receipts, refunds, oracle.returns].some((one) => one.mayContradict(hash, stored.rows));
 }
 
 /** Checks one transaction against the payments that were executed for it. */

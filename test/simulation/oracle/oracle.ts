@@ -17,6 +17,7 @@ import { Accounts } from './accounts.ts';
 import type { Evidence } from './evidence.ts';
 import { LookUps } from './look-ups.ts';
 import { PaidCodes } from './paid-codes.ts';
+import { Returns } from './returns.ts';
 import {
   findFinal,
   makeName,
@@ -54,6 +55,7 @@ export class Oracle {
   readonly accounts: Accounts;
   readonly lookUps: LookUps;
   readonly codes: PaidCodes;
+  readonly returns: Returns;
   /** The transaction of each key in the responses to the app, by `customer/key`. */
   readonly transactions = new Map<string, string>();
   /** The amounts that the app has requested under a key. */
@@ -93,6 +95,15 @@ export class Oracle {
     this.#lost = evidence.lost;
     const violated = (text: string): void => this.violated(text);
     this.accounts = new Accounts({ scheduler, violated });
+    this.returns = new Returns({
+      ledger,
+      policy: this.#policy,
+      lost: this.#lost,
+      names,
+      scheduler,
+      accounts: this.accounts,
+      violated,
+    });
     this.lookUps = new LookUps({ ledger, sealer, names, scheduler, violated, clockSkewMs });
     const { lost } = evidence;
     const common = { sealer, names, scheduler, violated, clockSkewMs };
@@ -197,6 +208,7 @@ export class Oracle {
       this.#paying.add(row.end_to_end);
       this.#lost.beganPaying(row.end_to_end, row);
     }
+    if (row.operation === 'REFUND_OUT') this.returns.observed(row);
     const final = this.#finals.get(row.id);
     const isRolledBack = row.operation !== 'SEND' && this.#lost.failedOverAt !== null;
     if (final !== undefined && final !== row.status && !isRolledBack) {
@@ -215,11 +227,12 @@ export class Oracle {
 
   /**
    * A final transaction has changed: only a FAILED one that was paid may, and only to COMPLETED.
-   * The charges are compared with their payments at rest.
+   * The charges and the returns are compared with the ledger at rest.
    */
   #changed(row: PixTransactionRow, final: PixStatus): void {
     const wasPaid =
       row.operation === 'CHARGE' ||
+      row.operation === 'REFUND_OUT' ||
       this.ledger.payments.some((one) => one.endToEnd === row.end_to_end && this.#wasMade(one));
     if (final === 'FAILED' && row.status === 'COMPLETED' && wasPaid) {
       this.#scheduler.count(`corrections of ${row.operation}`);

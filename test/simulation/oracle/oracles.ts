@@ -52,7 +52,8 @@ export class Oracles {
     const violated = (text: string): void => this.oracle.violated(text);
     this.receipts = new Receipts({ ledger, names, scheduler, violated, lost });
     const { receipts } = this;
-    this.refunds = new Refunds({ ledger, names, scheduler, violated, lost });
+    const { returns } = this.oracle;
+    this.refunds = new Refunds({ ledger, names, scheduler, violated, lost, returns });
     this.expiries = new Expiries({ scheduler, lost });
     const { expiries } = this;
     this.charges = new Charges({

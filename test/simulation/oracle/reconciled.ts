@@ -5,6 +5,7 @@
  * twice.
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
+import { isSameReturn } from '../../../src/domain/pix.ts';
 import type { StoredCustomer, Store } from '../store.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
@@ -64,6 +65,7 @@ export async function checkReconciled(checked: Reconciled): Promise<void> {
     checkStoredSends(checked, own);
     checkReceived(checked, own);
     checkRefunds(checked, own);
+    checkReturns(checked, own);
   }
 }
 
@@ -135,11 +137,26 @@ function checkReceived({ oracle, names }: Reconciled, own: Own): void {
   }
 }
 
+/** Every return that was made is COMPLETED, or listed, and a failed one was not made. */
+function checkReturns({ oracle, names }: Reconciled, own: Own): void {
+  for (const { customer, returnId, state } of oracle.ledger.returns) {
+    if (customer !== own.customer || state !== 'completed') continue;
+    const row = own.rows.find(
+      ({ operation, end_to_end: id }) => operation === 'REFUND_OUT' && isSameReturn(id, returnId),
+    );
+    if (row?.status === 'COMPLETED' || isListed(own, returnId)) continue;
+    const name = names.of('D', returnId);
+    oracle.violated(`${name} was made, and is ${row?.status ?? 'in no transaction'} at the end`);
+  }
+}
+
 /** Every refund is recorded, or listed. */
 function checkRefunds({ oracle }: Reconciled, own: Own): void {
   for (const { customer, returnId } of oracle.ledger.refunds) {
     if (customer !== own.customer) continue;
-    if (own.rows.some(({ end_to_end: id }) => id === returnId)) continue;
+    if (own.rows.some(({ end_to_end: id }) => id === returnId || isSameReturn(id, returnId))) {
+      continue;
+    }
     if (isListed(own, returnId)) continue;
     oracle.violated(`the refund ${returnId} is not stored after reconciliation and is not listed`);
   }

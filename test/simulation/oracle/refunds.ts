@@ -9,7 +9,9 @@ import type { Ledger, Refund } from '../bank/ledger.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
+import { isSameReturn } from '../../../src/domain/pix.ts';
 import type { LostCommits } from './lost-commits.ts';
+import { isReturn, type Returns } from './returns.ts';
 import type { EventRow, FinalRow } from './stored-rows.ts';
 
 interface Tracked {
@@ -21,6 +23,7 @@ interface Tracked {
 export interface RefundsOptions {
   readonly ledger: Ledger;
   readonly lost: LostCommits;
+  readonly returns: Returns;
   readonly names: Names;
   readonly scheduler: Scheduler;
   readonly violated: (text: string) => void;
@@ -41,6 +44,7 @@ export class Refunds {
   posted(notice: RefundNotice, hash: string): Delivery {
     const delivery: Delivery = { state: 'under_way' };
     this.#tracked.push({ notice, hash, delivery });
+    this.#options.returns.refundPosted(notice, hash);
     return delivery;
   }
 
@@ -59,7 +63,7 @@ export class Refunds {
   /** Checks the stored rows of each refund, at rest. */
   check(rows: readonly FinalRow[], events: readonly EventRow[]): void {
     const refunds = rows.filter(({ operation }) => operation.startsWith('REFUND_'));
-    for (const row of refunds) this.#checkRow(row, rows);
+    for (const row of refunds) if (!isReturn(row)) this.#checkRow(row, rows);
     for (const refund of this.#options.ledger.refunds) this.#checkRefund(refund, { rows, events });
     for (const row of rows) this.#checkSum(row, refunds);
   }
@@ -107,7 +111,8 @@ export class Refunds {
     const isCompleted = findOriginals(refund, rows).some(
       ({ status, is_corrected: isCorrected }) => status === 'COMPLETED' && !isCorrected,
     );
-    if (isCompleted && !this.#exceedsPayment(refund)) {
+    const mayWait = this.#options.returns.isOpen(refund.endToEnd, rows);
+    if (isCompleted && !mayWait && !this.#exceedsPayment(refund)) {
       return violated(`${name} was made, an event reports it, and it is not stored`);
     }
     for (const { hash } of reported) {
@@ -118,7 +123,7 @@ export class Refunds {
   }
 
   #checkSum(row: FinalRow, refunds: readonly FinalRow[]): void {
-    const own = refunds.filter((one) => one.original_id === row.id);
+    const own = refunds.filter((one) => one.original_id === row.id && one.status !== 'FAILED');
     const sum = own.reduce((cents, { amount }) => cents + (centsFromDecimal(amount) ?? 0), 0);
     if (sum <= (centsFromDecimal(row.amount) ?? 0)) return;
     this.#options.violated(`${this.#options.names.of('tx', row.id)} is refunded beyond its amount`);
@@ -141,7 +146,8 @@ export class Refunds {
 
 function matchesRefund(row: FinalRow, { returnId, direction }: Refund): boolean {
   const operation = direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT';
-  return row.operation === operation && row.end_to_end === returnId;
+  if (row.operation !== operation) return false;
+  return row.end_to_end === returnId || (isReturn(row) && isSameReturn(row.end_to_end, returnId));
 }
 
 /** The stored transactions of the refunded payment, on the side of the refund. */

@@ -9,11 +9,13 @@ import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
 import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../../src/settlement/refund-repository.ts';
 import {
   findCandidates,
+  findReturns,
   identifyPayment,
   recordReceived,
 } from '../../../src/settlement/transaction-repository.ts';
@@ -50,6 +52,8 @@ const hotStatements: readonly Statement[] = [
   finishWebhookEvent,
   findCandidates,
   recordRefund,
+  returnReservationStatements.reserve,
+  findReturns,
   correctionStatements.correct,
   sweepStatements.findStale,
   sweepStatements.findUnconfirmed,

@@ -6,6 +6,7 @@ import { moveStatements } from '../../../src/pix/move-repository.ts';
 import { paymentStatements } from '../../../src/pix/payment-repository.ts';
 import { replayStatements } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
 import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
@@ -17,6 +18,9 @@ type Columns = Readonly<Record<string, unknown>>;
 const amount = '1.00';
 const key = 'key';
 const lineId = 'E00000000202605241200000000000008';
+const returnedEndToEnd = 'E00000000202605241200000000000002';
+const returnId = 'D00000000202605241200000000000002';
+const returnLineId = 'D00000000202605241200000000000008';
 const endToEnd = 'E00000000202605241200000000000001';
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 const open: Columns = { ended_at: null, ended_by: null };
@@ -68,6 +72,7 @@ const situations: readonly Situation[] = [
       end_to_end: lineId,
     },
   },
+  { title: 'a line of a return', line: { end_to_end: returnLineId } },
   {
     title: 'a line and another send',
     line: {},
@@ -121,6 +126,20 @@ const claim = (situation: Situation): Scene => ({
       ...(await stage.found(`select phase from pix_transactions
                                               where idempotency_key = '${key}'`)),
     ];
+  },
+});
+
+const claimReturn = (situation: Situation): Scene => ({
+  statement: returnReservationStatements.reserve,
+  title: `a key is claimed beside ${situation.title}, or is not`,
+  async play(stage) {
+    const { user, session } = await insertHeld(stage, situation);
+    const paid = { phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
+    const charged = { ...charge, ...paid, user_id: user, end_to_end: returnedEndToEnd };
+    const id = await stage.row('pix_transactions', charged);
+    const request = [Buffer.from('fingerprint'), amount, id, returnId, 'OTHER', later, false];
+    const rows = await stage.fetchRows(session, user, now, freeId, key, ...request);
+    return rows.map((one) => [one['reserved'], one['hold']]);
   },
 });
 
@@ -197,7 +216,7 @@ const outcome = (situation: Situation): Scene => ({
   title: `a lost send is possible beside ${situation.title}, or is not`,
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
-    const rows = await stage.fetchRows(session, user, now, key);
+    const rows = await stage.fetchRows(session, user, now, 'SEND', key);
     return rows.map((one) => [one['id'], one['may_be_lost']]);
   },
 });
@@ -222,6 +241,7 @@ const other: readonly Failure[] = [
 export const holdScenes: readonly Scene[] = [
   ...situations.flatMap((situation) => [
     claim(situation),
+    claimReturn(situation),
     step(situation),
     stale(situation),
     move(situation),

@@ -59,7 +59,9 @@ const refund = (title: string, facts: Facts): Scene => ({
       row['stored_id'] === freeId,
       row['known_id'] !== null,
       row['is_same'],
+      row['is_made'],
       row['fits'],
+      row['may_fit'],
     ]);
     return [answered, ...(await stored(stage))];
   },
@@ -67,7 +69,7 @@ const refund = (title: string, facts: Facts): Scene => ({
 
 async function stored({ found }: Stage): Promise<readonly unknown[]> {
   return [
-    ...(await found(`select operation, amount, refunded_amount, provider_txid,
+    ...(await found(`select operation, amount, refunded_amount, refunding_amount, provider_txid,
                             created_at = '2026-05-24 13:00Z' as received,
                             created_at = '2026-05-24 12:01Z' as reported,
                             updated_at = '2026-05-24 12:01Z' as changed
@@ -168,6 +170,35 @@ export const refundScenes: readonly Scene[] = [
   refund('the send of the other side does not count', {
     originals: [received, { ...sent, refunded_amount: '10.00' }],
     operation: 'REFUND_OUT',
+  }),
+  refund('a refund that fits only without an open return waits', {
+    originals: [{ ...received, refunded_amount: '3.00', refunding_amount: '3.51' }],
+    operation: 'REFUND_OUT',
+  }),
+  refund('a refund that fits beside an open return is recorded', {
+    originals: [{ ...received, refunded_amount: '3.00', refunding_amount: '3.50' }],
+    operation: 'REFUND_OUT',
+  }),
+  refund('an open return of the charge counts for its PIX', {
+    originals: [received, { ...charged, refunding_amount: '6.51' }],
+    operation: 'REFUND_OUT',
+  }),
+  refund('a refund over the payment does not wait for an open return', {
+    originals: [{ ...received, refunded_amount: '6.51', refunding_amount: '1.00' }],
+    operation: 'REFUND_OUT',
+  }),
+  refund('an open return with the id is not a recorded refund', {
+    originals: [received],
+    operation: 'REFUND_OUT',
+    before: {
+      amount: '4.00',
+      idempotency_key: 'key',
+      fingerprint: Buffer.from('fingerprint'),
+      phase: 'UNKNOWN',
+      outcome: 'unknown',
+      status: 'PROCESSING',
+      settled_at: null,
+    },
   }),
   together,
   expired('an expired charge is found', {}),

@@ -15,6 +15,7 @@ import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
 import { replayScenes } from './scenes-of-replays.ts';
 import { reservationScenes } from './scenes-of-reservations.ts';
+import { returnScenes } from './scenes-of-returns.ts';
 import { sendScenes } from './scenes-of-sends.ts';
 import { playScene, type Scene } from './stage.ts';
 
@@ -26,6 +27,7 @@ export const scenes: readonly Scene[] = [
   ...eventScenes,
   ...candidateScenes,
   ...refundScenes,
+  ...returnScenes,
   ...correctionScenes,
   ...replayScenes,
   ...jobScenes,

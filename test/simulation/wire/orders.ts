@@ -7,7 +7,7 @@ import type { PaidCodes } from '../oracle/paid-codes.ts';
 import type { Order } from '../oracle/requests.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import type { StoredCustomer } from '../store.ts';
-import { isPayment } from './requests.ts';
+import { isPayment, isReturn } from './requests.ts';
 import type { WireWatch } from './wire.ts';
 
 export interface WatchOptions {
@@ -19,15 +19,15 @@ export interface WatchOptions {
 }
 
 /** Reports each payment that leaves to the oracles, and its response. */
-export function watchPayments({
-  customers,
-  oracle,
-  evidence,
-  lookUps,
-  codes,
-}: WatchOptions): WireWatch {
+export function watchPayments(options: WatchOptions): WireWatch {
+  const { customers, oracle, evidence, lookUps, codes } = options;
+  const { returns } = oracle;
   return {
     left(process, request) {
+      if (isReturn(request)) {
+        returns.attempted(process, request.body);
+        return;
+      }
       const order = orderIn(request, customers);
       if (!order) return;
       if (order.txid === null) lookUps.attempted(process, order);
@@ -35,10 +35,18 @@ export function watchPayments({
       oracle.attempted(process, order);
     },
     ended(process, request, response) {
+      if (isReturn(request)) {
+        returns.ended(process, request.body, response?.proves ?? null);
+        return;
+      }
       const order = orderIn(request, customers);
       if (order) evidence.attemptEnded(process, order.endToEnd, response);
     },
     notSent(process, request) {
+      if (isReturn(request)) {
+        returns.ended(process, request.body, 'not_sent');
+        return;
+      }
       const order = orderIn(request, customers);
       if (order) evidence.attemptNotSent(process, order.endToEnd);
     },
@@ -49,6 +57,10 @@ export function watchPayments({
 export function describeRequest(request: BankRequest, bank: Bank, names: Names): string {
   const name = bank.findCustomer(request)?.name ?? 'unknown';
   const { pathname } = request.url;
+  if (isReturn(request)) {
+    const { returnId } = request.body;
+    return `return for ${name} ${names.of('D', String(returnId))}`;
+  }
   if (!isPayment(request)) return `${pathname.replace('/internal/api/v1/', '')} for ${name}`;
   const { endToEnd, clientRequestId } = request.body;
   return `pay ${name}/${String(clientRequestId)} ${names.of('E', String(endToEnd))}`;

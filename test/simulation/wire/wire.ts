@@ -9,7 +9,7 @@ import type { BankResponse } from '../bank/responses.ts';
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Owner, Scheduler, Step } from '../scheduler.ts';
 import type { FaultProfile } from '../fault-profile.ts';
-import { isPayment } from './requests.ts';
+import { isPayment, isReturn } from './requests.ts';
 import { drawReplacement, drawFate, type Fate, withForeignIds } from './fates.ts';
 
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
@@ -86,7 +86,8 @@ class Attempt {
     this.#exchange = exchange;
     this.#options = options;
     const { attemptFaults } = profile();
-    this.#fate = isPayment(exchange.request)
+    const isOrder = isPayment(exchange.request) || isReturn(exchange.request);
+    this.#fate = isOrder
       ? drawFate(scheduler.chance, { faults: attemptFaults, doubtfulTokens })
       : drawFate(scheduler.chance, { faults: attemptFaults * otherCallsFactor, doubtfulTokens: 0 });
     this.#step = {

@@ -80,6 +80,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /pix/{transactionId}/dispute': ['openDispute', 'token', '200 401 404 422 501 502'],
   'get /pix/{transactionId}/dispute': ['getDispute', 'token', '200 401 404 501'],
   'delete /pix/{transactionId}/dispute': ['withdrawDispute', 'token', '200 401 404 422 501 502'],
+  'post /pix/{transactionId}/refund': ['refundPix', 'token', '200 401 404 422 501 502'],
   'get /pix/limits': ['getPixLimits', 'token', '200 401'],
   'put /pix/limits': ['setPixLimits', 'token', '200 401 422'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
@@ -122,6 +123,7 @@ const added: Record<string, string> = {
   openDispute: '400 413 415 429',
   getDispute: '422',
   withdrawDispute: '429',
+  refundPix: '400 413 415 429',
   getPixLimits: '422 429',
   setPixLimits: '400 413 415 429',
   listPixKeys: '422 429',
@@ -160,6 +162,7 @@ const replyFields: Record<string, string> = {
     'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
     'payee~ description~ end_to_end~',
   PixTransaction: 'transaction_id status detail~ end_to_end~',
+  PixRefund: 'transaction_id status return_id~',
   Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time purpose~ url~ pix_key~ pix_key_type~ state~ payee~ amount~ amount_changeable~ ' +
@@ -329,7 +332,7 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, charges, look-ups, lists, statements, PIX keys and disputes are throttled by user', () => {
+test('sends, returns, charges, look-ups, lists, statements, PIX keys, disputes: throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
@@ -344,6 +347,7 @@ test('sends, charges, look-ups, lists, statements, PIX keys and disputes are thr
     'listPixTransactions',
     'lookUpPixKey',
     'openDispute',
+    'refundPix',
     'sendPix',
     'setPixLimits',
     'withdrawDispute',
@@ -368,6 +372,7 @@ test('only operations that 1.0.0 does not have refuse unknown query parameters',
     'listPixTransactions',
     'lookUpPixKey',
     'openDispute',
+    'refundPix',
     'setPixLimits',
     'withdrawDispute',
   ]);
@@ -392,14 +397,16 @@ test('the service checks its own responses against the closed schemas', async ()
   ]);
 });
 
-test('every response of a send carries Pix-Outcome', () => {
-  const send = operations.find(({ operation }) => operation.operationId === 'sendPix')?.operation;
-  const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
-  assert.ok(listed.length > 5);
-  for (const [status, response] of listed) {
-    assert.ok(resolved(response).headers?.['Pix-Outcome'], status);
-  }
-});
+for (const id of ['sendPix', 'refundPix']) {
+  test(`every response of ${id} carries Pix-Outcome`, () => {
+    const send = operations.find(({ operation }) => operation.operationId === id)?.operation;
+    const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
+    assert.ok(listed.length > 5);
+    for (const [status, response] of listed) {
+      assert.ok(resolved(response).headers?.['Pix-Outcome'], status);
+    }
+  });
+}
 
 /** Collects the names of the schemas that a schema refers to. */
 function collectSchemas(part: unknown, names: Set<string>): void {

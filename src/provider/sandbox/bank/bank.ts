@@ -27,6 +27,7 @@ import type {
   PaymentOrder,
   PaymentReceipt,
   ProviderPayload,
+  RefundOrder,
 } from '../../provider.ts';
 import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
 import { type BankResponse, brokenRule, done, type Faulty, type Refused } from './response.ts';
@@ -109,6 +110,7 @@ export class Bank {
     this.#payments.resume();
     this.#disputes.resume();
     this.#charges.resume();
+    this.#refunds.resume();
     webhooks.resume();
   }
 
@@ -173,15 +175,23 @@ export class Bank {
     return this.#serve(token, ({ email }) => this.#payments.pay(email, order));
   }
 
+  /** Returns a received PIX for its customer, once. A receipt always says PROCESSING. */
+  returnReceived(token: string, order: RefundOrder): BankResponse<PaymentReceipt> {
+    return this.#serve(token, ({ email }) => this.#refunds.order(email, order));
+  }
+
   /**
-   * Ends a payment now and posts its webhooks, even before their time. A repeat does nothing.
+   * Ends a payment or a return now and posts its webhooks, even before their time. A repeat does
+   * nothing.
    *
    * @param outcome the final status; by default the one of the key.
    * @returns resolved when the webhooks are received, or their next attempt is scheduled.
    * @throws Error when no such payment was executed, or it has ended otherwise.
    */
   settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
-    return this.#payments.settle(endToEnd, outcome);
+    return this.state.refund(endToEnd)
+      ? this.#refunds.settle(endToEnd, outcome)
+      : this.#payments.settle(endToEnd, outcome);
   }
 
   /** Opens the dispute of a completed payment, once; a repeat gets it as it is. */

@@ -74,6 +74,17 @@ export interface Refund {
   readonly atMs: number;
   /** How many of its webhooks are still to be posted. */
   readonly webhooksLeft: number;
+  /** Of a return that the customer has ordered; any other refund is made at once. */
+  readonly ordered?: OrderedReturn;
+}
+
+/** What a return has besides any other refund. */
+export interface OrderedReturn {
+  readonly clientRequestId: string;
+  /** Null for a return that is executed: its amount is debited. */
+  readonly refusal: Refusal | null;
+  /** Its end; null until then. A failed return is credited back. */
+  readonly settlement: Settlement | null;
 }
 
 export type Transfer = Payment | Receipt | Refund;

@@ -3,6 +3,8 @@
  * takes the happy path. contract/README.md and the development pages show the same table.
  */
 
+import { decimalFromCents } from '../../../domain/money.ts';
+
 /** How the directory of keys (DICT) answers a look-up. */
 export type LookUpScript =
   'found' | 'not_found' | 'rate_limited' | 'unavailable' | 'unavailable_once';
@@ -32,6 +34,13 @@ export interface PaymentScript {
  */
 export type DisputeScript = 'accepted' | 'partial' | 'rejected' | 'pending' | 'refused' | 'lost';
 
+/** The course of a return that a customer orders. A refused one is not executed. */
+export interface ReturnScript {
+  readonly response: 'accepted' | 'refused' | 'internal_error';
+  readonly settlement: 'COMPLETED' | 'FAILED';
+  readonly webhook: 'in_time' | 'never';
+}
+
 /** How the bank treats all requests of a customer. */
 export type CustomerScript =
   | 'served'
@@ -52,6 +61,7 @@ export interface Scenario {
     | 'Pix key'
     | 'login e-mail'
     | 'payment amount'
+    | 'return amount'
     | 'charge expiration'
     | 'provider token'
     | 'onboarding phone';
@@ -62,6 +72,7 @@ export interface Scenario {
   readonly lookUp?: LookUpScript;
   readonly payment?: Partial<PaymentScript>;
   readonly dispute?: DisputeScript;
+  readonly refund?: Partial<ReturnScript>;
   readonly customer?: CustomerScript;
   readonly kyc?: KycScript;
 }
@@ -197,6 +208,30 @@ export const scenarios: readonly Scenario[] = [
     effect: 'the payment is refused: insufficient funds',
   },
   {
+    input: 'return amount',
+    value: '0.91',
+    effect: 'the return is refused (422, reason AG03)',
+    refund: { response: 'refused' },
+  },
+  {
+    input: 'return amount',
+    value: '0.92',
+    effect: 'the return is made and answered with 500, at every attempt',
+    refund: { response: 'internal_error' },
+  },
+  {
+    input: 'return amount',
+    value: '0.93',
+    effect: 'the return is accepted, then the webhook says that it failed (reason DS04)',
+    refund: { settlement: 'FAILED' },
+  },
+  {
+    input: 'return amount',
+    value: '0.94',
+    effect: 'the return is made and answered with 500, and no webhook comes',
+    refund: { response: 'internal_error', webhook: 'never' },
+  },
+  {
     input: 'login e-mail',
     value: 'refused@ponte.test',
     effect: 'the provider refuses the login (4xx)',
@@ -270,6 +305,13 @@ const happyPayment: PaymentScript = {
   isHeld: false,
 };
 
+const happyReturn: ReturnScript = {
+  response: 'accepted',
+  settlement: 'COMPLETED',
+  webhook: 'in_time',
+};
+
+const ofReturn = byValue('return amount');
 const ofKey = byValue('Pix key');
 const ofCustomer = byValue('login e-mail');
 const ofPhone = byValue('onboarding phone');
@@ -288,6 +330,11 @@ export function paymentScript(key: string): PaymentScript {
 /** The course of the dispute of a payment to this key; by default all of it comes back. */
 export function disputeScript(key: string): DisputeScript {
   return ofKey.get(key.toLowerCase())?.dispute ?? 'accepted';
+}
+
+/** The course of a return of this amount. */
+export function returnScript(amountCents: number): ReturnScript {
+  return { ...happyReturn, ...ofReturn.get(decimalFromCents(amountCents))?.refund };
 }
 
 /** How the customer who logs in with this e-mail is treated. */

@@ -11,10 +11,12 @@ import type {
   Expiry,
   ForeignCharge,
   LookUp,
+  OrderedReturn,
   Payment,
   Person,
   PixKey,
   Posting,
+  Refund,
   Row,
   Transfer,
 } from './rows.ts';
@@ -88,6 +90,11 @@ export class State {
     return this.transfers.get(id) ?? this.expiries.get(id) ?? this.disputeNotices.get(id);
   }
 
+  refund(returnId: string): Refund | null {
+    const transfer = this.transfers.get(returnId);
+    return transfer?.row === 'refund' ? transfer : null;
+  }
+
   payment(endToEnd: string): Payment | null {
     const transfer = this.transfers.get(endToEnd);
     return transfer?.row === 'payment' ? transfer : null;
@@ -126,6 +133,9 @@ export class State {
         this.paidCharges.add(row.transactionIdentification);
         return this.#putTransfer(row);
       case 'refund':
+        if (row.ordered) {
+          this.#customer(row.email).requests.set(row.ordered.clientRequestId, row.endToEnd);
+        }
         return this.#putTransfer(row);
       case 'expiry':
         this.expiries.set(row.transactionIdentification, row);
@@ -166,11 +176,21 @@ export class State {
   }
 }
 
+/** Whether a refund has moved its money, and has not failed since. */
+export function isMade({ ordered }: Refund): boolean {
+  return ordered === undefined || (ordered.refusal === null && !hasFailed(ordered));
+}
+
+function hasFailed({ settlement }: OrderedReturn): boolean {
+  return settlement?.status === 'FAILED';
+}
+
 /** The change of the customer's balance by a transfer, in centavos. */
 function effectCents(transfer: Transfer | undefined): number {
   if (transfer === undefined) return 0;
   if (transfer.row === 'receipt') return transfer.amountCents;
   if (transfer.row === 'refund') {
+    if (!isMade(transfer)) return 0;
     return transfer.direction === 'in' ? transfer.amountCents : -transfer.amountCents;
   }
   const isDebited = transfer.refusal === null && transfer.settlement?.status !== 'FAILED';

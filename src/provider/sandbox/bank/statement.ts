@@ -1,8 +1,8 @@
 /** The statement of an account, as a provider of this family writes it. */
 import { numberFromCents } from '../../../domain/money.ts';
 import type { ProviderStatement, ProviderStatementItem } from '../../provider.ts';
-import type { Payment, Refund, Transfer } from './rows.ts';
-import { paymentScript } from './scenarios.ts';
+import type { OrderedReturn, Payment, Refund, Transfer } from './rows.ts';
+import { paymentScript, returnScript } from './scenarios.ts';
 
 /** The statement as the bank answers it. */
 export type BankStatement = Pick<ProviderStatement, 'items'>;
@@ -35,6 +35,7 @@ export function writeStatement(
 
 function transferLines(transfer: Transfer): Line[] {
   const line = { atMs: transfer.atMs, transfer, isReversal: false };
+  if (transfer.row === 'refund' && transfer.ordered?.refusal) return [];
   if (transfer.row !== 'payment') return [line];
   if (transfer.refusal !== null) return [];
   const { settlement } = transfer;
@@ -69,7 +70,7 @@ function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem 
 
 /** A refund is a separate line that names the payment, as in the statements of providers. */
 function writeRefund(refund: Refund): ProviderStatementItem {
-  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs } = refund;
+  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs, ordered } = refund;
   return {
     id,
     type: direction === 'in' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
@@ -77,9 +78,19 @@ function writeRefund(refund: Refund): ProviderStatementItem {
     returnId: endToEnd,
     originalEndToEnd,
     amount: numberFromCents(amountCents),
-    status: 'CONFIRMED',
+    status: ordered ? returnStatus(ordered, amountCents) : 'CONFIRMED',
     createdAt: new Date(atMs).toISOString(),
   };
+}
+
+/** As of a payment: a return that will not fail is confirmed from the start. */
+function returnStatus(
+  { settlement }: OrderedReturn,
+  amountCents: number,
+): 'CONFIRMED' | 'ERROR' | 'PROCESSING' {
+  const status = settlement?.status ?? returnScript(amountCents).settlement;
+  if (status === 'COMPLETED') return 'CONFIRMED';
+  return settlement === null ? 'PROCESSING' : 'ERROR';
 }
 
 /**

@@ -193,14 +193,17 @@ function receiptWebhook(receipt: Receipt): string {
 }
 
 function refundWebhook(refund: Refund): string {
-  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs } = refund;
+  const { id, endToEnd, originalEndToEnd, direction, amountCents, atMs, ordered } = refund;
+  const isFailed = ordered?.settlement?.status === 'FAILED';
   return JSON.stringify({
     event: direction === 'in' ? 'PIX_REFUND_IN' : 'PIX_REFUND_OUT',
     id,
     endToEnd: originalEndToEnd,
     returnId: endToEnd,
-    status: 'CONFIRMED',
+    ...(ordered && { clientRequestId: ordered.clientRequestId }),
+    status: isFailed ? 'ERROR' : 'CONFIRMED',
     amount: numberFromCents(amountCents),
+    ...(isFailed && { error: { code: failureReason } }),
     createdAt: new Date(atMs).toISOString(),
   });
 }

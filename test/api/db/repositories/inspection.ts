@@ -117,8 +117,8 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     findUnknownResponses: (context) =>
       unknowns.findUnknownResponses(context, { shown: 2, limit: 5 }),
     countUnlisted: (context) => unknowns.countUnlisted(context),
-    findRefusedSends: (context) =>
-      unknowns.findRefusedSends(context, { codes: ['BE17'], after: nilUuid, limit: 5 }),
+    findRefusedOrders: (context) =>
+      unknowns.findRefusedOrders(context, { codes: ['BE17'], after: nilUuid, limit: 5 }),
   },
   'operator/user-inspection-repository.ts': {
     findInspectedUser: (context, { userId }) => users.findInspectedUser(context, userId),

@@ -13,8 +13,9 @@ import * as payments from '../../../../src/pix/payment-repository.ts';
 import * as transactions from '../../../../src/pix/pix-transaction-repository.ts';
 import * as replays from '../../../../src/pix/replay-repository.ts';
 import * as reservations from '../../../../src/pix/reservation-repository.ts';
+import * as returns from '../../../../src/pix/return-reservation-repository.ts';
 import * as sweep from '../../../../src/pix/sweep-repository.ts';
-import { endToEnd, type Cases, type Seed } from './seed.ts';
+import { endToEnd, returnId, type Cases, type Seed } from './seed.ts';
 
 const later = ({ now }: Pick<Seed, 'now'>): Date => new Date(now.getTime() + 3_600_000);
 
@@ -107,7 +108,8 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   },
   'pix/replay-repository.ts': {
     readReplay: (context, { token }) => replays.readReplay(context, token, terms()),
-    readOutcomeOfKey: (context, { token }) => replays.readOutcomeOfKey(context, token, 'reserved'),
+    readOutcomeOfKey: (context, { token }) =>
+      replays.readOutcomeOfKey(context, token, { operation: 'SEND', idempotencyKey: 'reserved' }),
   },
   'pix/spending-limit-repository.ts': {
     findLimits: (context, { userId }) => limits.findLimits(context, userId),
@@ -125,8 +127,8 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       }),
     findExpiredCharges: (context, seed) =>
       sweep.findExpiredCharges(context, { expiredBefore: later(seed), limit: 5 }),
-    findUnconfirmedSends: (context, seed) =>
-      sweep.findUnconfirmedSends(context, { acceptedBefore: later(seed), limit: 5 }),
+    findUnconfirmedOrders: (context, seed) =>
+      sweep.findUnconfirmedOrders(context, { acceptedBefore: later(seed), limit: 5 }),
     touchSwept: (context, { unknownId }) => sweep.touchSwept(context, [{ id: unknownId }]),
     releaseAfterCrash: (context) => sweep.releaseAfterCrash(context),
   },
@@ -139,7 +141,18 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         transactionIdentification: 'b'.repeat(26),
         expiresAt: null,
       }),
-    reserveSend: (context, { token }) => reservations.reserveSend(context, token, terms()),
+    reserveSend: async (context, { token }) => {
+      const reserved = await reservations.reserveSend(context, token, terms());
+      return { ...reserved, refuse: typeof reserved?.refuse };
+    },
+  },
+  'pix/return-reservation-repository.ts': {
+    claimReturn: (context, { token, receivedId }) => {
+      const { id, fingerprint, amountCents } = terms();
+      const of = { transactionId: receivedId, returnId: returnId(2), reason: 'OTHER' };
+      const requested = { id, fingerprint, amountCents, idempotencyKey: 'returned' };
+      return returns.claimReturn(context, token, { ...requested, ...of });
+    },
   },
   'pix/payment-repository.ts': {
     beginPaying: (context, seed) =>
@@ -176,9 +189,9 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       }),
   },
   'pix/correction-repository.ts': {
-    findFailedSends: (context, seed) => {
+    findFailedOrders: (context, seed) => {
       const period = { userId: seed.userId, from: new Date(0), until: later(seed) };
-      return corrections.findFailedSends(context, period);
+      return corrections.findFailedOrders(context, period);
     },
     correctTransaction: (context, { failedId, eventId }) =>
       corrections.correctTransaction(context, failedId, {
@@ -191,6 +204,8 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     findKnownSends: async (context) => [
       ...(await lostSends.findKnownSends(context, [endToEnd(3), endToEnd(8)])),
     ],
+    findStoredReturns: (context, { userId }) =>
+      lostSends.findStoredReturns(context, userId, [returnId(1), returnId(9)]),
     storeSendAgain: (context, seed) => lostSends.storeSendAgain(context, lost(seed)),
     findSendOfKey: (context, seed) => lostSends.findSendOfKey(context, lost(seed)),
     noteUnaccounted: (context, seed) => lostSends.noteUnaccounted(context, lost(seed)),

@@ -4,7 +4,7 @@ import type { Context } from '../../../../src/context/context.ts';
 import type { VerifiedToken } from '../../../../src/process/access-tokens.ts';
 import type { TestApp } from '../../../support/app.ts';
 import { givenUser } from '../../../support/factories.ts';
-import { insert, insertGood } from '../rows.ts';
+import { insert, insertGood, receivedColumns } from '../rows.ts';
 
 export interface Seed {
   readonly app: TestApp;
@@ -18,6 +18,7 @@ export interface Seed {
   readonly unknownId: string;
   readonly paidId: string;
   readonly failedId: string;
+  readonly receivedId: string;
   readonly chargeId: string;
   readonly eventId: string;
   readonly jobId: string;
@@ -34,6 +35,8 @@ export type Case = (context: Context, seed: Seed) => Promise<unknown>;
 export type Cases = Readonly<Record<string, Case>>;
 
 export const endToEnd = (nth: number): string => `E1116575620260524120000000000${nth}xyz`;
+
+export const returnId = (nth: number): string => `D1116575620260524120000000000${nth}xyz`;
 
 /** Inserts the rows. */
 export async function givenRows(app: TestApp): Promise<Seed> {
@@ -77,6 +80,17 @@ export async function givenRows(app: TestApp): Promise<Seed> {
     requested_at: now,
     updated_at: now,
   });
+  const received = { ...receivedColumns(now), amount: '20.00', end_to_end: endToEnd(6) };
+  const receivedId = await transaction(received);
+  await transaction({
+    ...open('ACCEPTED', 1),
+    operation: 'REFUND_OUT',
+    pix_key: null,
+    end_to_end: returnId(1),
+    original_id: receivedId,
+    amount: '2.00',
+    outcome: 'accepted',
+  });
   return {
     app,
     userId,
@@ -92,6 +106,7 @@ export async function givenRows(app: TestApp): Promise<Seed> {
     unknownId: await transaction({ ...open('UNKNOWN', 2), outcome: 'unknown' }),
     paidId,
     failedId: await transaction({ ...open('SETTLED', 4), ...ended, status: 'FAILED' }),
+    receivedId,
     chargeId: await transaction({
       operation: 'CHARGE',
       phase: 'ACCEPTED',

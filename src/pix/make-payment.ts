@@ -1,0 +1,181 @@
+/**
+ * Makes the payment of an order whose key is acquired: the steps that a send and a return share.
+ * `domain/pix.ts` explains the phases.
+ *
+ * 1. The id of the order and the attempt are stored: PAYING.
+ * 2. The order is sent, with the same ids in every attempt of the provider layer; each further
+ *    attempt is stored too, and is made only while the order is in PAYING under our claim.
+ * 3. The outcome is stored: ACCEPTED, REJECTED, UNKNOWN, or FAILED because nothing was sent.
+ */
+import { callerSession } from '../auth/banking-sessions.ts';
+import { toAppError } from '../auth/provider-failure.ts';
+import type { Context } from '../context/context.ts';
+import type { OperationId, RefusedCall, RequestFacts } from '../context/operation.ts';
+import type { OrderType, PixOutcome } from '../domain/pix.ts';
+import type { Payer } from '../domain/principal.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+import { notUnderstood, ProviderError } from '../provider/errors.ts';
+import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/provider.ts';
+import { noteAnalysis } from './analysis-repository.ts';
+import { PaymentAttempts } from './payment-attempts.ts';
+import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
+import {
+  beginPaying,
+  type PayingSend,
+  type PayingStep,
+  type TimedStep,
+} from './payment-repository.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
+import { recordOutcome } from './record-outcome.ts';
+import { readOutcomeOfKey } from './replay-repository.ts';
+import { releaseClaim, resolveUnstarted } from './unstarted-order.ts';
+
+/** An order whose key this request has acquired, and what its kind does. */
+export interface AcquiredOrder {
+  readonly transaction: PixTransaction;
+  readonly request: RequestFacts;
+  /** Sends it to the provider, under the id of the step. */
+  send(endToEnd: string, options: CallOptions): Promise<PaymentReceipt>;
+  /**
+   * Handles a step to PAYING that was not confirmed.
+   * @returns null when another process has moved the transaction.
+   * @throws the error, or a refusal.
+   */
+  failStart(failed: { readonly step: TimedStep; readonly error: unknown }): Promise<null>;
+}
+
+/**
+ * Makes the payment of an order.
+ * @returns the transaction after the payment, or as another process has stored it.
+ * @throws AppError the refusal, with what is known of the payment.
+ */
+export async function makePayment(
+  context: Context,
+  order: AcquiredOrder,
+  found: Omit<PayingStep, 'at'>,
+): Promise<PixTransaction> {
+  const { transaction } = order;
+  context.outcomes.noteEndToEnd(transaction.id, found.endToEnd);
+  const step = { ...found, at: context.clock.now() };
+  const paying = await startPaying(context, order, step);
+  return paying ? pay(context, order, paying) : resolveUnstarted(context, transaction, step);
+}
+
+/** If two processes reach this step with the same transaction, the database admits one of them. */
+async function startPaying(
+  context: Context,
+  { transaction, failStart }: AcquiredOrder,
+  step: TimedStep,
+): Promise<PayingSend | null> {
+  try {
+    return await beginPaying(context, transaction, step);
+  } catch (error) {
+    return failStart({ step, error });
+  }
+}
+
+/** Takes the steps 2 and 3. */
+async function pay(
+  context: Context,
+  { request, send }: AcquiredOrder,
+  paying: PayingSend,
+): Promise<PixTransaction> {
+  const attempts = new PaymentAttempts(context, paying);
+  const options = attempts.limit(request.callOptions);
+  const { log } = request;
+  try {
+    const receipt = await send(paying.endToEnd, options);
+    const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
+    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    return receipt.isUnderAnalysis && stored.phase === 'ACCEPTED'
+      ? await noteHeld(context, stored, log)
+      : stored;
+  } catch (error) {
+    // The payment may have been sent before a defect of our own, which proves nothing about it.
+    const failure = error instanceof ProviderError ? error : notUnderstood(error);
+    if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
+    const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
+    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    return replyTo(failure, stored);
+  }
+}
+
+/** Notes that the provider analyses a payment. It only informs: a failure to store it is logged. */
+async function noteHeld(
+  context: Context,
+  stored: PixTransaction,
+  log: RequestFacts['log'],
+): Promise<PixTransaction> {
+  try {
+    const isHeld = await noteAnalysis(context, stored.id);
+    return isHeld ? { ...stored, heldAt: context.clock.now() } : stored;
+  } catch (error) {
+    log.error({ error, transactionId: stored.id }, 'an analysis was not noted');
+    return stored;
+  }
+}
+
+/**
+ * @returns the transaction as it is stored, if it says more than the failure, or if a repeat would
+ *   get it: the payment may have been settled meanwhile, or the refusal could not be stored.
+ * @throws AppError otherwise, and when the provider has ended the banking session: 401.
+ */
+function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction {
+  const { code, outcome } = failure;
+  const isEnded = code === 'TOKEN_REFUSED' && stored.status === 'PROCESSING';
+  if (outcome === 'unknown' ? !isEnded : stored.status !== 'FAILED') return stored;
+  throw toAppError(failure, { 'Pix-Outcome': outcome });
+}
+
+/**
+ * Opens the payer's session at the provider. If that fails the claim is released: the same request
+ * resumes the order after a new login. The outcome is unknown then, because another process may
+ * have resumed it already.
+ */
+export async function openSession(
+  context: Context,
+  payer: Payer,
+  transaction: PixTransaction,
+): Promise<ProviderSession> {
+  try {
+    return callerSession(context, payer);
+  } catch (error) {
+    await releaseClaim(context, transaction);
+    throw error;
+  }
+}
+
+/** The outcome of a refusal that comes before the order is looked up. */
+export const unknownOutcome = { 'Pix-Outcome': 'unknown' } as const satisfies {
+  readonly 'Pix-Outcome': PixOutcome;
+};
+
+/** An operation that makes an order. */
+type OrderOperation = OperationId & ('sendPix' | 'refundPix');
+
+/**
+ * Adds the outcome to a refusal of the request itself: that of the order with the key, which a
+ * repeat with another request must not hide, or `not_sent` when no order has the key. Without a
+ * valid key, and while the account cannot pay, the outcome is unknown: a new key must not appear
+ * safe.
+ */
+export async function completeOrderRefusal(
+  context: Context,
+  { error, token, headers }: RefusedCall<OrderOperation>,
+  operation: OrderType,
+): Promise<AppError> {
+  const { code, text, fields = {} } = error;
+  const isComplete = error.headers['Pix-Outcome'] !== undefined;
+  if (!ofRequest.has(code) || isComplete || headers === null) return error;
+  if (Object.hasOwn(fields, 'account')) return error;
+  const key = { operation, idempotencyKey: headers['Idempotency-Key'] };
+  const outcome = await readOutcomeOfKey(context, token, key);
+  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
+}
+
+/** The refusals of what the request names. */
+const ofRequest: ReadonlySet<ErrorCode> = new Set([
+  'VALIDATION_FAILED',
+  'NOT_FOUND',
+  'NOT_AVAILABLE',
+]);

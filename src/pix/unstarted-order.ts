@@ -1,0 +1,95 @@
+/**
+ * Orders that this process does not take to PAYING: another process has the order, it may not be
+ * paid now, or the step to PAYING was not confirmed.
+ */
+import { findAccountStatus } from '../accounts/account-repository.ts';
+import { inactiveAccount } from '../accounts/payer-account.ts';
+import type { Context } from '../context/context.ts';
+import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
+import { noteContradiction } from './contradicted-outcome.ts';
+import { pausedRefusal } from './holds.ts';
+import { failForAccount } from './idempotency.ts';
+import { rereadTransaction } from './lost-commits.ts';
+import { moveTransaction, type Move } from './move-repository.ts';
+import { hasEarlierLookUp, wasStartedOnlyByUs, type TimedStep } from './payment-repository.ts';
+import { readStored, type PixTransaction } from './pix-transaction-repository.ts';
+
+/**
+ * Handles an order that this process could not take to PAYING: another process has moved it, its
+ * account was blocked meanwhile, or the order was held, even if the hold has ended by now. If the
+ * order is UNKNOWN under the id of our own step, our statement did take it to PAYING after we had
+ * stopped to wait for it, and another process has marked it UNKNOWN since: nothing was sent.
+ * @param step our own step to PAYING; null before it.
+ * @returns the transaction as it is stored.
+ * @throws AppError when the account may not pay, or the order is held.
+ */
+export async function resolveUnstarted(
+  context: Context,
+  transaction: PixTransaction,
+  step: TimedStep | null,
+): Promise<PixTransaction> {
+  const stored = await rereadTransaction(context, transaction).catch((error: unknown) => {
+    if (step) scheduleUnsentFailure(context, transaction, step);
+    throw error;
+  });
+  const isOwn = step !== null && stored.endToEnd === step.endToEnd;
+  if (isOwn && stored.phase === 'UNKNOWN') scheduleUnsentFailure(context, transaction, step);
+  if (!isBeforePaying(stored.phase)) return stored;
+  const accountStatus = await findAccountStatus(context, stored.userId);
+  if (accountStatus !== 'ACTIVE') {
+    return (await failForAccount(context, stored, inactiveAccount(accountStatus))).transaction;
+  }
+  await releaseClaim(context, stored);
+  throw pausedRefusal(storedOutcome(stored));
+}
+
+const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
+
+/** Releases the claim of an order, so that the same request resumes it. */
+export async function releaseClaim(context: Context, { id }: PixTransaction): Promise<void> {
+  await moveTransaction(context, id, release);
+}
+
+/**
+ * Fails an order that the database did not confirm to be PAYING for this process, if the step was
+ * executed nevertheless: nothing was sent, and only this process knows that. The database may
+ * execute the statement late, so this waits until the order is past the phases before PAYING: a
+ * repeat, the sweep or the late statement takes it there.
+ * @param order as it was before; nothing is done for one with an end-to-end id of an earlier
+ *   look-up, because another process may pay it under the same id.
+ * @param step this process's own step to PAYING.
+ */
+export function scheduleUnsentFailure(
+  context: Context,
+  order: PixTransaction,
+  step: TimedStep,
+): void {
+  if (hasEarlierLookUp(order)) return;
+  const store = (): Promise<void> => failIfUnsent(context, order, step);
+  context.outcomes.keep({ transactionId: order.id, store });
+}
+
+/** @throws Error while the step may still be executed: the order is read again later. */
+async function failIfUnsent(
+  context: Context,
+  order: PixTransaction,
+  step: TimedStep,
+): Promise<void> {
+  const { endToEnd } = step;
+  const stored = await readStored(context, order);
+  if (stored && isBeforePaying(stored.phase)) throw new Error('the order may still be moved');
+  if (stored?.endToEnd !== endToEnd) return;
+  if (!(await wasStartedOnlyByUs(context, order, step))) return;
+  const move: Move = {
+    from: ['PAYING', 'UNKNOWN'],
+    endToEnd,
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'not_sent',
+    failureCode: 'PROVIDER_UNAVAILABLE',
+    timeline: [{ phase: 'SETTLED', providerStatus: 'stopped', note: notSentNote }],
+  };
+  if (await moveTransaction(context, order.id, move)) return;
+  // An operator may have called it paid meanwhile.
+  await noteContradiction(context, order, { endToEnd, move, log: context.log });
+}
