@@ -22,7 +22,8 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness codeHolder codeParameters datedReports emailDigests erasedEmail hasEarlierLookUp ' +
+    'claimUntil closeness codeHolder codeParameters ' +
+    'datedReports emailDigests erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
     'isUnsettled limitParameters matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
