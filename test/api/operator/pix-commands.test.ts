@@ -153,7 +153,7 @@ describe('pix show', () => {
   });
 
   const waits: readonly { phase: string; ms: number; claimed?: boolean; says: RegExp }[] = [
-    { phase: 'RESERVED', ms: 0, says: /process that looks up its Pix key.*Nothing has been sent/ },
+    { phase: 'RESERVED', ms: 0, says: /process that works on it.*Nothing has been sent/ },
     { phase: 'RESERVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
     { phase: 'RESOLVED', ms: 60 * minuteMs, says: /A request with the same key.*the sweep/ },
     { phase: 'PAYING', ms: 0, says: /a process is sending the payment/ },

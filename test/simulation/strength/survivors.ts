@@ -66,7 +66,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a race within one statement, which a scene does not have: refund-pix.test.ts',
     'pix-reserve-return: without is_current',
   ],
-  ['equivalent: only sends take this step', "pix-step: without t.operation = 'SEND'"],
   [
     'not drawn: a line of a statement that settles; tested: reconcile.test.ts',
     'pix-received: never when event_id is null',
