@@ -1,5 +1,11 @@
 /** A client of Ponte for apps, which cannot pay twice. Browsers, React Native and Node run it. */
-import { routes, type LoginRequest, type OperationId, type SendPixRequest } from '../types.ts';
+import {
+  routes,
+  type LoginRequest,
+  type OperationId,
+  type RefundPixRequest,
+  type SendPixRequest,
+} from '../types.ts';
 import { Payment, type PayPorts } from './pay.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
 import {
@@ -130,16 +136,35 @@ export class PonteClient {
    *
    * @throws Error when no customer is logged in, or the storage fails: then nothing was paid.
    */
-  async pay(
-    request: SendPixRequest,
+  pay(request: SendPixRequest, options: PayOptions = {}): Promise<PayResult & { key: string }> {
+    return this.#order({ request }, options);
+  }
+
+  /**
+   * Returns a received Pix or a part of it, as safely as `pay`: `paid` means that the money has
+   * gone back. An equal return that is not forgotten and has not failed is resumed.
+   *
+   * @param transactionId the received Pix, or the paid charge.
+   * @throws Error when no customer is logged in, or the storage fails: then nothing was returned.
+   */
+  refund(
+    transactionId: string,
+    request: RefundPixRequest,
     options: PayOptions = {},
+  ): Promise<PayResult & { key: string }> {
+    return this.#order({ request, refundOf: transactionId }, options);
+  }
+
+  async #order(
+    order: Pick<StoredPayment, 'request' | 'refundOf'>,
+    options: PayOptions,
   ): Promise<PayResult & { key: string }> {
     const payer = this.#payer();
     const key = this.#newKey();
     const made: StoredPayment = {
       key,
       payer,
-      request,
+      ...order,
       // The first request leaves at once: a second write could fail, and the payment stay stored.
       unansweredAt: this.#clock.now().getTime(),
       transactionId: null,
@@ -148,7 +173,7 @@ export class PonteClient {
     let chosen = made;
     await this.#payments.change((all) => {
       const isEqual = (one: StoredPayment): boolean =>
-        one.payer === payer && payeeAndAmount(one.request) === payeeAndAmount(request);
+        one.payer === payer && payeeAndAmount(one) === payeeAndAmount(order);
       const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
       const earlier = options.another === true ? undefined : others.find(isEqual);
       if (!earlier) return [...others, made];
@@ -244,9 +269,10 @@ function normalEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** What makes two payments equal. A new look-up of the payee changes nothing. */
-function payeeAndAmount({ pix_key: key, copy_paste: code, amount }: SendPixRequest): string {
-  return JSON.stringify([key?.trim(), code?.trim(), amount]);
+/** What makes two payments equal. A new look-up of the payee, or another reason, changes nothing. */
+function payeeAndAmount({ request, refundOf }: Pick<StoredPayment, 'request' | 'refundOf'>) {
+  const { pix_key: key, copy_paste: code, amount } = request as SendPixRequest;
+  return JSON.stringify([key?.trim(), code?.trim(), amount, refundOf]);
 }
 
 function parseJson(text: string): unknown {

@@ -10,7 +10,7 @@ type Change = (stored: StoredPayment) => Partial<StoredPayment>;
 export interface PayPorts {
   /** @returns null when no response came. */
   call(
-    id: 'sendPix' | 'getPixTransaction' | 'getPixReceipt',
+    id: 'sendPix' | 'refundPix' | 'getPixTransaction' | 'getPixReceipt',
     request: AnyRequest,
   ): Promise<ServiceResponse | null>;
   /** @returns whether the payer is logged in again. */
@@ -83,10 +83,13 @@ export class Payment {
       }));
     if (!isStored) return { pauseMs: undefined };
     this.#isNew = false;
-    const { key, request: body, result: found } = this.#stored;
+    const { key, request: body, refundOf, result: found } = this.#stored;
     if (found) return found;
     const headers = { 'Idempotency-Key': key };
-    const response = await this.#ports.call('sendPix', { headers, body });
+    const response =
+      refundOf === undefined
+        ? await this.#ports.call('sendPix', { headers, body })
+        : await this.#ports.call('refundPix', { path: { transactionId: refundOf }, headers, body });
     const next = readSendResponse(response);
     if (next.step === 'repeat') {
       // A proxy may have passed the request on, and the service's response got lost.

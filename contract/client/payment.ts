@@ -1,5 +1,5 @@
-/** A payment on the device, and what became of it. */
-import type { SendPixRequest } from '../types.ts';
+/** A payment on the device, or the return of a received Pix, and what became of it. */
+import type { RefundPixRequest, SendPixRequest } from '../types.ts';
 import type { Refusal } from './send-response.ts';
 
 /** The four results that a screen can show. */
@@ -27,7 +27,9 @@ export interface StoredPayment {
   readonly key: string;
   /** The e-mail of the payer's login: the key is another payment's for another user. */
   readonly payer: string;
-  readonly request: SendPixRequest;
+  readonly request: SendPixRequest | RefundPixRequest;
+  /** The transaction of the received Pix that is returned; absent: it is a send. */
+  readonly refundOf?: string;
   /** When the newest request without a response was sent, in milliseconds; null: there is none. */
   readonly unansweredAt: number | null;
   readonly transactionId: string | null;

@@ -1,5 +1,5 @@
 /**
- * What a response to `POST /pix/send` proves, and what the app does next: the table "What the app
+ * What a response to `POST /pix/send`, or to that of a return, proves, and what the app does next: the table "What the app
  * should do" of the project's README.
  */
 import type { NotAvailableError, PixTransaction, ProviderErrorCode } from '../types.ts';
@@ -49,7 +49,9 @@ export function readSendResponse(response: ServiceResponse | null): SendStep {
   }
   const refusal = readRefusal(response);
   const isOfThisKey = refusal.errors?.['Idempotency-Key'] === undefined;
-  if (status === 422 && outcome === 'not_sent' && isOfThisKey) return { step: 'not_sent', refusal };
+  // 404: the customer has no such Pix to return.
+  const isRefused = (status === 422 && isOfThisKey) || status === 404;
+  if (isRefused && outcome === 'not_sent') return { step: 'not_sent', refusal };
   return { step: 'stop', refusal };
 }
 

@@ -1,15 +1,19 @@
 /** The client for apps on the real service: losses, restarts, second taps, and other customers. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { PonteClient, type ClientOptions, type Storage } from '../../../contract/client/index.ts';
 import { givenUser, password, type TestUser } from '../../support/factories.ts';
 import { passUntil, unhurriedTimeoutMs } from '../../support/passing-time.ts';
 import { Chance } from '../../simulation/chance.ts';
 import { startPixApp } from './pix-app.ts';
+import { withReturns } from './return-app.ts';
 
-const app = await startPixApp({
-  environment: { STUB_SETTLE_MS: '1500', PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
-});
+const app = withReturns(
+  await startPixApp({
+    environment: { STUB_SETTLE_MS: '1500', PROVIDER_TIMEOUT_MS: String(unhurriedTimeoutMs) },
+  }),
+);
 const rent = { pix_key: 'bruno@example.com', amount: 150.5 };
 
 type Fetch = NonNullable<ClientOptions['fetch']>;
@@ -38,18 +42,20 @@ function newClient(options: Partial<ClientOptions> = {}): PonteClient {
 }
 
 async function givenPayer(options: Partial<ClientOptions> = {}) {
-  const { email } = await givenUser(app);
+  const { email, id } = await givenUser(app);
   const client = newClient(options);
   assert.equal((await client.logIn({ email, password })).status, 200);
-  const user = { token: client.session?.accessToken } as TestUser;
+  const user = { id, email, token: client.session?.accessToken } as TestUser;
   return { client, email, user };
 }
 
-/** Passes requests on, and loses the responses to sends while `isLost` says so. */
+const isOrder = (url: string): boolean => /\/(?:send|refund)$/.test(url);
+
+/** Passes requests on, and loses the responses to orders while `isLost` says so. */
 function losing(isLost: () => boolean): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
-    if (url.endsWith('/pix/send') && isLost()) throw new TypeError('connection reset');
+    if (isOrder(url) && isLost()) throw new TypeError('connection reset');
     return response;
   };
 }
@@ -84,6 +90,37 @@ test('a send whose responses are lost is repeated with its key, and is paid once
   const { result } = await passUntil(app.clock, client.pay(rent));
   assert.equal(result, 'paid');
   assert.equal((await app.executed(user)).length, 1);
+});
+
+test('a return whose responses are lost is repeated with its key, and is made once', async () => {
+  let losses = 3;
+  const storage = new Memory();
+  const fetch = losing(() => (losses -= 1) >= 0);
+  const { client, user, email } = await givenPayer({ storage, fetch });
+  const received = await app.givenReceived(user);
+  const part = { amount: 8, reason: 'WRONG_AMOUNT' } as const;
+  const made = await passUntil(app.clock, client.refund(received.id, part));
+  assert.equal(made.result, 'paid');
+  const restarted = newClient({ storage });
+  await restarted.logIn({ email, password });
+  assert.deepEqual(await restarted.refund(received.id, { ...part, reason: 'OTHER' }), made);
+  assert.deepEqual(
+    app.returned(received.endToEnd).map(([, amount]) => amount),
+    [8],
+  );
+  const other = await app.givenReceived(user);
+  const second = await passUntil(app.clock, restarted.refund(other.id, part));
+  assert.equal(second.result, 'paid', 'another Pix, although the amount is the same');
+});
+
+test('a return of a Pix that the customer has not received is not made', async () => {
+  const { client } = await givenPayer();
+  const unknown = randomUUID();
+  const made = await passUntil(app.clock, client.refund(unknown, { amount: 1, reason: 'OTHER' }));
+  assert.deepEqual(
+    [made.result, made.result === 'not_paid' && made.transactionId],
+    ['not_paid', null],
+  );
 });
 
 test('an app that dies after the first byte goes on with the key at the next tap', async () => {
