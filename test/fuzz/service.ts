@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { providerFeatures } from '../../src/config/formats.ts';
 import { openSandbox } from '../../src/provider/sandbox/open.ts';
 import type { Bank } from '../../src/provider/sandbox/bank/bank.ts';
 import { createBenchDatabase } from '../bench/databases.ts';
@@ -46,6 +47,7 @@ export async function startFuzzed(
     DATA_DIR: folder,
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: sandbox.url,
+    PROVIDER_FEATURES: providerFeatures.join(','),
     PROVIDER_TIMEOUT_MS: '2000',
     ONBOARDING_LOCAL_ONLY: 'false',
     WEBHOOK_SECRET: webhookSecret,

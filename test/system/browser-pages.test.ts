@@ -474,6 +474,27 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await receipt.locator('.amount', { hasText: 'R$ 20,00' }).waitFor();
   });
 
+  it('returns a part of a received Pix from its receipt', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    const request = { method: 'POST', headers: { 'x-ponte-bank': '1' } };
+    const values = 'email=dev%40ponte.test&amount=31.50';
+    assert.equal((await fetch(`${url}/dev/bank/receive?${values}`, request)).status, 200);
+    const received = page.locator('#latest tr', { hasText: /received\s*\+R\$\s31,50/ });
+    await received.getByRole('button', { name: 'Receipt' }).click();
+    const receipt = page.locator('#receipt');
+    await page.fill('#refund-amount', '31,51');
+    await receipt.getByRole('button', { name: 'Return the amount' }).click();
+    await receipt.locator('#refund-amount-error', { hasText: 'exceeds what is left' }).waitFor();
+    await page.fill('#refund-amount', '1,50');
+    await page.selectOption('#refund-reason', 'WRONG_AMOUNT');
+    await receipt.getByRole('button', { name: 'Return the amount' }).click();
+    await receipt.locator('dl', { hasText: /Refunded\s*R\$ 1,50/ }).waitFor();
+    await page.keyboard.press('Escape');
+    const newest = page.locator('#latest tbody tr').first();
+    await newest.filter({ hasText: /refund sent\s*[-−–]\s*R\$ 1,50/ }).waitFor();
+  });
+
   it('keeps every request to read, with a curl command of it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
