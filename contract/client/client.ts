@@ -269,7 +269,7 @@ function normalEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** What makes two payments equal. A new look-up of the payee, or another reason, changes nothing. */
+/** What makes two payments equal. A new look-up, or another reason, changes nothing. */
 function payeeAndAmount({ request, refundOf }: Pick<StoredPayment, 'request' | 'refundOf'>) {
   const { pix_key: key, copy_paste: code, amount } = request as SendPixRequest;
   return JSON.stringify([key?.trim(), code?.trim(), amount, refundOf]);

@@ -1,6 +1,6 @@
 /**
- * What a response to `POST /pix/send`, or to that of a return, proves, and what the app does next: the table "What the app
- * should do" of the project's README.
+ * What a response to `POST /pix/send`, or to that of a return, proves, and what the app does next:
+ * the table "What the app should do" of the project's README.
  */
 import type { NotAvailableError, PixTransaction, ProviderErrorCode } from '../types.ts';
 import type { ServiceResponse } from './request.ts';
