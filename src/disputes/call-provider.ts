@@ -37,8 +37,10 @@ export async function callProvider(
   const durationMs = staleAfterMs(context.config.provider);
   const claim = await claimCall(context, { id, status, durationMs });
   if (claim === null) return null;
+  const { situation, details } = claim;
   try {
-    await storeReported(context, id, await call(context, dispute, caller));
+    const claimed = { ...dispute, situation, details };
+    await storeReported(context, id, await call(context, claimed, caller));
     return null;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;

@@ -166,7 +166,7 @@ function isPending(dispute: string): string {
 const claim = statement({
   name: 'dispute-claim',
   parameters: { id: 'uuid', status: 'text', now: 'timestamptz', until: 'timestamptz' },
-  text: ({ id, status, now, until }) => sql<{ mayHaveBeenDone: boolean }>`
+  text: ({ id, status, now, until }) => sql<ClaimedContent>`
     with before as (
       select transaction_id, may_be_done from pix_disputes d
        where transaction_id = ${id} and status = ${status} and ${isPending('d')}
@@ -176,16 +176,20 @@ const claim = statement({
     update pix_disputes d
        set claimed_until = ${until}, may_be_done = true, updated_at = ${now}
       from before where d.transaction_id = before.transaction_id
-    returning before.may_be_done as "mayHaveBeenDone"`,
+    returning before.may_be_done as "mayHaveBeenDone", d.situation, d.details`,
 });
 
+/** What is requested at the claim: a dispute that was read before may have other content. */
+interface ClaimedContent extends Pick<StoredDispute, 'situation' | 'details'> {
+  /** Whether an earlier call may have done the same. */
+  readonly mayHaveBeenDone: boolean;
+}
+
 /** The right to call the provider about a dispute. */
-export interface DisputeClaim {
+export interface DisputeClaim extends ClaimedContent {
   readonly id: string;
   readonly status: 'REQUESTED' | 'OPEN';
   readonly until: Date;
-  /** Whether an earlier call may have done the same. */
-  readonly mayHaveBeenDone: boolean;
 }
 
 /**
@@ -201,7 +205,7 @@ export async function claimCall(
   const now = clock.now();
   const until = new Date(now.getTime() + durationMs);
   const [row] = await db.query(claim, { id, status, now, until });
-  return row ? { id, status, until, mayHaveBeenDone: row.mayHaveBeenDone } : null;
+  return row ? { id, status, until, ...row } : null;
 }
 
 /** A call that was not executed withdraws its request, unless an earlier one may have been. */

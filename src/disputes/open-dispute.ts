@@ -6,6 +6,7 @@ import type { Context } from '../context/context.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { disputableDays } from '../domain/dispute.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
+import { SealError } from '../security/sealing.ts';
 import { callProvider, detailsOwner } from './call-provider.ts';
 import { disputeReply, requireDisputes } from './dispute-reply.ts';
 import {
@@ -75,12 +76,25 @@ function refuseOther(
   if (dispute.situation === null) return dispute;
   const errors: Record<string, readonly Text[]> = {};
   if (dispute.situation !== situation) errors['situation'] = [disputedOtherwise];
-  const owner = detailsOwner(dispute.transactionId);
-  const stored = dispute.details && sealer.open(dispute.details, owner).toString('utf8');
-  const isKept = dispute.details !== null || dispute.endedAt === null;
-  if (isKept && stored !== (details ?? null)) errors['details'] = [disputedOtherwise];
+  const stored = readDetails(sealer, dispute);
+  const isOther = stored !== undefined && stored !== (details ?? null);
+  if (isOther) errors['details'] = [disputedOtherwise];
   refuse(errors);
   return dispute;
+}
+
+/** @returns undefined when the details are no longer kept, or no key opens them any more. */
+function readDetails(
+  sealer: Context['sealer'],
+  { transactionId, details, endedAt }: StoredDispute,
+): string | null | undefined {
+  if (details === null) return endedAt === null ? null : undefined;
+  try {
+    return sealer.open(details, detailsOwner(transactionId)).toString('utf8');
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
 }
 
 /** @throws AppError NOT_FOUND or VALIDATION_FAILED. */

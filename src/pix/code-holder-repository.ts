@@ -36,8 +36,9 @@ export function codeParameters(code: CodeReservation | null = null) {
 
 /**
  * A column: what has become of a send of the same user that pays the same code and has not failed.
- * A lost send of the same amount may be one, unless the payee's institution has said, after that
- * send had ended, that the code can be paid. The clocks of two processes may differ by ten minutes.
+ * A lost send may be one, of whatever amount: what a code asks for grows with interest, or is the
+ * payer's choice. It is none if the payee's institution has said, after that send had ended, that
+ * the code can be paid. The clocks of two processes may differ by ten minutes.
  * @param row a table expression with the columns `user_id`, `amount`, and those of `codeTypes`.
  */
 export function codeHolder(row: string): string {
@@ -48,8 +49,7 @@ export function codeHolder(row: string): string {
                  and t.code_digest in (${row}.code_digest, ${unknownCodeInSql})
                  and t.status <> 'FAILED'
                  and (t.code_digest = ${row}.code_digest
-                      or t.amount = ${row}.amount
-                         and coalesce(t.settled_at + interval '10 minutes'
-                                      >= ${row}.code_asked_at, true))
+                      or coalesce(t.settled_at + interval '10 minutes'
+                                  >= ${row}.code_asked_at, true))
                order by t.code_digest desc limit 1) end`;
 }

@@ -50,7 +50,11 @@ export const refundPix: TokenOperation<'refundPix'> = {
       amountCents,
       reason,
       fingerprint: computeFingerprint([transactionId.toLowerCase(), amountCents, reason]),
-      returnId: newReturnIdFor(key, context.config.provider.ispb, context.clock.now()),
+      returnId: newReturnIdFor(
+        { ...key, transactionId },
+        context.config.provider.ispb,
+        context.clock.now(),
+      ),
     };
     request.traceTransaction?.(order.id);
     const claim = await claimCheckedOrder(context, token, {

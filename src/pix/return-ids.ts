@@ -1,7 +1,7 @@
 /**
- * The ids of a return. Both derive from the user and the idempotency key, apart from the minute of
- * the return id: if the row of a return is lost, its repeat has the same ids, and an event about it
- * still shows whose key it has (`isSameReturn`).
+ * The ids of a return. Both derive from the user and the idempotency key, the return id also from
+ * the payment that it returns; only its minute does not. If the row of a return is lost, its repeat
+ * has the same ids, and an event about it still shows whose key it has (`isSameReturn`).
  */
 import { alphanumericDigest } from '../domain/text.ts';
 import { newReturnId, uniqueLength } from '../domain/pix.ts';
@@ -15,9 +15,19 @@ interface KeyOfUser {
   readonly idempotencyKey: string;
 }
 
-/** @returns the id that a new return gets: `D…`, with the present minute. */
-export function newReturnIdFor(key: KeyOfUser, ispb: string, now: Date): string {
-  return newReturnId(ispb, now, alphanumericDigest(digestKey('id', key), uniqueLength));
+/** The key of a return, and the payment that it returns. */
+interface RequestedReturn extends KeyOfUser {
+  readonly transactionId: string;
+}
+
+/**
+ * @returns the id that a new return gets: `D…`, with the present minute. A key that is used for
+ *   another payment has another id there: the first one may be taken by a refund that was reported.
+ */
+export function newReturnIdFor(requested: RequestedReturn, ispb: string, now: Date): string {
+  const { transactionId, ...key } = requested;
+  const digest = digestKey(`id ${transactionId.toLowerCase()}`, key);
+  return newReturnId(ispb, now, alphanumericDigest(digest, uniqueLength));
 }
 
 /** @returns the id by which the provider recognises a repeat. */

@@ -3,6 +3,7 @@
  * be taken back, so it needs more than the match that settles an open transaction.
  */
 import { centsFromDecimal } from '../domain/money.ts';
+import { isSameReturn } from '../domain/pix.ts';
 import type { CorrectDecision, FinalItem } from './decision.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { CandidateRow } from './transaction-repository.ts';
@@ -22,7 +23,7 @@ export function decideCorrection(
   if (item.amountCents !== centsFromDecimal(transaction.amount)) return null;
   const { endToEnd, transactionIdentification, providerTxid } = item.ids;
   if (transaction.operation === 'REFUND_OUT') {
-    const isProved = item.refund?.returnId === transaction.end_to_end;
+    const isProved = isSameReturn(item.refund?.returnId ?? null, transaction.end_to_end);
     return isProved ? { kind: 'correct', transaction, endToEnd: null, providerTxid } : null;
   }
   const isProved =

@@ -88,16 +88,28 @@ function readAmounts(places: readonly Fields[], state: CodeState): CodeAmounts {
 /** @returns null for no amount, and for zero. @throws ProviderError for any other value. */
 function readCents(places: readonly Fields[], name: string): number | null {
   const [value] = findValues([name], places);
-  if (value === undefined || Number(value) === 0) return null;
+  if (value === undefined || isZero(value)) return null;
   const cents = readReais(value);
   if (cents === null) throw unusable(`a readable ${name}`);
   return cents;
 }
 
+function isZero(value: unknown): boolean {
+  return (typeof value === 'number' || typeof value === 'string') && Number(value) === 0;
+}
+
 function readDueDate(places: readonly Fields[]): string | null {
   const text = textAt(places, ['duedate']);
-  return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
+  return text !== null && isDate(text) ? text : null;
 }
+
+function isDate(text: string): boolean {
+  const time = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : Number.NaN);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text);
+}
+
+/** From here on a time has no form in RFC 3339: a charge with such an end never expires. */
+const endOfTimeMs = Date.UTC(10_000, 0);
 
 /** A time of ISO 8601; without a zone it could be any of them. */
 const timePattern = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
@@ -107,6 +119,7 @@ function readTime(places: readonly Fields[]): Date | null {
   const text = textAt(places, ['expiresat']);
   if (text === null) return null;
   const time = new Date(timePattern.test(text) ? text : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw unusable('a readable expiry');
-  return time;
+  if (Number.isNaN(time.getTime()) || time.getUTCFullYear() < 1970)
+    throw unusable('a readable expiry');
+  return time.getTime() < endOfTimeMs ? time : null;
 }

@@ -1,7 +1,7 @@
 /** Returns in doubt: dead processes, lost rows, unknown outcomes, and refunds of other channels. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { PixPhase } from '../../../src/domain/pix.ts';
 import { newReturnId } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
@@ -11,6 +11,7 @@ import { showPix } from '../../../src/operator/pix-show.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import { newReturnIdFor } from '../../../src/pix/return-ids.ts';
 import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from '../jobs/settling.ts';
 import { unwatched } from '../operator/asking.ts';
@@ -62,7 +63,8 @@ async function givenRemains(user: TestUser, received: ReceivedPix, phase: PixPha
   const key = randomUUID();
   const id = randomUUID();
   const ispb = app.context.config.provider.ispb;
-  const returnId = newReturnIdFor({ userId: user.id, idempotencyKey: key }, ispb, app.clock.now());
+  const order = { userId: user.id, idempotencyKey: key, transactionId: received.id };
+  const returnId = newReturnIdFor(order, ispb, app.clock.now());
   const at = new Date(app.clock.now().getTime() - 5 * minuteMs);
   await app.rows(
     `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
@@ -325,4 +327,48 @@ test('an operator sees and resolves an unknown return', async () => {
   const original = await showPix.run(app.context, { id: received.id }, unwatched);
   assert.equal(original.refunds.length, 2);
   await holdsEveryRule();
+});
+
+/** Takes an accepted return away, as a loss of commits that no process notices. */
+async function loseUnnoticed(t: TestContext, id: string, received: ReceivedPix): Promise<void> {
+  await restore(
+    `delete from pix_timeline where transaction_id = '${id}'`,
+    `delete from pix_transactions where id = '${id}'`,
+    `delete from pix_open where transaction_id = '${id}'`,
+    `update pix_transactions set refunding_amount = null where id = '${received.id}'`,
+  );
+  t.mock.method(app.context.claimedKeys, 'seenAt', () => undefined);
+}
+
+test('the event of a lost return corrects its repeat, which was refused a minute later', async (t) => {
+  const user = await givenCustomer(app);
+  const received = await app.givenReceived(user);
+  const { key, id, returnId } = await givenAccepted(user, received, 8);
+  await loseUnnoticed(t, id, received);
+  await app.clock.advance(11 * minuteMs);
+  const refusal = { code: 'PROVIDER_REJECTED', outcome: 'rejected', reason: 'AM04' } as const;
+  const refused = t.mock.method(app.context.provider, 'refund', () => {
+    throw new ProviderError({ ...refusal, statusClass: '4xx', retryable: false } as never);
+  });
+  assert.equal((await app.giveBack(user, received.id, 8, { key })).status, 502);
+  refused.mock.restore();
+  await app.bank.settle(returnId);
+  assert.deepEqual(await settleEvents(), ['anomaly: corrected']);
+  assert.deepEqual(await app.sums(received.id), { refunded: '8.00', refunding: null });
+  const repeat = await app.giveBack(user, received.id, 8, { key });
+  assert.equal(repeat.body.status, 'COMPLETED');
+});
+
+test('the refund of another payment with the same key is no return of this one', async () => {
+  const user = await givenCustomer(app);
+  const [one, other] = [await app.givenReceived(user), await app.givenReceived(user)];
+  const key = randomUUID();
+  const order = { userId: user.id, idempotencyKey: key, transactionId: one.id };
+  const returnId = newReturnIdFor(order, app.context.config.provider.ispb, app.clock.now());
+  const event = { event: 'PIX_REFUND_OUT', endToEnd: one.endToEnd, returnId, amount: 1 };
+  const reported = await app.receive({ ...event, status: 'CONFIRMED', id: 'p-1' });
+  assert.deepEqual(results(reported), ['applied']);
+  const made = await app.giveBack(user, other.id, 1, { key });
+  assert.equal(made.status, 200, JSON.stringify(made.body));
+  assert.equal(app.returned(other.endToEnd).length, 1);
 });
