@@ -232,7 +232,7 @@ export const findReturns = batchedStatement({
                 select made.id from pix_transactions made
                  where made.end_to_end = requested.return_id and made.operation = 'REFUND_OUT'
                    and made.idempotency_key is not null))
-     order by requested.ordinal, t.id`,
+     order by requested.ordinal, t.created_at, t.id`,
 });
 
 /**
