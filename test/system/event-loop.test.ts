@@ -43,7 +43,9 @@ const withJson = contract.operations.flatMap((operation) =>
 );
 
 const headers = { 'idempotency-key': 'k-1' };
-const params = { applicationId: '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77' };
+const id = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
+
+const params = { applicationId: id, transactionId: id };
 
 /** @returns the refusal, or null when the input is accepted. */
 function catchRefusal(work: () => void): AppError | null {
