@@ -57,6 +57,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-reserve-return: never when stored.operation = 'SEND'",
   ],
   [
+    'equivalent: only orders take this step',
+    "pix-step: without t.operation in ('SEND', 'REFUND_OUT')",
+  ],
+  [
     'equivalent: only a refund of this payment and this key has the return id',
     'pix-reserve-return: without payment.ordinal = named.ordinal (2)',
     "pix-reserve-return: without refund.operation = 'REFUND_OUT'",
