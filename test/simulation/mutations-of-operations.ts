@@ -81,7 +81,7 @@ const lateStepNotAwaited: Deviation = {
 };
 
 function unlessMayBeMoved(error: unknown): void {
-  if (!String(error).includes('the send may still be moved')) throw error;
+  if (!String(error).includes('the order may still be moved')) throw error;
 }
 
 /** A look-up takes long enough for an operator to block the payer's account meanwhile. */
