@@ -237,7 +237,7 @@ const end = statement({
  */
 export async function endCall(
   { db, clock }: TimedStore,
-  { id, status, until, mayHaveBeenDone }: DisputeClaim,
+  { id, status, until, mayHaveBeenDone }: Omit<DisputeClaim, 'situation' | 'details'>,
   outcome: 'rejected' | 'not_sent' | 'unknown',
 ): Promise<void> {
   const isRefused = outcome === 'rejected' && !mayHaveBeenDone;

@@ -39,7 +39,7 @@ export function codeParameters(code: CodeReservation | null = null) {
  * A lost send may be one, of whatever amount: what a code asks for grows with interest, or is the
  * payer's choice. It is none if the payee's institution has said, after that send had ended, that
  * the code can be paid. The clocks of two processes may differ by ten minutes.
- * @param row a table expression with the columns `user_id`, `amount`, and those of `codeTypes`.
+ * @param row a table expression with the columns `user_id` and those of `codeTypes`.
  */
 export function codeHolder(row: string): string {
   return `case when ${row}.code_digest is not null then

@@ -5,6 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { jobsChannel } from '../jobs/job-repository.ts';
 
 const announce = statement({
   name: 'pix-limits-changed',
@@ -19,7 +20,7 @@ const announce = statement({
       select 'deliver-app-event', jsonb_build_object('id', id), 'app-event:' || id, 'queued',
              ${now}, ${now} from event
     )
-    select pg_notify('ponte_jobs', '') from event`,
+    select pg_notify('${jobsChannel}', '') from event`,
 });
 
 /**

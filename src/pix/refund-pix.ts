@@ -9,13 +9,8 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { ProviderSession, RefundOrder } from '../provider/provider.ts';
 import { claimCheckedOrder } from './claim-checked-order.ts';
 import { computeFingerprint, type RequestedClaim, type ReservedOrder } from './idempotency.ts';
-import {
-  completeOrderRefusal,
-  makePayment,
-  openSession,
-  unknownOutcome,
-  type AcquiredOrder,
-} from './make-payment.ts';
+import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
+import { completeOrderRefusal, unknownOutcome } from './order-refusal.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { newReturnIdFor, returnRequestId } from './return-ids.ts';
 import {

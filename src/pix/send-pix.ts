@@ -15,13 +15,8 @@ import {
 import type { ConfirmedCode } from './confirmed-code.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import type { RequestedClaim } from './idempotency.ts';
-import {
-  completeOrderRefusal,
-  makePayment,
-  openSession,
-  unknownOutcome,
-  type AcquiredOrder,
-} from './make-payment.ts';
+import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
+import { completeOrderRefusal, unknownOutcome } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { readReplay } from './replay-repository.ts';

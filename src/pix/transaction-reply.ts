@@ -1,4 +1,4 @@
-/** The reply of a stored send or charge, to the first request and to every repeat. */
+/** The reply of a stored send, return or charge, to the first request and to every repeat. */
 import { storedOutcome } from '../domain/pix.ts';
 import type {
   CorrectionView,
@@ -9,31 +9,31 @@ import type {
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
-/** The reply of a send; `Pix-Outcome` says what is known of the payment. */
-export function pixReply(transaction: SentView, { replayed }: { replayed: boolean }) {
-  const { id, status, endToEnd } = transaction;
-  return {
-    status: 200,
-    body: {
-      transaction_id: id,
-      status,
-      ...detailPart(transaction),
-      ...(endToEnd !== null && { end_to_end: endToEnd }),
-    },
-    headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
-  } as const;
+interface Replay {
+  readonly replayed: boolean;
 }
 
-/** The reply of a return, as that of a send with the return id. */
-export function returnReply(transaction: SentView, { replayed }: { replayed: boolean }) {
-  const { id, status, endToEnd } = transaction;
+/** The reply of a send. */
+export function pixReply(transaction: SentView, { replayed }: Replay) {
+  const { endToEnd } = transaction;
+  return orderReply(transaction, replayed, {
+    ...detailPart(transaction),
+    ...(endToEnd !== null && { end_to_end: endToEnd }),
+  });
+}
+
+/** The reply of a return. */
+export function returnReply(transaction: SentView, { replayed }: Replay) {
+  const { endToEnd } = transaction;
+  return orderReply(transaction, replayed, { ...(endToEnd !== null && { return_id: endToEnd }) });
+}
+
+/** The reply of an order; `Pix-Outcome` says what is known of the payment. */
+function orderReply<Part extends object>(transaction: SentView, replayed: boolean, part: Part) {
+  const { id, status } = transaction;
   return {
     status: 200,
-    body: {
-      transaction_id: id,
-      status,
-      ...(endToEnd !== null && { return_id: endToEnd }),
-    },
+    body: { transaction_id: id, status, ...part },
     headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
   } as const;
 }
@@ -44,7 +44,7 @@ export function detailPart({ status, heldAt = null }: Pick<PixView, 'status' | '
 }
 
 /** The reply of a charge, with its code if it is stored. */
-export function chargeReply(transaction: PixTransaction, { replayed }: { replayed: boolean }) {
+export function chargeReply(transaction: PixTransaction, { replayed }: Replay) {
   return {
     status: 200,
     body: {

@@ -10,7 +10,7 @@ import { root, startOwnService, type OwnService } from './service-process.ts';
 const folder = join(root, 'contract', 'walkthroughs');
 const scripts = readdirSync(folder);
 
-/** Asynchronous: a service whose output nobody reads stops when the pipe is full. */
+/** Waits without blocking this process: it reads the log of the service, whose pipe fills up. */
 async function run(script: string, url: string): Promise<{ code: unknown; stdout: string }> {
   const { PATH = '' } = process.env;
   const options = { env: { PATH, PONTE_URL: url }, timeout: 60_000 };

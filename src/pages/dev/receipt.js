@@ -3,7 +3,7 @@ import { call, exchanges, token } from './api.js';
 import { actAtBank } from './bank.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
 import { canBeDisputed, disputeCard } from './dispute.js';
-import { canBeGivenBack, giveBackForm } from './give-back.js';
+import { canBeRefunded, refundForm } from './refund.js';
 import { byId, element, facts, onSubmit, statusBadge, withAmountError } from './page.js';
 import { about, showView } from './shell.js';
 
@@ -57,7 +57,7 @@ function show(response) {
     element('h2', { id: 'receipt-title', tabIndex: -1, autofocus: true }, chooseTitle(body.status)),
     ...(status === 200 ? receipt(body) : [failure(response)]),
     ...(status === 200 && canBeDisputed(body) ? [disputeCard(body)] : []),
-    ...(status === 200 && canBeGivenBack(body) ? [ownReturnForm(body)] : []),
+    ...(status === 200 && canBeRefunded(body) ? [customerForm(body)] : []),
     ...(status === 200 && canBeReturned(body) ? [returnForm(body)] : []),
     element('div', { className: 'actions' }, print, close),
   );
@@ -65,8 +65,8 @@ function show(response) {
   else dialog.showModal();
 }
 
-function ownReturnForm(body) {
-  return giveBackForm(body, () => showReturned(body.transaction_id, body.refunded_amount));
+function customerForm(body) {
+  return refundForm(body, () => showReturned(body.transaction_id, body.refunded_amount));
 }
 
 const returned = new Set(['PIX_SEND', 'PIX_CHARGE', 'PIX_RECEIVED']);

@@ -1,5 +1,6 @@
 /** The service as the tests of disputes use it: paid sends, and requests about them. */
 import assert from 'node:assert/strict';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import type { TestAppOptions, TestResponse } from '../../support/app.ts';
 import { startPixApp, type PixApp } from '../pix/pix-app.ts';
@@ -20,6 +21,22 @@ export interface DisputeApp extends PixApp {
 }
 
 export const scam = { situation: 'SCAM', details: 'The seller does not exist.' };
+
+/** The bank refuses a call about a dispute. */
+export const refusal = new ProviderError({
+  outcome: 'rejected',
+  code: 'PROVIDER_REJECTED',
+  statusClass: '4xx',
+});
+
+/** A run of the job that repeats calls. */
+export const repeatJob = {
+  id: '0',
+  kind: 'repeat-disputes',
+  payload: {},
+  attempt: 1,
+  worker: 'test',
+} as const;
 
 /** Starts the service of a test file. */
 export async function startDisputeApp(options: TestAppOptions = {}): Promise<DisputeApp> {

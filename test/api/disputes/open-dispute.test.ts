@@ -4,28 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
 import { repeatDisputes } from '../../../src/disputes/repeat-disputes.ts';
-import { notSent, ProviderError, timedOut } from '../../../src/provider/errors.ts';
+import { notSent, timedOut } from '../../../src/provider/errors.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
-import { scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
+import { refusal, repeatJob, scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
 
 const app = await startDisputeApp();
 const off = await startDisputeApp({ environment: { PROVIDER_FEATURES: 'none' } });
 
 const { provider } = app.context;
 
-const refusal = new ProviderError({
-  outcome: 'rejected',
-  code: 'PROVIDER_REJECTED',
-  statusClass: '4xx',
-});
-
-const job = { id: '0', kind: 'repeat-disputes', payload: {}, attempt: 1, worker: 'test' } as const;
-
 /** Runs the job after a time, in minutes. */
 async function repeatLater(minutes: number): Promise<void> {
   await app.clock.advance(minutes * 60_000);
-  await repeatDisputes.run(app.context, job);
+  await repeatDisputes.run(app.context, repeatJob);
 }
 
 test('a completed send is disputed once, and a repeat gets the same dispute', async () => {

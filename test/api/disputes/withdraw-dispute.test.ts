@@ -2,19 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { repeatDisputes } from '../../../src/disputes/repeat-disputes.ts';
-import { ProviderError, timedOut } from '../../../src/provider/errors.ts';
-import { startDisputeApp } from './dispute-app.ts';
+import { timedOut } from '../../../src/provider/errors.ts';
+import { refusal, repeatJob, startDisputeApp } from './dispute-app.ts';
 
 const app = await startDisputeApp();
 const { provider } = app.context;
-
-const refusal = new ProviderError({
-  outcome: 'rejected',
-  code: 'PROVIDER_REJECTED',
-  statusClass: '4xx',
-});
-
-const job = { id: '0', kind: 'repeat-disputes', payload: {}, attempt: 1, worker: 'test' } as const;
 
 test('an open dispute is withdrawn, and a repeat changes nothing', async () => {
   const paid = await app.pay();
@@ -53,7 +45,7 @@ test('a withdrawal that the bank has not confirmed is repeated by the job', asyn
   assert.deepEqual([body.status, typeof body.withdrawal_requested_at], ['OPEN', 'string']);
   failing.mock.restore();
   await app.clock.advance(60_000);
-  await repeatDisputes.run(app.context, job);
+  await repeatDisputes.run(app.context, repeatJob);
   assert.equal((await app.show(paid)).body.status, 'WITHDRAWN');
 });
 

@@ -57,6 +57,14 @@ async function givenAccepted(user: TestUser, received: ReceivedPix, amount: numb
   return { key, id: String(body.transaction_id), returnId: String(body.return_id) };
 }
 
+/** A return that the bank has accepted, and that an operator has called failed. */
+async function givenFailed(user: TestUser, received: ReceivedPix, amount: number) {
+  const made = await givenAccepted(user, received, amount);
+  const failed = { id: made.id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
+  await resolvePix.run(app.context, failed, unwatched);
+  return made;
+}
+
 /** A return that a process has left in a phase when it died, long ago. */
 async function givenRemains(user: TestUser, received: ReceivedPix, phase: PixPhase) {
   const living = await givenAccepted(user, received, 5);
@@ -287,9 +295,7 @@ test("another channel's refund that fits only without an open return waits for i
 test('a FAILED return that was made is corrected, with the sums', async () => {
   const user = await givenCustomer(app);
   const received = await app.givenReceived(user);
-  const { id, returnId } = await givenAccepted(user, received, 15);
-  const failed = { id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
-  await resolvePix.run(app.context, failed, unwatched);
+  const { id, returnId } = await givenFailed(user, received, 15);
   assert.deepEqual(await app.sums(received.id), { refunded: null, refunding: null });
   await app.bank.settle(returnId);
   assert.deepEqual(await settleEvents(), ['anomaly: corrected']);
@@ -301,9 +307,7 @@ test('a FAILED return that was made is corrected, with the sums', async () => {
 test('a correction that the Pix does not allow any more is an anomaly', async () => {
   const user = await givenCustomer(app);
   const received = await app.givenReceived(user);
-  const { id, returnId } = await givenAccepted(user, received, 15);
-  const failed = { id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
-  await resolvePix.run(app.context, failed, unwatched);
+  const { id, returnId } = await givenFailed(user, received, 15);
   assert.deepEqual(results(await app.receive(refundOut(received.endToEnd, 10))), ['applied']);
   await app.bank.settle(returnId);
   assert.deepEqual(await settleEvents(), ['anomaly: breaks_a_constraint']);

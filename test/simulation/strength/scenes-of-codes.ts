@@ -1,6 +1,6 @@
 /** Scenes of a send of a dynamic code: a charge is paid once, unless the send of it fails. */
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import { moment, type Scene, type Stage } from './stage.ts';
+import { insertTwoPayers, moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, made, now, later } = moment;
 
@@ -74,14 +74,7 @@ const batch: Scene = {
   statement: reservationStatements.reserveForSession,
   title: 'of one code and user, a batch reserves one send',
   async play({ row, found, fetchBatch }) {
-    const users: number[] = [];
-    const sessions: unknown[] = [];
-    for (const document of ['93541134780', '39053344705']) {
-      await row('accounts', { agency: '1', account_number: '2', document });
-      const [newest] = await found('select max(user_id) as user_id from accounts');
-      users.push(Number(newest));
-      sessions.push(await row('banking_sessions', { user_id: Number(newest) }));
-    }
+    const { users, sessions } = await insertTwoPayers({ row, found });
     const calls = [0, 0, 1];
     const each = (value: unknown): unknown[] => calls.map(() => value);
     const rows = await fetchBatch(

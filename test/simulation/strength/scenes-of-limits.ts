@@ -1,6 +1,6 @@
 /** Scenes of a send with limits: the counted amounts, and the applied limit. */
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import { moment, type Scene } from './stage.ts';
+import { insertTwoPayers, moment, type Scene } from './stage.ts';
 
 const { earlier, made, now, later } = moment;
 
@@ -87,14 +87,7 @@ const batch: Scene = {
   statement: reservationStatements.reserveForSession,
   title: 'each send of a batch has the limit of its user, and of one user one send is reserved',
   async play({ row, found, fetchBatch }) {
-    const users: number[] = [];
-    const sessions: unknown[] = [];
-    for (const document of ['93541134780', '39053344705']) {
-      await row('accounts', { agency: '1', account_number: '2', document });
-      const [newest] = await found('select max(user_id) as user_id from accounts');
-      users.push(Number(newest));
-      sessions.push(await row('banking_sessions', { user_id: Number(newest) }));
-    }
+    const { users, sessions } = await insertTwoPayers({ row, found });
     await row('pix_limits', { user_id: users[1], own_day: '4.99' });
     const calls = [0, 0, 1];
     const each = (value: unknown): unknown[] => calls.map(() => value);

@@ -41,6 +41,19 @@ export const moment = {
   later: new Date(at.getTime() + 3_600_000),
 } as const;
 
+/** Inserts two users with accounts and banking sessions. */
+export async function insertTwoPayers({ row, found }: Pick<Stage, 'row' | 'found'>) {
+  const users: number[] = [];
+  const sessions: unknown[] = [];
+  for (const document of ['93541134780', '39053344705']) {
+    await row('accounts', { agency: '1', account_number: '2', document });
+    const [newest] = await found('select max(user_id) as user_id from accounts');
+    users.push(Number(newest));
+    sessions.push(await row('banking_sessions', { user_id: Number(newest) }));
+  }
+  return { users, sessions };
+}
+
 /** Plays a scene on the service, with one deliberate change or none. */
 export async function playScene(
   { statement, play }: Scene,

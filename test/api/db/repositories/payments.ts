@@ -68,8 +68,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       disputes.claimCall(context, { id, status: 'REQUESTED', durationMs: 1_000 }),
     endCall: (context, { paidId: id, now }) => {
       const until = new Date(now.getTime() + 1_000);
-      const content = { situation: null, details: null, mayHaveBeenDone: false };
-      const claim = { id, status: 'REQUESTED', until, ...content } as const;
+      const claim = { id, status: 'REQUESTED', until, mayHaveBeenDone: false } as const;
       return disputes.endCall(context, claim, 'not_sent');
     },
     storeReported: (context, { paidId: id }) => disputes.storeReported(context, id, 'OPEN'),

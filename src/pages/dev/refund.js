@@ -14,7 +14,7 @@ const reasons = {
 const received = new Set(['PIX_CHARGE', 'PIX_RECEIVED']);
 
 /** Only what was received, and is not returned in whole; the service says for how long. */
-export function canBeGivenBack({ type, status, amount, refunded_amount: returned = 0 }) {
+export function canBeRefunded({ type, status, amount, refunded_amount: returned = 0 }) {
   return received.has(type) && status === 'COMPLETED' && returned < amount;
 }
 
@@ -26,7 +26,7 @@ const unpaid = new Set(['not_sent', 'rejected']);
  * repeat does not return twice.
  * @param onReturned what follows once the service has the return.
  */
-export function giveBackForm({ transaction_id: id }, onReturned) {
+export function refundForm({ transaction_id: id }, onReturned) {
   const path = `/pix/${encodeURIComponent(id)}/refund`;
   const options = Object.entries(reasons).map(([value, text]) =>
     element('option', { value }, text),
