@@ -382,6 +382,14 @@ export interface Operations {
     body: Payment;
     replies: { 200: Receipt; 400: Problem; 401: Problem; 422: Problem; 500: Problem; 503: Problem };
   };
+  /** Read the dispute of a payment. */
+  readDispute: {
+    path: { endToEnd: string };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    replies: { 200: DisputeState; 401: Problem; 404: Problem; 500: Problem; 503: Problem };
+  };
   /** Dispute a payment. */
   openDispute: {
     path: { endToEnd: string };
@@ -553,6 +561,7 @@ export const routes = {
   statement: { method: 'GET', path: '/internal/api/v1/account/statement' },
   lookUpKey: { method: 'POST', path: '/internal/api/v1/keys/dict' },
   pay: { method: 'POST', path: '/internal/api/v1/payments' },
+  readDispute: { method: 'GET', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   openDispute: { method: 'POST', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   withdrawDispute: { method: 'DELETE', path: '/internal/api/v1/payments/{endToEnd}/dispute' },
   readCode: { method: 'POST', path: '/internal/api/v1/payments/qrcode/decode' },

@@ -776,7 +776,6 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
-      429: Message;
       503: Message;
     };
   };

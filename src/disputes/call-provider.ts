@@ -8,9 +8,11 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import type { ReportedDisputeStatus } from '../domain/dispute.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderSession } from '../provider/provider.ts';
+import { openDetails } from './details.ts';
 import {
   claimCall,
   endCall,
+  storeCheck,
   storeReported,
   type DisputeClaim,
   type StoredDispute,
@@ -38,44 +40,104 @@ export async function callProvider(
   const claim = await claimCall(context, { id, status, durationMs });
   if (claim === null) return null;
   const { situation, details } = claim;
+  const claimed = { ...dispute, situation, details };
   try {
-    const claimed = { ...dispute, situation, details };
     await storeReported(context, id, await call(context, claimed, caller));
     return null;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    return endFailed(context, claim, error);
+    logFailure(context, id, error);
+    const isRefused = error.outcome === 'rejected' && error.code !== 'PROVIDER_RATE_LIMITED';
+    if (isRefused) return endRefused(context, { claim, dispute: claimed, caller, error });
+    await endCall(context, claim, error.outcome === 'unknown' ? 'unknown' : 'not_sent');
+    return error.code === 'TOKEN_REFUSED' ? error : null;
   }
 }
 
 function call(
-  { provider, sealer }: Context,
-  { transactionId: disputeId, endToEnd, status, situation, details }: StoredDispute,
+  context: Context,
+  dispute: StoredDispute,
   { session, options }: DisputeCaller,
 ): Promise<ReportedDisputeStatus> {
+  const { provider } = context;
+  const { transactionId: disputeId, endToEnd, status, situation } = dispute;
   if (status === 'OPEN' || situation === null) {
     return provider.withdrawDispute({ session, dispute: { disputeId, endToEnd }, ...options });
   }
-  const text = details && sealer.open(details, detailsOwner(disputeId)).toString('utf8');
-  const order = { disputeId, endToEnd, situation, details: text };
+  const order = { disputeId, endToEnd, situation, details: readDetails(context, dispute) };
   return provider.openDispute({ session, order, ...options });
 }
 
-async function endFailed(
-  context: Context,
-  claim: DisputeClaim,
-  error: ProviderError,
-): Promise<ProviderError | null> {
-  const { outcome, code } = error;
-  await endCall(context, claim, code === 'PROVIDER_RATE_LIMITED' ? 'not_sent' : outcome);
-  const facts = { transactionId: claim.id, outcome, code, reason: error.reason };
-  context.log.warn(facts, 'a call about a dispute failed');
-  if (code === 'TOKEN_REFUSED') return error;
-  const isFinal = outcome === 'rejected' && code !== 'PROVIDER_RATE_LIMITED';
-  return isFinal && !claim.mayHaveBeenDone ? error : null;
+/** A dispute whose details no key opens any more is opened without them. */
+function readDetails({ sealer, log }: Context, dispute: StoredDispute): string | null {
+  const details = openDetails(sealer, dispute);
+  if (details !== undefined) return details;
+  log.error({ transactionId: dispute.transactionId }, 'the details of a dispute cannot be opened');
+  return null;
 }
 
-/** The details of a dispute are sealed for it. */
-export function detailsOwner(transactionId: string): string {
-  return `dispute:${transactionId}`;
+interface RefusedCall {
+  readonly claim: DisputeClaim;
+  readonly dispute: StoredDispute;
+  readonly caller: DisputeCaller;
+  readonly error: ProviderError;
+}
+
+/**
+ * Ends a call that the provider has refused. The refusal proves nothing if an earlier call may have
+ * been executed: the provider is asked what it has.
+ * @returns the error; null: an earlier call was executed, or nothing is proven yet.
+ */
+async function endRefused(
+  context: Context,
+  { claim, dispute, caller, error }: RefusedCall,
+): Promise<ProviderError | null> {
+  const { id } = claim;
+  const status = claim.mayHaveBeenDone ? await read(context, dispute, caller) : null;
+  if (status === undefined) {
+    await endCall(context, claim, 'rejected');
+    return null;
+  }
+  if (status !== null && status !== claim.status) {
+    await storeReported(context, id, status);
+    return null;
+  }
+  await endCall(context, { ...claim, mayHaveBeenDone: false }, 'rejected');
+  return error;
+}
+
+/** Reads an open dispute at the provider, whose events may be lost, and stores its status. */
+export async function checkDispute(
+  context: Context,
+  dispute: StoredDispute,
+  caller: DisputeCaller,
+): Promise<void> {
+  const { transactionId: id } = dispute;
+  if (!(await storeCheck(context, id))) return;
+  const status = await read(context, dispute, caller);
+  if (status) await storeReported(context, id, status);
+  else if (status === null) {
+    context.log.warn({ transactionId: id }, 'the provider does not know an open dispute');
+  }
+}
+
+/** @returns null: the provider has no such dispute; undefined: it could not be read. */
+async function read(
+  context: Context,
+  { transactionId: disputeId, endToEnd }: StoredDispute,
+  { session, options }: DisputeCaller,
+): Promise<ReportedDisputeStatus | null | undefined> {
+  const request = { session, dispute: { disputeId, endToEnd }, ...options };
+  try {
+    return await context.provider.readDispute(request);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    logFailure(context, disputeId, error);
+    return undefined;
+  }
+}
+
+function logFailure({ log }: Context, transactionId: string, error: ProviderError): void {
+  const { outcome, code, reason } = error;
+  log.warn({ transactionId, outcome, code, reason }, 'a call about a dispute failed');
 }

@@ -286,27 +286,29 @@ const reportEvent = statement({
   },
   text: ({ id, endToEnd, status, now }) => sql<ReportRow>`
     with payment as (
-      select id, user_id from pix_transactions
+      select id, user_id, status from pix_transactions
        where (id = ${id} or ${id} is null and end_to_end = ${endToEnd})
          and (${endToEnd} is null or end_to_end = ${endToEnd})
-         and operation = 'SEND' and status = 'COMPLETED'
+         and operation = 'SEND'
     ), stored as (
       insert into pix_disputes as d
              (transaction_id, user_id, status, requested_at, opened_at, ended_at, updated_at)
       select id, user_id, ${status}, ${now}, ${now},
              case when ${isOneOf(status, finalDisputeStatuses)} then ${now} end, ${now}
-        from payment
+        from payment where status = 'COMPLETED'
           on conflict (transaction_id) do update set ${setReported(status, now)}
        where d.status <> ${status} and ${isOneOf('d.status', disputesOpenToReport)}
       returning d.transaction_id
     )
-    select payment.id, stored.transaction_id is not null as "isMoved",
+    select payment.id, payment.status as payment, stored.transaction_id is not null as "isMoved",
            (select d.status from pix_disputes d where d.transaction_id = payment.id) as before
       from payment left join stored on true`,
 });
 
 interface ReportRow {
   readonly id: string;
+  /** The status of the payment. */
+  readonly payment: PixStatus;
   readonly isMoved: boolean;
   /** The status before the event; null: there was no dispute. */
   readonly before: DisputeStatus | null;
@@ -320,15 +322,18 @@ export interface DisputeReport {
   readonly status: ReportedDisputeStatus;
 }
 
-/** What became of an event: `ended`: the dispute has another final status, which stays. */
+/**
+ * What became of an event. `ended`: the dispute has another final status, which stays.
+ * `processing`, `failed`: the payment is not completed here, and nothing is stored.
+ */
 export interface DisputeReported {
   readonly transactionId: string;
-  readonly result: 'applied' | 'already' | 'ended';
+  readonly result: 'applied' | 'already' | 'ended' | 'processing' | 'failed';
 }
 
 /**
  * Stores the status that an event reports.
- * @returns null when no completed send has the ids.
+ * @returns null when no send has the ids.
  */
 export async function storeDisputeReport(
   { db, clock }: TimedStore,
@@ -336,14 +341,44 @@ export async function storeDisputeReport(
 ): Promise<DisputeReported | null> {
   const [row] = await db.query(reportEvent, { id: disputeId, endToEnd, status, now: clock.now() });
   if (!row) return null;
-  const unchanged = row.before === status || row.before === null ? 'already' : 'ended';
-  return { transactionId: row.id, result: row.isMoved ? 'applied' : unchanged };
+  return { transactionId: row.id, result: toResult(row, status) };
+}
+
+function toResult(
+  { payment, isMoved, before }: ReportRow,
+  status: ReportedDisputeStatus,
+): DisputeReported['result'] {
+  if (isMoved) return 'applied';
+  if (payment !== 'COMPLETED') return payment === 'FAILED' ? 'failed' : 'processing';
+  return before === status || before === null ? 'already' : 'ended';
+}
+
+const check = statement({
+  name: 'dispute-check',
+  parameters: { id: 'uuid', now: 'timestamptz' },
+  text: ({ id, now }) => sql<{ id: string }>`
+    update pix_disputes set updated_at = ${now}
+     where transaction_id = ${id} and status = 'OPEN' and withdrawal_requested_at is null
+    returning transaction_id as id`,
+});
+
+/** Stores that an open dispute is read at the provider now. @returns false when it has changed. */
+export async function storeCheck({ db, clock }: TimedStore, id: string): Promise<boolean> {
+  return (await db.query(check, { id, now: clock.now() })).length > 0;
 }
 
 /**
- * The disputes that wait for a call, with the active session of their user, oldest first. The pause
- * between two calls is a tenth of the time that the dispute has waited, and an hour at most.
+ * The pause between two calls is a tenth of the time since the request: an hour at most for a
+ * request that waits for the provider; between an hour and a day for an open dispute, whose events
+ * may be lost.
  */
+function pauseBetweenCalls(dispute: string): string {
+  const tenth = `(${dispute}.updated_at - ${dispute}.requested_at) / 10`;
+  return `case when ${isPending(dispute)} then least(${tenth}, interval '1 hour')
+                else greatest(least(${tenth}, interval '1 day'), interval '1 hour') end`;
+}
+
+/** The disputes whose next call is due, with the active session of their user, oldest first. */
 const findPending = statement({
   name: 'dispute-pending',
   parameters: { now: 'timestamptz', limit: 'int' },
@@ -353,22 +388,21 @@ const findPending = statement({
       from pix_disputes d
       join pix_transactions t on t.id = d.transaction_id
       join banking_sessions s on s.user_id = d.user_id and ${isActiveSession('s', now)}
-     where ${isOneOf('d.status', openDisputeStatuses)} and ${isPending('d')}
+     where ${isOneOf('d.status', openDisputeStatuses)}
        and (d.claimed_until is null or d.claimed_until <= ${now})
-       and d.updated_at <= ${now}
-           - least((d.updated_at - d.requested_at) / 10, interval '1 hour')
+       and d.updated_at <= ${now} - ${pauseBetweenCalls('d')}
      order by d.updated_at limit ${limit}`,
 });
 
 interface PendingRow extends StoredDispute, StoredSession {}
 
-/** A dispute that waits for a call, and the session to make it in. */
+/** A dispute whose next call is due, and the session to make it in. */
 export interface PendingDispute {
   readonly dispute: StoredDispute;
   readonly session: StoredSession;
 }
 
-/** @returns disputes whose request or withdrawal the provider has not answered, oldest first. */
+/** @returns disputes that wait for the provider's answer or its decision, oldest first. */
 export async function findPendingDisputes(
   { db, clock }: TimedStore,
   limit: number,
@@ -389,5 +423,6 @@ export const disputeStatements = {
   end,
   report,
   reportEvent,
+  check,
   findPending,
 };

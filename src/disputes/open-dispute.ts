@@ -6,8 +6,8 @@ import type { Context } from '../context/context.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { disputableDays } from '../domain/dispute.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
-import { SealError } from '../security/sealing.ts';
-import { callProvider, detailsOwner } from './call-provider.ts';
+import { callProvider } from './call-provider.ts';
+import { openDetails, sealDetails } from './details.ts';
 import { disputeReply, requireDisputes } from './dispute-reply.ts';
 import {
   findDispute,
@@ -50,8 +50,9 @@ async function findOrRequest(
   if (before !== null && before.status !== 'REFUSED') return refuseOther(context, before, content);
   const paidSince = new Date(context.clock.now().getTime() - disputableDays * dayMs);
   await refuseUndisputable(context, disputed, paidSince);
-  const { situation, details = null } = content;
-  const sealed = details === null ? null : context.sealer.seal(details, detailsOwner(disputed.id));
+  const { situation, details } = content;
+  const written = details === undefined ? null : { transactionId: disputed.id, details };
+  const sealed = written && sealDetails(context.sealer, written);
   const isStored = await storeRequest(context, {
     ...disputed,
     situation,
@@ -84,17 +85,9 @@ function refuseOther(
 }
 
 /** @returns undefined when the details are no longer kept, or no key opens them any more. */
-function readDetails(
-  sealer: Context['sealer'],
-  { transactionId, details, endedAt }: StoredDispute,
-): string | null | undefined {
-  if (details === null) return endedAt === null ? null : undefined;
-  try {
-    return sealer.open(details, detailsOwner(transactionId)).toString('utf8');
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
-  }
+function readDetails(sealer: Context['sealer'], dispute: StoredDispute): string | null | undefined {
+  const isForgotten = dispute.details === null && dispute.endedAt !== null;
+  return isForgotten ? undefined : openDetails(sealer, dispute);
 }
 
 /** @throws AppError NOT_FOUND or VALIDATION_FAILED. */

@@ -4,15 +4,15 @@ import type { Context } from '../context/context.ts';
 import { jobCallOptions, type JobHandler } from '../jobs/job.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
-import { callProvider } from './call-provider.ts';
+import { callProvider, checkDispute } from './call-provider.ts';
 import { findPendingDisputes, type PendingDispute } from './dispute-repository.ts';
 
 /** Disputes of one run; the rest waits for the next one. */
 const batchSize = 50;
 
 /**
- * Repeats the calls about disputes whose outcome is unknown, or that were not sent, in the active
- * session of their user.
+ * Repeats the calls about disputes whose outcome is unknown, or that were not sent, and reads open
+ * disputes, whose events may be lost: in the active session of their user.
  */
 export const repeatDisputes: JobHandler = {
   everyMs: 60_000,
@@ -26,14 +26,16 @@ export const repeatDisputes: JobHandler = {
   },
 };
 
-/** A token or details that no key opens any more must not hold up the others. */
+/** A token that no key opens any more must not hold up the others. */
 async function repeat(
   context: Context,
   { dispute, session: stored }: PendingDispute,
   options: CallOptions,
 ): Promise<void> {
+  const isDecidedByBank = dispute.status === 'OPEN' && dispute.withdrawalRequestedAt === null;
   try {
-    await callProvider(context, dispute, { session: providerSession(context, stored), options });
+    const caller = { session: providerSession(context, stored), options };
+    await (isDecidedByBank ? checkDispute : callProvider)(context, dispute, caller);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     const facts = { error, transactionId: dispute.transactionId };

@@ -2,7 +2,7 @@
 import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { detailsOwner } from '../disputes/call-provider.ts';
+import { openDetails } from '../disputes/details.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -49,14 +49,17 @@ export const exportSubject: Op<SubjectInput, SubjectExport> = {
   },
 };
 
-/** What the person has written about disputes is sealed: the export has it in the clear. */
+/**
+ * What the person has written about disputes is sealed: the export has it in the clear, unless no
+ * key opens it any more.
+ */
 function openDisputes({ sealer }: Pick<LocalContext, 'sealer'>, disputes: unknown): unknown {
   const rows = disputes as readonly { transaction_id: string; details: string | null }[];
   return rows.map((row) => {
-    const { transaction_id: id, details, ...facts } = row;
-    const sealed = details && Buffer.from(details, 'base64');
-    const text = sealed && sealer.open(sealed, detailsOwner(id)).toString('utf8');
-    return Object.assign(facts, { transaction_id: id, details: text });
+    const { transaction_id: transactionId, details: sealed, ...facts } = row;
+    const details = sealed === null ? null : Buffer.from(sealed, 'base64');
+    const text = openDetails(sealer, { transactionId, details }) ?? null;
+    return Object.assign(facts, { transaction_id: transactionId, details: text });
   });
 }
 

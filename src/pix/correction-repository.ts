@@ -102,6 +102,28 @@ export async function correctTransaction(
   return row ? { paidAgainBy: row.paid_again_by } : null;
 }
 
+const awaitsReturns = statement({
+  name: 'pix-correction-awaits',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql<{ id: string }>`
+    select given_back.id from pix_transactions given_back
+      join pix_transactions original on original.id = given_back.original_id
+     where given_back.id = ${id} and given_back.operation = 'REFUND_OUT'
+       and original.refunding_amount is not null
+       and coalesce(original.refunded_amount, 0) + given_back.amount <= original.amount`,
+});
+
+/**
+ * @returns whether only open returns of the same Pix keep a FAILED return from being corrected: the
+ *   sum of all would exceed the Pix, and they may fail.
+ */
+export async function awaitsOpenReturns(
+  { db }: Pick<LocalContext, 'db'>,
+  id: string,
+): Promise<boolean> {
+  return (await db.query(awaitsReturns, { id })).length > 0;
+}
+
 const findFailed = statement({
   name: 'pix-failed-sends',
   parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
@@ -134,4 +156,4 @@ export async function findFailedOrders(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const correctionStatements = { correct, findFailed };
+export const correctionStatements = { correct, awaitsReturns, findFailed };

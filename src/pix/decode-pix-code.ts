@@ -49,7 +49,7 @@ async function readCharge(
   const account = accountOrRefusal(context, principal);
   if (account instanceof AppError) return {};
   const userId = principal.user.id;
-  await countCodeLookUp(context, userId);
+  if (!(await countCodeLookUp(context, userId))) return { unread: 'PROVIDER_RATE_LIMITED' };
   const session = callerSession(context, principal);
   const lookUp = { payerId: account.document, text: cleanBrCode(text) };
   const call = context.provider.readCode({ session, ...lookUp, ...request.callOptions });

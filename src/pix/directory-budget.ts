@@ -32,10 +32,10 @@ export async function countLookUp(
 
 /**
  * Counts the look-up of a dynamic code, for which the provider looks its key up.
- * @throws AppError THROTTLED when the user has no look-ups left.
+ * @returns false when the user has no look-ups left.
  */
-export async function countCodeLookUp(context: LocalContext, userId: number): Promise<void> {
-  await countAttempt(context, [budget(userId)]);
+export async function countCodeLookUp(context: LocalContext, userId: number): Promise<boolean> {
+  return !(await isThrottled(countAttempt(context, [budget(userId)])));
 }
 
 /** Remembers that a key does not exist, and counts the cost of its look-up. */

@@ -332,7 +332,7 @@ export type LookUpKeyRequest = SessionRequest & KeyLookUp;
 export type ReadCodeRequest = SessionRequest & CodeLookUp;
 export type PayRequest = SessionRequest & { readonly order: PaymentOrder };
 export type DisputeRequest = SessionRequest & { readonly order: DisputeOrder };
-export type WithdrawRequest = SessionRequest & { readonly dispute: DisputeRef };
+export type DisputeRefRequest = SessionRequest & { readonly dispute: DisputeRef };
 export type RefundRequest = SessionRequest & { readonly order: RefundOrder };
 export type ChargeRequest = SessionRequest & { readonly order: ChargeOrder };
 export type ListKeysRequest = SessionRequest & { readonly account: AccountRef };
@@ -390,7 +390,11 @@ export interface Provider extends ProviderOnboarding {
   openDispute(request: DisputeRequest): Promise<ReportedDisputeStatus>;
 
   /** Withdraws an open dispute. @returns what became of it: it may have ended before. */
-  withdrawDispute(request: WithdrawRequest): Promise<Exclude<ReportedDisputeStatus, 'OPEN'>>;
+  withdrawDispute(request: DisputeRefRequest): Promise<Exclude<ReportedDisputeStatus, 'OPEN'>>;
+
+  /** Reads a dispute as it is now. @returns null: the payment has none. */
+  readDispute(request: DisputeRefRequest): Promise<ReportedDisputeStatus | null>;
+
   /** Returns a received PIX; an error means what it means for `pay`. */
   refund(request: RefundRequest): Promise<PaymentReceipt>;
 

@@ -7,7 +7,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
 import { reportDispute } from './dispute-report.ts';
 import { noteCorrection } from '../pix/correction.ts';
-import { correctTransaction } from '../pix/correction-repository.ts';
+import { awaitsOpenReturns, correctTransaction } from '../pix/correction-repository.ts';
 import { noteAnalysis } from '../pix/analysis-repository.ts';
 import { moveTransaction } from '../pix/move-repository.ts';
 import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
@@ -16,6 +16,9 @@ import { storeRefund } from './refund-repository.ts';
 import { storeIdentity, storeReceived } from './transaction-repository.ts';
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
+
+/** It fits only if a return that is open is not made. */
+const returnInProgress = 'return_in_progress';
 
 /** When an item has several results, report the first in this order. */
 const resultOrder: readonly ItemResult[] = ['anomaly', 'parked', 'applied', 'already'];
@@ -70,11 +73,21 @@ async function applyOrFlag(
     return await apply(context, eventId, decision);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
+    const waiting = await findOpenReturns(context, decision);
+    if (waiting) return waiting;
     const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
     return unsettled(
       await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
     );
   }
+}
+
+/** @returns the result of a correction that fits as soon as an open return fails; null: none. */
+async function findOpenReturns(context: LocalContext, decision: Decision): Promise<Applied | null> {
+  if (decision.kind !== 'correct') return null;
+  const { id: transactionId } = decision.transaction;
+  const awaits = await awaitsOpenReturns(context, transactionId);
+  return awaits ? unsettled({ result: 'parked', reason: returnInProgress, transactionId }) : null;
 }
 
 /** The result of an item that has neither settled a transaction nor found it settled. */
@@ -178,8 +191,8 @@ async function applyRefund(
   if (stored.kind === 'stored') return settled('applied', stored.id);
   if (stored.kind === 'known' && stored.isSame) return settled('already', stored.id);
   if (stored.kind === 'waits') {
-    const reason = 'return_in_progress';
-    return unsettled({ result: 'parked', reason, transactionId: transaction.id });
+    const transactionId = transaction.id;
+    return unsettled({ result: 'parked', reason: returnInProgress, transactionId });
   }
   const [transactionId, reason] =
     stored.kind === 'exceeds'

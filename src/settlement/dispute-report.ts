@@ -6,14 +6,15 @@ import { isUuid } from '../domain/text.ts';
 
 /** What became of an event: ids and words only, no personal data. */
 interface DisputeSettled {
-  readonly result: 'applied' | 'already' | 'ignored';
+  readonly result: 'applied' | 'already' | 'ignored' | 'parked';
   readonly reason?: string;
   readonly transactionId?: string;
 }
 
 /**
  * Stores the status of a dispute as an event reports it. A dispute that was opened at another
- * channel of the bank is stored with its first event. A final status stays.
+ * channel of the bank is stored with its first event. A final status stays. An event that is ahead
+ * of its payment waits: as long as the payment is open, otherwise for a day.
  */
 export async function reportDispute(
   context: LocalContext,
@@ -24,8 +25,12 @@ export async function reportDispute(
   const { disputeId } = report;
   if (disputeId !== null && !isUuid(disputeId)) return ignored('unknown_payment');
   const stored = await storeDisputeReport(context, report);
-  if (stored === null) return ignored('unknown_payment');
+  if (stored === null) return { result: 'parked', reason: 'no_match' };
   const { transactionId, result } = stored;
+  if (result === 'failed') return { result: 'parked', reason: 'payment_failed' };
+  if (result === 'processing') {
+    return { result: 'parked', reason: 'not_completed_yet', transactionId };
+  }
   if (result !== 'ended') return { result, transactionId };
   const { status } = report;
   context.log.warn({ eventId, transactionId, status }, 'an event contradicts an ended dispute');

@@ -211,6 +211,7 @@ function independent<Element>(
 
 /** The ids that a transaction may get; ids of a charge in the form that its code can contain. */
 export function listIds(item: WebhookItem): string[] {
+  if (item.dispute) return item.ids.endToEnd === null ? [] : [item.ids.endToEnd];
   if (!needsFacts(item)) return [];
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const ofCharge = transactionIdentification?.slice(0, staticTxidLength) ?? null;

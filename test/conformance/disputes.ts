@@ -21,6 +21,7 @@ async function disputed(open: Open, name = 'maria') {
     dispute,
     begin: () => provider.openDispute({ session, order: content }),
     withdraw: () => provider.withdrawDispute({ session, dispute }),
+    read: () => provider.readDispute({ session, dispute }),
     /** The statuses that were reported, and the amounts that came back, in reais. */
     reports: () =>
       target
@@ -58,10 +59,13 @@ export const disputeLost = { error: unavailable, status: 'OPEN' } as const;
 export function disputesConform(open: Open): void {
   describe('dispute', () => {
     it('is opened once, and a repeat gets it as it is', async () => {
-      const { begin, withdraw, bank } = await disputed(open, 'dispute-pending');
+      const { begin, withdraw, read, bank } = await disputed(open, 'dispute-pending');
+      assert.equal(await read(), null);
       assert.equal(await begin(), 'OPEN');
       assert.equal(await begin(), 'OPEN');
+      assert.equal(await read(), 'OPEN');
       assert.equal(await withdraw(), 'WITHDRAWN');
+      assert.equal(await read(), 'WITHDRAWN');
       assert.equal(await withdraw(), 'WITHDRAWN');
       assert.equal(await begin(), 'WITHDRAWN');
       assert.equal(bank.state.disputes.size, 1);

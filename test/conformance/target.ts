@@ -139,6 +139,7 @@ export function everyCall(provider: Provider, session: ProviderSession) {
       order: { disputeId: 'd', endToEnd: 'E', situation: 'OTHER', details: null },
     }),
     provider.withdrawDispute({ session, dispute: { disputeId: 'd', endToEnd: 'E' } }),
+    provider.readDispute({ session, dispute: { disputeId: 'd', endToEnd: 'E' } }),
     provider.refund({ session, order: refund }),
     provider.createDynamicCharge({ session, order: chargeOrder() }),
     provider.createStaticCharge({ session, order: chargeOrder() }),

@@ -8,8 +8,12 @@ import {
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
 
+/** A request that is refused may be made again, so that the time of the request is part of the id. */
 const announceStatus = announcing({
-  id: "'dispute_' || new.transaction_id || '_' || lower(new.status)",
+  id: [
+    "'dispute_' || new.transaction_id || '_' || lower(new.status) || '_'",
+    "to_char(new.requested_at at time zone 'UTC', 'YYYYMMDDHH24MISSMS')",
+  ].join(' || '),
   type: "'dispute.' || lower(new.status)",
   transactionId: 'new.transaction_id',
   operation: "'SEND'",

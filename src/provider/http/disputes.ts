@@ -1,8 +1,8 @@
 /** The calls about disputes over the provider's HTTP API; assumed (contract/provider.md). */
 import type * as wire from '../../../contract/provider-types.ts';
 import { reportedDisputeStatuses } from '../../domain/dispute.ts';
-import { notUnderstood } from '../errors.ts';
-import type { DisputeOrder, DisputeRef, Provider } from '../provider.ts';
+import { notUnderstood, ProviderError } from '../errors.ts';
+import type { DisputeOrder, DisputeRef, DisputeRefRequest, Provider } from '../provider.ts';
 import { endToEndNames, findValues } from '../wire-reading.ts';
 import type { SendRequest } from './request.ts';
 import { payloadPlaces, textAt } from './translate.ts';
@@ -10,18 +10,19 @@ import { payloadPlaces, textAt } from './translate.ts';
 /** Creates the calls of the port about disputes. */
 export function createHttpDisputes(
   send: SendRequest,
-): Pick<Provider, 'openDispute' | 'withdrawDispute'> {
+): Pick<Provider, 'openDispute' | 'withdrawDispute' | 'readDispute'> {
   return {
     openDispute: async (request) => {
       const { endToEnd } = request.order;
       const input = { path: { endToEnd }, body: disputeBody(request.order) };
-      return readDispute(await send('openDispute', input, request), request.order);
+      return readState(await send('openDispute', input, request), request.order);
     },
     withdrawDispute: async (request) => {
       const { endToEnd, disputeId } = request.dispute;
       const input = { path: { endToEnd }, body: { disputeId } };
       return readWithdrawal(await send('withdrawDispute', input, request), request.dispute);
     },
+    readDispute: (request) => readDispute(send, request),
   };
 }
 
@@ -30,8 +31,23 @@ function disputeBody({ disputeId, situation, details }: DisputeOrder): wire.Disp
   return { disputeId, situation, ...(details !== null && { details }) };
 }
 
-/** Reads the response to a dispute: the dispute as it is now. */
-function readDispute(json: unknown, { disputeId, endToEnd }: DisputeRef) {
+/** Only the provider's own word says that there is no dispute: a proxy may answer 404, too. */
+const noDispute = 'DISPUTENOTFOUND';
+
+async function readDispute(send: SendRequest, request: DisputeRefRequest) {
+  const { endToEnd } = request.dispute;
+  try {
+    const json = await send('readDispute', { path: { endToEnd } }, request);
+    return readState(json, request.dispute);
+  } catch (error) {
+    const isNone = error instanceof ProviderError && error.statusClass === '404';
+    if (isNone && error.reason?.toUpperCase() === noDispute) return null;
+    throw error;
+  }
+}
+
+/** Reads a dispute as it is now. */
+function readState(json: unknown, { disputeId, endToEnd }: DisputeRef) {
   const places = payloadPlaces(json);
   const isOther = (names: readonly string[], id: string): boolean =>
     findValues(names, places).some((value) => value !== id);
@@ -46,7 +62,7 @@ function readDispute(json: unknown, { disputeId, endToEnd }: DisputeRef) {
 
 /** Reads the response to a withdrawal, after which no dispute is open. */
 function readWithdrawal(json: unknown, dispute: DisputeRef) {
-  const status = readDispute(json, dispute);
+  const status = readState(json, dispute);
   if (status === 'OPEN') throw notUnderstood(new Error('a withdrawn dispute that is open'));
   return status;
 }

@@ -67,6 +67,7 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   pay: { lane: 'money', ...change },
   openDispute: { lane: 'reads', ...change },
   withdrawDispute: { lane: 'reads', ...change },
+  readDispute: { lane: 'reads', ...read },
   refund: { lane: 'money', ...change },
   createDynamicCharge: { lane: 'money', ...change },
   createStaticCharge: { lane: 'money', ...change },

@@ -55,6 +55,7 @@ export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
     mapResponse(bank.openDispute(token, { ...path, disputeId, situation }), writeDispute),
   withdrawDispute: (bank, { token, path }) =>
     mapResponse(bank.withdrawDispute(token, path), writeDispute),
+  readDispute: (bank, { token, path }) => mapResponse(bank.readDispute(token, path), writeDispute),
   refund: (bank, { token, body }) =>
     mapResponse(bank.returnReceived(token, readRefund(body)), (receipt) => ({
       id: receipt.providerTxid ?? undefined,

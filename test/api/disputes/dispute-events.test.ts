@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { notSent } from '../../../src/provider/errors.ts';
+import { givenCustomer } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startDisputeApp, type PaidSend } from './dispute-app.ts';
 
@@ -100,18 +101,49 @@ test('a dispute of another channel is shown, kept on a request, and can be withd
   assert.equal((await app.withdraw(paid)).body.status, 'WITHDRAWN');
 });
 
-test('events about unknown payments, or ids that disagree, are ignored', async () => {
+test('an event about an unknown payment, or whose ids disagree, waits', async () => {
   const [paid, other] = [await app.pay(), await app.pay()];
-  const unknown = { result: 'ignored', reason: 'unknown_payment' };
   for (const ids of [
     { endToEnd: 'E99999999202605241200aaaaaaaaaaa' },
     { disputeId: randomUUID() },
-    { disputeId: 'not-ours', endToEnd: paid.endToEnd },
     { disputeId: paid.id, endToEnd: other.endToEnd },
   ]) {
-    assert.deepEqual(await report({ ...ids, status: 'ACCEPTED' }), unknown);
+    const waits = { result: 'parked', reason: 'no_match' };
+    assert.deepEqual(await report({ ...ids, status: 'ACCEPTED' }), waits);
   }
+  const foreign = await report({ disputeId: 'not-ours', endToEnd: paid.endToEnd, status: 'OPEN' });
+  assert.deepEqual(foreign, { result: 'ignored', reason: 'unknown_payment' });
   assert.equal((await app.show(paid)).status, 404);
+});
+
+test('an event that is ahead of the settlement of its payment waits for it', async () => {
+  const user = await givenCustomer(app);
+  const { body } = await app.send(user, { pix_key: 'silent@ponte.test', amount: 10 });
+  const { transaction_id: id, end_to_end: endToEnd } = body;
+  const waits = { result: 'parked', reason: 'not_completed_yet', transactionId: id };
+  assert.deepEqual(await report({ endToEnd, status: 'OPEN' }), waits);
+  const paid = { user, id, endToEnd };
+  assert.equal((await app.show(paid)).status, 404);
+  await app.bank.settle(endToEnd);
+  await app.settled(id);
+  await eventually(async () => (await readStatus(paid)) === 'OPEN', 'the event that waited');
+});
+
+test('an event about a payment that has failed waits for its correction', async () => {
+  const user = await givenCustomer(app);
+  const { body } = await app.send(user, { pix_key: 'fail@ponte.test', amount: 10 });
+  await app.bank.settle(body.end_to_end);
+  assert.equal((await app.settled(body.transaction_id)).status, 'FAILED');
+  const result = await report({ endToEnd: body.end_to_end, status: 'OPEN' });
+  assert.deepEqual(result, { result: 'parked', reason: 'payment_failed' });
+});
+
+test('each refusal of a dispute that is requested again is announced', async () => {
+  const paid = await app.pay('dispute-refused@ponte.test');
+  await app.open(paid);
+  await app.clock.advance(1);
+  await app.open(paid, { situation: 'COERCION' });
+  assert.deepEqual(await readAppEvents(paid), ['dispute.refused', 'dispute.refused']);
 });
 
 test('a word that no table has moves nothing', async () => {

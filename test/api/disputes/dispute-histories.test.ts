@@ -79,7 +79,7 @@ for (let seed = 1; seed <= histories; seed += 1) {
       isFaulty
         ? chance.pick<Fault>(['none', 'none', 'not sent', 'refused', 'lost', 'the process dies'])
         : 'none';
-    for (const method of ['openDispute', 'withdrawDispute'] as const) {
+    for (const method of ['openDispute', 'withdrawDispute', 'readDispute'] as const) {
       const call = provider[method].bind(provider) as (request: never) => Promise<never>;
       t.mock.method(provider, method, withFault(call, next));
     }

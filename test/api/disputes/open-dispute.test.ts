@@ -1,10 +1,11 @@
 /** The dispute of a payment: what can be disputed, repeats, and what the bank answers. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
 import { repeatDisputes } from '../../../src/disputes/repeat-disputes.ts';
 import { notSent, timedOut } from '../../../src/provider/errors.ts';
+import type { DisputeRequest } from '../../../src/provider/provider.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { refusal, repeatJob, scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
@@ -194,16 +195,74 @@ test('a request that the bank refuses is 502, and may be made again with other c
   assert.equal((await app.show(paid)).body.situation, 'COERCION');
 });
 
-test('a refusal after a call that may have opened it proves nothing', async (t) => {
-  const paid = await app.pay();
-  const lost = t.mock.method(provider, 'openDispute', () =>
-    Promise.reject(timedOut('unknown', null)),
-  );
+/** A payment whose dispute was requested by a call without a response; repeats are refused. */
+async function givenDoubt(t: TestContext, isExecuted: boolean): Promise<PaidSend> {
+  const paid = await app.pay('dispute-pending@ponte.test');
+  const open = provider.openDispute.bind(provider);
+  const lost = t.mock.method(provider, 'openDispute', async (request: DisputeRequest) => {
+    if (isExecuted) await open(request);
+    throw timedOut('unknown', null);
+  });
   await app.open(paid);
   lost.mock.restore();
   t.mock.method(provider, 'openDispute', () => Promise.reject(refusal));
+  return paid;
+}
+
+test('a refusal after a call without a response: the bank is asked what it has', async (t) => {
+  const opened = await givenDoubt(t, true);
+  assert.equal((await app.open(opened)).body.status, 'OPEN');
+  t.mock.restoreAll();
+  const unknown = await givenDoubt(t, false);
+  assert.equal((await app.open(unknown)).status, 502);
+  assert.equal((await app.show(unknown)).body.status, 'REFUSED');
+});
+
+test('a refusal after a call without a response proves nothing if the bank cannot be asked', async (t) => {
+  const paid = await givenDoubt(t, false);
+  t.mock.method(provider, 'readDispute', () => Promise.reject(refusal));
   const { status, body } = await app.open(paid);
   assert.deepEqual([status, body.status], [200, 'REQUESTED']);
+});
+
+test('the job reads an open dispute whose event is lost, once an hour at first', async (t) => {
+  const paid = await app.pay('dispute-pending@ponte.test');
+  await app.open(paid);
+  t.mock.method(provider, 'readDispute', () => Promise.resolve('ACCEPTED'));
+  await repeatLater(59);
+  assert.equal((await app.show(paid)).body.status, 'OPEN');
+  await repeatLater(1);
+  assert.equal((await app.show(paid)).body.status, 'ACCEPTED');
+});
+
+test('an open dispute that the bank does not know stays open', async (t) => {
+  const paid = await app.pay('dispute-pending@ponte.test');
+  await app.open(paid);
+  const read = t.mock.method(provider, 'readDispute', () => Promise.resolve(null));
+  await repeatLater(60);
+  assert.equal((await app.show(paid)).body.status, 'OPEN');
+  await repeatLater(59);
+  const calls = read.mock.calls.filter(({ arguments: [request] }) => {
+    return request?.dispute.disputeId === paid.id;
+  });
+  assert.equal(calls.length, 1);
+});
+
+test('a dispute whose details no key opens is opened without them', async (t) => {
+  const paid = await app.pay();
+  const failing = t.mock.method(provider, 'openDispute', () =>
+    Promise.reject(notSent('connect', null)),
+  );
+  await app.open(paid);
+  failing.mock.restore();
+  await app.rows('update pix_disputes set details = $2 where transaction_id = $1', [
+    paid.id,
+    Buffer.alloc(60),
+  ]);
+  const call = t.mock.method(provider, 'openDispute');
+  const { status, body } = await app.open(paid);
+  assert.deepEqual([status, body.status], [200, 'OPEN']);
+  assert.equal(call.mock.calls[0]?.arguments[0].order.details, null);
 });
 
 test('two requests at the same time make one call', async (t) => {

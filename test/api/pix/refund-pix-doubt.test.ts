@@ -60,9 +60,14 @@ async function givenAccepted(user: TestUser, received: ReceivedPix, amount: numb
 /** A return that the bank has accepted, and that an operator has called failed. */
 async function givenFailed(user: TestUser, received: ReceivedPix, amount: number) {
   const made = await givenAccepted(user, received, amount);
-  const failed = { id: made.id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
-  await resolvePix.run(app.context, failed, unwatched);
+  await callFailed(made.id);
   return made;
+}
+
+/** An operator ends a return as failed. */
+async function callFailed(id: string): Promise<void> {
+  const failed = { id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
+  await resolvePix.run(app.context, failed, unwatched);
 }
 
 /** A return that a process has left in a phase when it died, long ago. */
@@ -315,6 +320,23 @@ test('a correction that the Pix does not allow any more is an anomaly', async ()
   assert.deepEqual(await app.sums(received.id), { refunded: '10.00', refunding: null });
   const corrects = { id, as: 'completed', reason: 'it was', corrects: true } as const;
   await assert.rejects(resolvePix.run(app.context, corrects, unwatched), /no longer left/);
+});
+
+test('a correction that fits only without an open return waits for its end', async () => {
+  await app.clock.advance(11 * minuteMs);
+  const user = await givenCustomer(app);
+  const received = await app.givenReceived(user);
+  const { id, returnId } = await givenFailed(user, received, 15);
+  const open = await givenAccepted(user, received, 10);
+  await app.bank.settle(returnId);
+  const [eventId = ''] = await app.unsettled();
+  assert.deepEqual(results(await app.settle(eventId)), ['parked: return_in_progress']);
+  assert.equal((await app.stored(id)).status, 'FAILED');
+  await callFailed(open.id);
+  assert.deepEqual(results(await app.settle(eventId)), ['anomaly: corrected']);
+  assert.equal((await app.stored(id)).status, 'COMPLETED');
+  assert.deepEqual(await app.sums(received.id), { refunded: '15.00', refunding: null });
+  await holdsEveryRule();
 });
 
 test('an operator sees and resolves an unknown return', async () => {

@@ -55,6 +55,7 @@ const hotStatements: readonly Statement[] = [
   returnReservationStatements.reserve,
   findReturns,
   correctionStatements.correct,
+  correctionStatements.awaitsReturns,
   sweepStatements.findStale,
   sweepStatements.findUnconfirmed,
   sweepStatements.touchUnconfirmed,
@@ -70,6 +71,7 @@ const hotStatements: readonly Statement[] = [
   disputeStatements.end,
   disputeStatements.report,
   disputeStatements.reportEvent,
+  disputeStatements.check,
   disputeStatements.findPending,
 ];
 

@@ -1,4 +1,4 @@
-/** Scenes of the statement that corrects a FAILED transaction that was paid. */
+/** Scenes of the statements that correct a FAILED transaction that was paid. */
 import { correctionStatements } from '../../../src/pix/correction-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
@@ -76,7 +76,46 @@ const again = {
   created_at: now,
 } as const;
 
+/** A failed return of 10.50, of a Pix with these sums, is asked for. */
+const awaiting = (title: string, original: Columns, asked: Columns = {}): Scene => ({
+  statement: correctionStatements.awaitsReturns,
+  title,
+  async play(stage) {
+    const settled = { phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
+    const received = { ...settled, ...keyless, operation: 'RECEIVED', end_to_end: otherEndToEnd };
+    for (const [place, sums] of [original, { refunding_amount: '1.00' }].entries()) {
+      const ids = { id: `00000000-0000-4000-8000-00000000ef0${place}`, idempotency_key: null };
+      const endToEnds = { end_to_end: place === 0 ? otherEndToEnd : thirdEndToEnd };
+      const one = { ...received, ...ids, ...endToEnds, amount: '30.00', ...sums };
+      await stage.row('pix_transactions', one);
+      const returned = { ...failed, operation: 'REFUND_OUT', original_id: ids.id, ...asked };
+      const which = place === 0 ? {} : { id: otherId, end_to_end: null, idempotency_key: 'b' };
+      await stage.row('pix_transactions', { ...returned, ...which });
+    }
+    return (await stage.fetchRows(id)).map((row) => row['id'] === id);
+  },
+});
+
+const waits: readonly Scene[] = [
+  awaiting('no return is open', { refunded_amount: '25.00' }),
+  awaiting('an open return blocks', { refunding_amount: '25.00' }),
+  awaiting('what is returned leaves room', {
+    refunded_amount: '19.50',
+    refunding_amount: '10.50',
+  }),
+  awaiting('what is returned leaves no room', {
+    refunded_amount: '20.00',
+    refunding_amount: '10.00',
+  }),
+  awaiting(
+    'a refund to the user',
+    { refunding_amount: '25.00' },
+    { operation: 'REFUND_IN', ...keyless },
+  ),
+];
+
 export const correctionScenes: readonly Scene[] = [
+  ...waits,
   correction('a failed send was made', {}),
   correction('a failed send was made under another end-to-end id', { endToEnd: otherEndToEnd }),
   correction('a failed send was made, by another source', { endToEnd: null }),

@@ -175,6 +175,12 @@ const responses = ['OPEN', 'ACCEPTED', 'WITHDRAWN'].flatMap((status) =>
   ),
 );
 
+const checks = disputes.flatMap((situation) => {
+  const check = (title: string, sought: string): Scene =>
+    scene({ statement: statements.check, title }, situation, () => [sought, later]);
+  return [check('a check', id), check('a check of another dispute', otherId)];
+});
+
 /** What the job finds at a time. */
 const pending = (title: string, situation: Situation, at: Date): Scene =>
   scene({ statement: statements.findPending, title }, situation, () => [at, 5]);
@@ -210,10 +216,28 @@ const pauses = [
   ['less than an hour', after(dayMs), after(dayMs + 60 * minuteMs - 1)],
 ] as const;
 
-const ages = pauses.map(([title, updatedAt, at]) => {
+/** An open dispute is read after a tenth of its time, an hour at least and a day at most. */
+const readingPauses = [
+  ['an hour', after(0), after(60 * minuteMs)],
+  ['less than an hour', after(0), after(60 * minuteMs - 1)],
+  ['a tenth', after(dayMs), after(1.1 * dayMs)],
+  ['less than a tenth', after(dayMs), after(1.1 * dayMs - 1)],
+  ['a day', after(20 * dayMs), after(21 * dayMs)],
+  ['less than a day', after(20 * dayMs), after(21 * dayMs - 1)],
+] as const;
+
+const requestAges = pauses.map(([title, updatedAt, at]) => {
   const situation = { title: 'a request', dispute: { updated_at: updatedAt } };
   return pending(`the job after ${title}`, situation, at);
 });
+
+const openAges = readingPauses.map(([title, updatedAt, at]) => {
+  const dispute = { status: 'OPEN', opened_at: made, updated_at: updatedAt };
+  const situation = { title: 'an open dispute', dispute };
+  return pending(`the job after ${title}`, situation, at);
+});
+
+const ages = [...requestAges, ...openAges];
 
 const sessions = Object.entries<Columns>({
   'an ended session': { status: 'ENDED', sealed_token: null, ended_at: now },
@@ -228,6 +252,7 @@ export const disputeScenes: readonly Scene[] = [
   ...withdrawals,
   ...calls,
   ...responses,
+  ...checks,
   ...jobs,
   ...events,
   ...ages,

@@ -339,7 +339,6 @@ test('sends, returns, charges, look-ups, lists, statements, PIX keys, disputes: 
   assert.deepEqual(throttled.sort(), [
     'createCharge',
     'createPixKey',
-    'decodePixCode',
     'deletePixKey',
     'getPixLimits',
     'getStatement',

@@ -207,6 +207,11 @@ export class Bank {
     return this.#serve(token, ({ email }) => this.#disputes.withdraw(email, endToEnd));
   }
 
+  /** Shows the dispute of a payment as it is now. */
+  readDispute(token: string, { endToEnd }: Pick<DisputeRef, 'endToEnd'>): BankResponse<Dispute> {
+    return this.#serve(token, ({ email }) => this.#disputes.read(email, endToEnd));
+  }
+
   /** Opens a dispute as another channel of the bank does, and posts its webhook. */
   openDisputeElsewhere(endToEnd: string): Promise<void> {
     return this.#disputes.openElsewhere(endToEnd);

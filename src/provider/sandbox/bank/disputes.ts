@@ -50,11 +50,18 @@ export class Disputes {
     await this.#options.webhooks.post(noticeId(endToEnd, 'OPEN'));
   }
 
-  /** Withdraws an open dispute; one that has ended stays as it is. */
-  withdraw(email: string, endToEnd: string): BankResponse<Dispute> {
+  /** Shows a dispute as it is now. */
+  read(email: string, endToEnd: string): BankResponse<Dispute> {
     const dispute = this.#options.state.disputes.get(endToEnd);
     if (dispute?.email !== email) return refused({ kind: 'not_found', reason: 'DisputeNotFound' });
-    if (dispute.status !== 'OPEN') return done(dispute);
+    return done(dispute);
+  }
+
+  /** Withdraws an open dispute; one that has ended stays as it is. */
+  withdraw(email: string, endToEnd: string): BankResponse<Dispute> {
+    const found = this.read(email, endToEnd);
+    if (found.outcome !== 'done' || found.value.status !== 'OPEN') return found;
+    const dispute = found.value;
     const withdrawn = this.#move(dispute, 'WITHDRAWN');
     void this.#options.webhooks.post(noticeId(endToEnd, 'WITHDRAWN'));
     return done(withdrawn);
