@@ -3,6 +3,8 @@
  * send. It is SQL, because the statement decides and writes in one round trip.
  */
 
+import { isBlocking } from './pause-repository.ts';
+
 /** What has become of the payment of a code. `PERHAPS`: a lost send may have paid it. */
 export type CodeHolder = 'PROCESSING' | 'COMPLETED' | 'PERHAPS';
 
@@ -38,11 +40,12 @@ export function codeParameters(code: CodeReservation | null = null) {
  * A column: what has become of a send of the same user that pays the same code and has not failed.
  * A lost send may be one, of whatever amount: what a code asks for grows with interest, or is the
  * payer's choice. It is none if the payee's institution has said, after that send had ended, that
- * the code can be paid. The clocks of two processes may differ by ten minutes.
+ * the code can be paid. The clocks of two processes may differ by ten minutes. So may a payment that
+ * the statement shows, and no send accounts for, unless the code can be paid after that was read.
  * @param row a table expression with the columns `user_id` and those of `codeTypes`.
  */
 export function codeHolder(row: string): string {
-  return `case when ${row}.code_digest is not null then
+  return `case when ${row}.code_digest is not null then coalesce(
              (select case when t.code_digest = ${row}.code_digest then t.status else 'PERHAPS' end
                 from pix_transactions t
                where t.user_id = ${row}.user_id
@@ -51,5 +54,11 @@ export function codeHolder(row: string): string {
                  and (t.code_digest = ${row}.code_digest
                       or coalesce(t.settled_at + interval '10 minutes'
                                   >= ${row}.code_asked_at, true))
-               order by t.code_digest desc limit 1) end`;
+               order by t.code_digest desc limit 1),
+             case when exists (select from pix_unaccounted_lines line
+                                where line.user_id = ${row}.user_id
+                                  and left(line.end_to_end, 1) <> 'D'
+                                  and line.found_at + interval '10 minutes' >= ${row}.code_asked_at
+                                  and ${isBlocking})
+                  then 'PERHAPS' end) end`;
 }

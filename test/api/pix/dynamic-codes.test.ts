@@ -379,6 +379,21 @@ test('a payment that was refused, or could not be sent, frees its code', async (
   assert.equal(await app.countRows(user), 2);
 });
 
+test('a payment that no send accounts for may have paid a code, of whatever amount', async () => {
+  const { user, order, copyPaste } = await givenReader({ isChangeable: true });
+  await app.rows(
+    `insert into pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
+     values ($1, $2, 7, $3)`,
+    [`E${randomUUID().replaceAll('-', '').slice(1)}`, user.id, app.clock.now()],
+  );
+  const refused = await app.send(user, order);
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.errors.copy_paste[0], /may have paid/);
+  await app.clock.advance(11 * minuteMs);
+  const later = await app.send(user, await reread(user, copyPaste));
+  assert.equal(later.status, 200, JSON.stringify(later.body));
+});
+
 test('a send that was lost and stored again may have paid a code, of whatever amount', async () => {
   const { user, order, copyPaste } = await givenReader({ isChangeable: true });
   const lost = await app.send(user, { pix_key: 'silent@ponte.test', amount: 10 });

@@ -11,6 +11,8 @@ const otherCode = Buffer.from('other');
 /** Of a send that was stored again after a loss of commits. */
 const lostCode = Buffer.alloc(0);
 
+const lineId = 'E00000000202605241200000000000009';
+const otherLineId = 'E00000000202605241200000000000008';
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 
 interface Paid {
@@ -24,10 +26,20 @@ interface Paid {
   readonly askedAt?: Date;
   readonly key?: string;
   readonly limit?: string | null;
+  /** A payment of 6.00 on the statement that no send accounts for. */
+  readonly line?: Columns;
+  /** Whether the line is another user's. */
+  readonly isForeignLine?: boolean;
 }
 
 const completed = { status: 'COMPLETED', phase: 'SETTLED', settled_at: now };
 const failed = { ...completed, status: 'FAILED' };
+const received = {
+  operation: 'RECEIVED',
+  idempotency_key: null,
+  fingerprint: null,
+  code_digest: null,
+};
 
 async function insertSends({ row }: Stage, user: number, sends: readonly Columns[]): Promise<void> {
   for (const changes of sends) {
@@ -49,13 +61,21 @@ const send = (title: string, how: Paid): Scene => ({
       askedAt = now,
       key = 'key',
       limit = null,
+      line,
+      isForeignLine = false,
     } = how;
-    await insertSends(stage, Number(await row('users')), foreign);
+    const other = Number(await row('users'));
+    await insertSends(stage, other, foreign);
     await row('accounts', { agency: '1', account_number: '2', document: '93541134780' });
     const [newest] = await found('select max(user_id) as user_id from accounts');
     const user = Number(newest);
     const session = await row('banking_sessions', { user_id: user });
     await insertSends(stage, user, sent);
+    if (line) {
+      const terms = { end_to_end: lineId, amount: '6.00', found_at: now };
+      const owner = { user_id: isForeignLine ? other : user };
+      await row('pix_unaccounted_lines', { ...terms, ...owner, ...line });
+    }
     const claim = [freeId, key, Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false];
     const limits = [limit, limit, false, made, false, made];
     const rows = await fetchRows(session, user, now, ...claim, ...limits, digest, askedAt);
@@ -128,6 +148,35 @@ export const codeScenes: readonly Scene[] = [
   send('of a lost send and the send of the code, that of the code is reported', {
     sent: [{ code_digest: lostCode, created_at: earlier }, completed, { code_digest: lostCode }],
   }),
+  send('a payment without a send may have paid the code', { line: {} }),
+  send('a payment without a send may have paid the code that was read before it', {
+    line: {},
+    askedAt: new Date(now.getTime() + 600_000),
+  }),
+  send('a payment that was seen before the code was read has not paid it', {
+    line: {},
+    askedAt: new Date(now.getTime() + 600_001),
+  }),
+  send('a payment that is accounted for has not paid the code', { line: { accounted_at: now } }),
+  send('a return without an order has not paid the code', { line: { end_to_end: `D${lineId}` } }),
+  send('a payment whose send is stored has not paid the code', {
+    sent: [{ ...failed, end_to_end: lineId }],
+    line: {},
+  }),
+  send('a payment whose id a received Pix has may have paid the code', {
+    sent: [{ ...completed, ...received, end_to_end: lineId }],
+    line: {},
+  }),
+  send('a payment beside another send may have paid the code', {
+    sent: [{ ...failed, end_to_end: otherLineId }],
+    line: {},
+  }),
+  send('a payment of another user has not paid the code', { line: {}, isForeignLine: true }),
+  send('beside a payment without a send, the send of the code is reported', {
+    sent: [completed],
+    line: {},
+  }),
+  send('a key is claimed beside a payment without a send', { line: {}, digest: null }),
   send('a key is claimed beside a lost send', {
     sent: [{ code_digest: lostCode }],
     digest: null,

@@ -20,6 +20,15 @@ const charge = {
   transaction_identification: 'a'.repeat(26),
 };
 const keyless = { idempotency_key: null, fingerprint: null };
+const settledPix = {
+  ...keyless,
+  operation: 'RECEIVED',
+  phase: 'SETTLED',
+  status: 'COMPLETED',
+  settled_at: now,
+};
+const originalId = '00000000-0000-4000-8000-00000000ef00';
+const otherOriginalId = '00000000-0000-4000-8000-00000000ef01';
 
 interface Facts {
   readonly stored?: Columns;
@@ -76,28 +85,28 @@ const again = {
   created_at: now,
 } as const;
 
-/** A failed return of 10.50, of a Pix with these sums, is asked for. */
-const awaiting = (title: string, original: Columns, asked: Columns = {}): Scene => ({
+/** A failed return of 10.50 of a received Pix of 30.00; beside it that of a Pix which waits. */
+const awaiting = (title: string, sums: Columns, asked: Columns = {}): Scene => ({
   statement: correctionStatements.awaitsReturns,
   title,
-  async play(stage) {
-    const settled = { phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
-    const received = { ...settled, ...keyless, operation: 'RECEIVED', end_to_end: otherEndToEnd };
-    for (const [place, sums] of [original, { refunding_amount: '1.00' }].entries()) {
-      const ids = { id: `00000000-0000-4000-8000-00000000ef0${place}`, idempotency_key: null };
-      const endToEnds = { end_to_end: place === 0 ? otherEndToEnd : thirdEndToEnd };
-      const one = { ...received, ...ids, ...endToEnds, amount: '30.00', ...sums };
-      await stage.row('pix_transactions', one);
-      const returned = { ...failed, operation: 'REFUND_OUT', original_id: ids.id, ...asked };
-      const which = place === 0 ? {} : { id: otherId, end_to_end: null, idempotency_key: 'b' };
-      await stage.row('pix_transactions', { ...returned, ...which });
+  async play({ row, fetchRows }) {
+    const pairs = [
+      [originalId, endToEnd, id, 'D1', { ...sums }, asked],
+      [otherOriginalId, otherEndToEnd, otherId, 'D2', { refunding_amount: '25.00' }, {}],
+    ] as const;
+    for (const [of, paidAs, returned, returnId, changes, as] of pairs) {
+      const received = { ...settledPix, id: of, end_to_end: paidAs, amount: '30.00' };
+      await row('pix_transactions', { ...received, ...changes });
+      const names = { id: returned, original_id: of, end_to_end: returnId };
+      const key = { idempotency_key: returnId, operation: 'REFUND_OUT' };
+      await row('pix_transactions', { ...failed, ...key, ...names, ...as });
     }
-    return (await stage.fetchRows(id)).map((row) => row['id'] === id);
+    return (await fetchRows(id)).map((found) => found['id'] === id);
   },
 });
 
 const waits: readonly Scene[] = [
-  awaiting('no return is open', { refunded_amount: '25.00' }),
+  awaiting('no return is open', { refunded_amount: '5.00' }),
   awaiting('an open return blocks', { refunding_amount: '25.00' }),
   awaiting('what is returned leaves room', {
     refunded_amount: '19.50',

@@ -12,10 +12,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-stale: without not has_code',
     'pix-stale: without t.qr_code is null',
   ],
-  [
-    'equivalent: a pending dispute has one of these statuses; it names the partial index',
-    "dispute-pending: without d.status in ('REQUESTED', 'OPEN')",
-  ],
   ['equivalent: only sends are read', 'pix-unconfirmed: without not has_code'],
   [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
