@@ -68,7 +68,7 @@ function findStart(text: string): number {
 
 /** @returns whether the seed passes. */
 async function replay(store: Store, seed: number, hazards: Hazards): Promise<boolean> {
-  const shrunk = values.shrink ? await shrink(store, seed, { hazards, client }) : null;
+  const shrunk = values.shrink ? await shrink(store, seed, { hazards, client, codes }) : null;
   if (shrunk) {
     write(shrunkText(shrunk));
     return false;

@@ -46,12 +46,13 @@ type Kept = Omit<Shrunk, 'verdict'>;
 export async function shrink(
   store: Store,
   seed: number,
-  { hazards = defaultHazards, deviation = {}, client = false }: SimulateOptions = {},
+  options: SimulateOptions = {},
 ): Promise<Shrunk | null> {
+  const { hazards = defaultHazards, deviation = {} } = options;
   const drawn = { ...drawFaultProfile(new Chance(seed)), ...deviation.profile };
   const names = Object.keys(drawn) as (keyof FaultProfile)[];
   const faults = names.filter((name) => drawn[name] !== noFaults[name]);
-  let verdict = await simulate(store, seed, { hazards, deviation, client });
+  let verdict = await simulate(store, seed, options);
   const [violation] = verdict.violations;
   if (violation === undefined) return null;
   const clients = verdict.clients.map(({ name }) => name);
@@ -63,12 +64,11 @@ export async function shrink(
     const fair = Object.fromEntries(calm.map((name) => [name, noFaults[name]]));
     const profile = { ...deviation.profile, ...fair };
     const leftOut = all.difference(new Set([...trial.clients, ...trial.wishes]));
-    const options = {
+    const tried = await simulate(store, seed, {
+      ...options,
       hazards: new Set(trial.hazards),
       deviation: { ...deviation, profile, leftOut },
-      client,
-    };
-    const tried = await simulate(store, seed, options);
+    });
     const isAlike = tried.violations.some((one) => getKind(one) === getKind(violation));
     if (isAlike) [verdict, kept] = [tried, trial];
     return isAlike;
