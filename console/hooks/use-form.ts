@@ -9,9 +9,10 @@ import { buildRequest, contractFields } from '../state/contract.ts';
 import type { Field, Inputs, Values } from '../state/contract.ts';
 import * as forms from '../state/form.ts';
 import { otherFaults, writing, type Notice } from '../state/notice.ts';
+import { orderTexts, type OrderKind } from '../state/outcomes.ts';
 import { useApp } from './use-app.ts';
 import { useCall, type Call } from './use-call.ts';
-import { useDoubt } from './use-doubt.ts';
+import { useDoubt, type Doubt } from './use-doubt.ts';
 import type { Press } from './use-keys.ts';
 
 export interface FormOptions<Id extends OperationId> {
@@ -28,8 +29,10 @@ export interface FormOptions<Id extends OperationId> {
   readonly slow?: string;
   /** The text for a person when there is no response. */
   readonly warning?: string;
-  /** Whether it moves money: then a second payment needs consent while one is in doubt. */
-  readonly isPayment?: boolean;
+  /** What moves money: then another one needs consent while one is in doubt. */
+  readonly order?: OrderKind;
+  /** @returns the question before these values are sent for the first time. */
+  ask?(values: Values): string;
   /** Receives a response of any status; `values` are those that were sent. */
   onResponse?(
     response: OperationResponse<Id>,
@@ -37,7 +40,7 @@ export interface FormOptions<Id extends OperationId> {
   ): void | Promise<void>;
 }
 
-export interface Form<Id extends OperationId = OperationId> {
+export interface Form<Id extends OperationId = OperationId> extends Pick<Doubt, 'sentKey'> {
   readonly fields: readonly Field[];
   readonly state: forms.FormState;
   readonly call: Call<OperationResponse<Id>>;
@@ -52,15 +55,16 @@ export interface Form<Id extends OperationId = OperationId> {
   refuse(faults: forms.Faults): void;
 }
 
-/** The idempotency key of a payment or a charge. It stays until a person makes a new one. */
+/** The key of a payment, a return or a charge. It stays until a person makes a new one. */
 export const keyName = 'Idempotency-Key';
 
 const keyHint = 'the same key never pays twice; ctrl+n makes a new one';
 
 /** The input stays in the app state, so that leaving the screen loses nothing. */
 export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<Id> {
-  const { name, operation, given = {}, doing, slow, warning, isPayment = false } = options;
-  const { onResponse } = options;
+  const { name, operation, given = {}, doing, order, ask, onResponse } = options;
+  const texts = order && orderTexts[order];
+  const { slow = texts?.slow, warning = texts?.noResponse } = options;
   const { api, state: app, change: changeApp } = useApp();
   const call = useCall<OperationResponse<Id>>({ warning });
   const draft = app.drafts[name];
@@ -77,7 +81,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
       return focus === undefined ? filled : { ...filled, focus };
     });
   const setKey = (key: string): void => fillIn(() => ({ [keyName]: key }));
-  const doubt = useDoubt(isPayment, setKey);
+  const doubt = useDoubt({ form: name, kind: order, restore: setKey });
   const send = (values: Values): void => {
     const end = doubt.begin(String(values[keyName]));
     call.run(async (signal) => {
@@ -95,7 +99,7 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     refuse(faults);
     if (Object.keys(faults).length > 0) return;
     const values = forms.readValues(state, fields);
-    doubt.guard(String(values[keyName]), () => send(values));
+    doubt.guard(String(values[keyName]), () => send(values), ask?.(values));
   };
   const hasKey = fields.some((field) => field.name === keyName);
   useEffect(() => {
@@ -123,8 +127,9 @@ export function useForm<Id extends OperationId>(options: FormOptions<Id>): Form<
     change((now) => forms.pressForm(now, fields, pressed));
     return forms.pressForm(state, fields, pressed) !== state;
   };
-  const notice = doubt.notice ?? writing(call, doing, slow) ?? otherFaults(state.faults, fields);
-  return { fields, state, call, notice, press, send, fillIn, refuse };
+  const { sentKey, notice: question } = doubt;
+  const notice = question ?? writing(call, doing, slow) ?? otherFaults(state.faults, fields);
+  return { fields, state, call, sentKey, notice, press, send, fillIn, refuse };
 }
 
 function withoutUnset(given: NonNullable<FormOptions<OperationId>['given']>): Values {

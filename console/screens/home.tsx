@@ -97,7 +97,8 @@ export function Home() {
 }
 
 const askBeforeLogout =
-  'A payment may have been made: its end is not known, and its key would be forgotten. Log out?';
+  'A payment or a return may have been made: its end is not known, and its key would be ' +
+  'forgotten. Log out?';
 
 /** The balance as a text; a dash where there is none. */
 async function readBalance(api: Api, signal: AbortSignal): Promise<string> {

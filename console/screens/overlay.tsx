@@ -17,11 +17,11 @@ export function Overlay({ name, close }: { readonly name: OverlayName; close(): 
   return name === 'keys' ? <Keys close={close} /> : <LastRequest close={close} />;
 }
 
-/** A payment in doubt is safe to repeat with its own key alone, which is forgotten with this. */
+/** An order in doubt is safe to repeat with its own key alone, which is forgotten with this. */
 function Quit({ close }: { close(): void }) {
   const { state, quit } = useApp();
   useKeys(({ text }) => (text === 'y' ? quit() : close()));
-  const keys = state.doubtful.map((key) => ['Idempotency-Key', key] as const);
+  const keys = state.doubtful.map(({ kind, key }) => [keyNames[kind], key] as const);
   const [text, colour] = keys.length > 0 ? ([doubt, 'bad'] as const) : ([ended, 'plain'] as const);
   return (
     <Frame title="quit" hints={[]} exits={[]} notice={question('Quit all the same?')}>
@@ -34,12 +34,14 @@ function Quit({ close }: { close(): void }) {
   );
 }
 
-const doubt =
-  'A payment may have been made: its end is not known. Only its own key repeats it safely, and ' +
-  'the console forgets the key. The statement shows how the payment ends.';
+const keyNames = { send: 'Key of a payment', refund: 'Key of a return' } as const;
 
-/** The payment may end while the question is asked. */
-const ended = 'The payment has ended; the statement shows how.';
+const doubt =
+  'A payment or a return may have been made: its end is not known. Only its own Idempotency-Key ' +
+  'repeats it safely, and the console forgets the key. The statement shows how it ends.';
+
+/** It may end while the question is asked. */
+const ended = 'It has ended; the statement shows how.';
 
 const keys: Facts = [
   ['↑ ↓, tab', 'the next field, or the next item'],
@@ -48,7 +50,7 @@ const keys: Facts = [
   ['enter', 'open, or send the form on its button'],
   ['esc', 'back; while a request is under way, stop waiting'],
   ['ctrl+s', 'send the form'],
-  ['ctrl+n', 'a new idempotency key, for another payment or charge'],
+  ['ctrl+n', 'a new idempotency key, for another payment, return or charge'],
   ['ctrl+u', 'empty the field'],
   ['ctrl+p', 'a scenario of the simulated bank for the form'],
   ['ctrl+t', 'the last request as a curl command'],

@@ -10,8 +10,9 @@ import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { formatAmount, localTime } from '../state/format.ts';
 import { failure, reading, success } from '../state/notice.ts';
-import { Dispute } from './dispute.tsx';
 import { factLines, statusColour, wrapLines, type Line } from '../state/text.ts';
+import { Dispute } from './dispute.tsx';
+import { canRefund, Refund } from './refund.tsx';
 
 export interface ReceiptProps {
   readonly transactionId: string;
@@ -22,24 +23,30 @@ export interface ReceiptProps {
 export function Receipt(props: ReceiptProps) {
   const { transactionId } = props;
   const [isDispute, showDispute] = useState(false);
+  const [refunded, refund] = useState<PixReceipt | null>(null);
   if (isDispute) return <Dispute {...{ transactionId }} close={() => showDispute(false)} />;
-  return <ShownReceipt {...props} dispute={() => showDispute(true)} />;
+  if (refunded) return <Refund receipt={refunded} close={() => refund(null)} />;
+  return <ShownReceipt {...{ ...props, refund }} dispute={() => showDispute(true)} />;
 }
 
 interface ShownProps extends ReceiptProps {
   /** Shows the dispute of the payment. */
   dispute(): void;
+  /** Shows the return of the received Pix. */
+  refund(receipt: PixReceipt): void;
 }
 
-function ShownReceipt({ transactionId, close, dispute }: ShownProps) {
-  const { api, copy, login } = useApp();
+function ShownReceipt({ transactionId, close, dispute, refund }: ShownProps) {
+  const { api, copy, login, state } = useApp();
   const path = { transactionId };
   const call = useRead((signal) => api.call('getPixReceipt', { path }, signal));
   const list = useList();
   const bank = useCall<string>();
   const response = call.result;
-  const canReturn = login.email !== '' && response?.status === 200 && isReturnable(response.body);
-  const canDispute = response?.status === 200 && isDisputable(response.body);
+  const receipt = response?.status === 200 ? response.body : null;
+  const canBankReturn = login.email !== '' && receipt !== null && isReturnable(receipt);
+  const canDispute = receipt !== null && isDisputable(receipt);
+  const refundable = receipt && canRefund(state, receipt) ? receipt : null;
   const returnIt = async (signal: AbortSignal): Promise<string> => {
     const said = await api.actAtBank('return', { transaction: transactionId }, signal);
     call.read();
@@ -50,16 +57,17 @@ function ShownReceipt({ transactionId, close, dispute }: ShownProps) {
     else if (press.text === 'y') copy(transactionId);
     else if (press.text === 'r' && !call.isBusy) call.read();
     else if (press.text === 'd' && canDispute) dispute();
-    else if (press.text === 'b' && canReturn && !bank.isBusy) bank.run(returnIt);
+    else if (press.text === 'g' && refundable) refund(refundable);
+    else if (press.text === 'b' && canBankReturn && !bank.isBusy) bank.run(returnIt);
     else list.press(press);
   });
   const { '': fault } = response ? readFaults(response) : {};
-  const lines = (columns: number): Line[] =>
-    response?.status === 200 ? receiptLines(response.body, columns) : [];
+  const lines = (columns: number): Line[] => (receipt ? receiptLines(receipt, columns) : []);
   const shownHints = [
     ...hints,
     ...(canDispute ? [disputeHint] : []),
-    ...(canReturn ? [returnHint] : []),
+    ...(refundable ? [refundHint] : []),
+    ...(canBankReturn ? [refundable ? bankNotYouHint : bankHint] : []),
   ];
   return (
     <Frame
@@ -73,7 +81,9 @@ function ShownReceipt({ transactionId, close, dispute }: ShownProps) {
 
 const hints = ['↑↓ scroll', 'y copy the id', 'r refresh'];
 const disputeHint = 'd contest this payment';
-const returnHint = 'b the bank returns it (simulated bank)';
+const refundHint = 'g give it back to the payer';
+const bankHint = 'b the bank returns it (simulated bank)';
+const bankNotYouHint = 'b the bank, not you, returns it (simulated bank)';
 
 function isDisputable({ type, status }: PixReceipt): boolean {
   return type === 'PIX_SEND' && status === 'COMPLETED';

@@ -1,6 +1,7 @@
 /** The state of all screens: the path of screens, the session, the forms, and their changes. */
 import type { Account, User } from '../../contract/types.ts';
 import type { FormState } from './form.ts';
+import type { OrderKind } from './outcomes.ts';
 
 /** The customer who is logged in. */
 export interface Holder {
@@ -21,6 +22,20 @@ export type ScreenName =
   | 'onboarding'
   | 'operator';
 
+/** What an idempotency key belongs to: two forms may have the same key. */
+export interface OrderKey {
+  /** The name of the form. */
+  readonly form: string;
+  readonly key: string;
+}
+
+/** A payment or a return that may have been made without its end being known. */
+export interface DoubtfulOrder extends OrderKey {
+  readonly kind: OrderKind;
+  /** Its transaction, where a response has named it. */
+  readonly transactionId?: string | undefined;
+}
+
 type Drafts = Readonly<Record<string, FormState>>;
 
 export interface AppState {
@@ -37,10 +52,8 @@ export interface AppState {
   readonly remark: string | null;
   /** Where the session ended; the login leads back to it. */
   readonly returnTo: readonly ScreenName[] | null;
-  /** The idempotency keys of payments that may have been made without their end being known. */
-  readonly doubtful: readonly string[];
-  /** The transactions of these keys, where a response has named them. */
-  readonly transactions: Readonly<Record<string, string>>;
+  /** The newest is the last. */
+  readonly doubtful: readonly DoubtfulOrder[];
   /** Whether the last key has copied a text. */
   readonly hasCopied: boolean;
 }
@@ -54,7 +67,6 @@ export const initialState: AppState = {
   remark: null,
   returnTo: null,
   doubtful: [],
-  transactions: {},
   hasCopied: false,
 };
 
@@ -111,18 +123,31 @@ export function noteCopy(hasCopied: boolean): Change {
   return (state) => ({ ...state, hasCopied });
 }
 
-/** Notes whether the payment of an idempotency key may have been made without a known end. */
-export function doubtPayment(key: string, isDoubtful: boolean, transactionId?: string): Change {
+/** @returns whether an order may have been made without a known end. */
+export function isDoubtful({ doubtful }: AppState, order: OrderKey): boolean {
+  return doubtful.some((one) => isSameOrder(one, order));
+}
+
+function isSameOrder(one: OrderKey, other: OrderKey): boolean {
+  return one.form === other.form && one.key === other.key;
+}
+
+/** Notes that an order may have been made; a transaction that is known stays known. */
+export function doubtOrder(order: DoubtfulOrder): Change {
   return (state) => {
-    const others = state.doubtful.filter((other) => other !== key);
-    const { [key]: known, ...transactions } = state.transactions;
-    const id = isDoubtful ? (transactionId ?? known) : undefined;
-    return {
-      ...state,
-      doubtful: isDoubtful ? [...others, key] : others,
-      transactions: id === undefined ? transactions : { ...transactions, [key]: id },
-    };
+    const known = state.doubtful.find((one) => isSameOrder(one, order));
+    const { transactionId = known?.transactionId } = order;
+    const { doubtful } = endDoubt(order)(state);
+    return { ...state, doubtful: [...doubtful, { ...order, transactionId }] };
   };
+}
+
+/** Notes that the end of an order is known, or that it was not made. */
+export function endDoubt(order: OrderKey): Change {
+  return (state) => ({
+    ...state,
+    doubtful: state.doubtful.filter((one) => !isSameOrder(one, order)),
+  });
 }
 
 /** @param change receives undefined where there is no draft yet. */

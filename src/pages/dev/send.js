@@ -3,13 +3,7 @@ import { call } from './api.js';
 import { formatAmount, localTime, parseAmount } from './format.js';
 import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
-import {
-  askBeforeAnother,
-  isInDoubt,
-  noResponseToSend,
-  sendOutcome,
-  slowSend,
-} from './outcomes.js';
+import { askBeforeAnother, isInDoubt, orderOutcome, orderTexts } from './outcomes.js';
 import {
   byId,
   element,
@@ -22,6 +16,8 @@ import {
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
 import { showWaiting } from './waiting.js';
+
+const texts = orderTexts.send;
 
 /** The key of the last payment while it may have been made without its end being known. */
 let doubtfulKey = null;
@@ -54,7 +50,7 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
   const isAnother = doubtfulKey !== null && doubtfulKey !== key;
   if (isAnother && askedAbout !== key) {
     askedAbout = key;
-    say(askBeforeAnother, 'doubtful', 'Press “Send” once more to make it.');
+    say(askBeforeAnother('send'), 'doubtful', 'Press “Send” once more to make it.');
     return null;
   }
   forgetOutcome();
@@ -72,7 +68,7 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
 
 async function send(key, body) {
   const place = byId('send-outcome');
-  const end = showWaiting(place, { doing: 'Sending', slow: slowSend });
+  const end = showWaiting(place, { doing: 'Sending', slow: texts.slow });
   bringIntoView();
   const headers = { 'Idempotency-Key': key };
   const response = await call({ method: 'POST', path: '/pix/send', headers, body });
@@ -106,17 +102,17 @@ function bringIntoView() {
 
 async function showOutcome(response, isDoubtful) {
   if (response.status === 0) {
-    say(noResponseToSend, 'bad');
+    say(texts.noResponse, 'bad');
     return;
   }
   const isReplay = response.headers.get('idempotency-replayed') === 'true';
   const { message, code, errors } = response.body;
   const refusal = errors === undefined && message ? [code ? `${message} (${code})` : message] : [];
-  const replay = isReplay ? ['This key was used before: nothing was paid again.'] : [];
+  const replay = isReplay ? [texts.replayed] : [];
   const notes = [...refusal, ...replay];
   const show = ({ live, reason }) => {
     const known = { live, reason, isDoubtful, newKey: newKeyWords };
-    const { colour, text } = sendOutcome(response, known);
+    const { colour, text } = orderOutcome('send', response, known);
     // An ended session is announced by the login.
     if (response.status !== 401) say(text, colour, ...notes);
   };

@@ -37,7 +37,7 @@ async function openDoubt(): Promise<Doubtful> {
 }
 
 const question = 'Make another payment? y: yes; any other key: no.';
-const atEnd = /A payment may have been made: its end\s+is\s+not\s+known/;
+const atEnd = /A payment or a return may have been\s+made:\s+its\s+end\s+is\s+not\s+known/;
 
 describe('a second payment, while one is in doubt,', () => {
   it('needs consent for its key, and a person who declines keeps the safe one', async () => {
@@ -113,7 +113,7 @@ describe('the key of a payment in doubt', () => {
     await screen.until('Ponte › home');
     await screen.type('q');
     await screen.until(atEnd);
-    await passUntil(app.clock, screen.until('The payment has ended; the statement shows how.'));
+    await passUntil(app.clock, screen.until('It has ended; the statement shows how.'));
     await screen.type('n');
     await screen.until('Ponte › home');
     await screen.type('q');

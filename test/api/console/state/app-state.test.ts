@@ -4,8 +4,11 @@ import { describe, it } from 'node:test';
 import {
   back,
   changeForm,
+  doubtOrder,
+  endDoubt,
   forgetForms,
   initialState,
+  isDoubtful,
   logIn,
   logOut,
   loseSession,
@@ -85,5 +88,27 @@ describe('the input', () => {
 
   it('of one form can be forgotten', () => {
     assert.deepEqual(drafts(after(typed('keys'), forgetForms('keys'))), []);
+  });
+});
+
+describe('an order in doubt', () => {
+  const send = { kind: 'send', form: 'send', key: 'k' } as const;
+  const refund = { kind: 'refund', form: 'refund 1', key: 'k' } as const;
+
+  it('is that of its form: the same key of another form is another order', () => {
+    const state = after(doubtOrder(send), doubtOrder(refund), endDoubt(send));
+    assert.deepEqual([isDoubtful(state, send), isDoubtful(state, refund)], [false, true]);
+  });
+
+  it('keeps the transaction that a response has named, and is the newest once repeated', () => {
+    const named = doubtOrder({ ...send, transactionId: 't' });
+    const { doubtful } = after(named, doubtOrder(refund), doubtOrder(send));
+    assert.deepEqual(
+      doubtful.map(({ kind, transactionId }) => [kind, transactionId]),
+      [
+        ['refund', undefined],
+        ['send', 't'],
+      ],
+    );
   });
 });

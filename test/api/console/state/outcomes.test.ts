@@ -1,11 +1,12 @@
-/** What came of a payment, and what to do next: the rule of the README, case by case. */
+/** What came of a payment or a return, and what to do next: the rule of the README by cases. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PixStatus } from '../../../../contract/types.ts';
 import {
+  askBeforeAnother,
   chargeOutcome,
   isInDoubt,
-  sendOutcome,
+  orderOutcome,
   sessionEndedText,
 } from '../../../../console/state/outcomes.ts';
 
@@ -24,6 +25,7 @@ const outcomes: Readonly<Record<number, string>> = {
   422: 'not_sent',
   429: 'unknown',
   500: 'unknown',
+  501: 'not_sent',
   502: 'not_sent',
   503: 'unknown',
 };
@@ -55,15 +57,50 @@ describe('after a send', () => {
     [{ status: 429, wait: '30' }, /in 30 s/, sameKey],
     [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
     [{ status: 500 }, /may have been paid/, sameKey],
+    [{ status: 501, code: 'NOT_AVAILABLE' }, /the bank does not offer it/, null],
   ];
   for (const [given, says, key] of cases) {
     it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = sendOutcome(answered(given), { live: given.live ?? null });
+      const { text } = orderOutcome('send', answered(given), { live: given.live ?? null });
       assert.match(text, says);
       assert.equal(text.includes(newKey), key === newKey, text);
       assert.equal(text.includes(sameKey), key === sameKey, text);
     });
   }
+});
+
+describe('after a return', () => {
+  const cases: readonly (readonly [Given, says: RegExp, key: string | null])[] = [
+    [{ status: 200, live: 'COMPLETED', outcome: 'accepted' }, /It is returned/, newKey],
+    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, /Wait/, null],
+    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, /never return it with a new/, null],
+    [{ status: 200, live: 'FAILED', outcome: 'accepted' }, /The return has failed/, newKey],
+    [{ status: 502, code: 'INSUFFICIENT_FUNDS' }, /Return less/, newKey],
+    [{ status: 502, code: 'PROVIDER_REJECTED' }, /Change the return/, newKey],
+    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /Nothing was returned\. Try again/, newKey],
+    [{ status: 422, field: 'amount', outcome: 'unknown' }, /Correct the marked fields/, null],
+    [{ status: 422, field: 'Idempotency-Key' }, /another return/, newKey],
+    [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
+    [{ status: 500 }, /may have been returned/, sameKey],
+    [{ status: 501, code: 'NOT_AVAILABLE' }, /the bank does not offer it/, null],
+  ];
+  for (const [given, says, key] of cases) {
+    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
+      const { text } = orderOutcome('refund', answered(given), { live: given.live ?? null });
+      assert.match(text, says);
+      assert.equal(text.includes(newKey), key === newKey, text);
+      assert.equal(text.includes(sameKey), key === sameKey, text);
+      assert.doesNotMatch(text, /paid|payment|sent/);
+    });
+  }
+});
+
+describe('the question before another order', () => {
+  it('names what is in doubt, and what would be made', () => {
+    const asked = askBeforeAnother('refund', 'send');
+    assert.match(asked, /^The previous payment may.*pays twice\. Make another return\?$/);
+    assert.match(askBeforeAnother('send'), /^The previous payment may.*Make another payment\?$/);
+  });
 });
 
 describe('a payment is in doubt', () => {
@@ -76,6 +113,7 @@ describe('a payment is in doubt', () => {
     [{ status: 401 }, false, true],
     [{ status: 429 }, false, true],
     [{ status: 503 }, false, true],
+    [{ status: 501 }, false, true],
     [{ status: 500 }, true, true],
     [{ status: 504 }, true, true],
   ];
@@ -89,10 +127,11 @@ describe('a payment is in doubt', () => {
   it('and stays so when a repeat is refused: the advice is its own key', () => {
     const known = { live: null, isDoubtful: true };
     for (const status of [401, 422, 429, 503]) {
-      assert.match(sendOutcome(answered({ status }), known).text, /may have been paid.*same key/);
+      const { text } = orderOutcome('send', answered({ status }), known);
+      assert.match(text, /may have been paid.*same key/);
     }
     const given = answered({ status: 422, field: 'Idempotency-Key' });
-    assert.match(sendOutcome(given, known).text, /belongs to another payment/);
+    assert.match(orderOutcome('send', given, known).text, /belongs to another payment/);
   });
 });
 
@@ -117,7 +156,7 @@ describe('after a session', () => {
     assert.match(sessionEndedText(null), /Log in again: your input is kept/);
   });
 
-  it('that the bank has ended within a send, the payment has failed', () => {
-    assert.match(sessionEndedText('not_sent'), /the payment has failed: log in, then ctrl\+n/);
+  it('that the bank has ended within a send or a return, no money has moved', () => {
+    assert.match(sessionEndedText('not_sent'), /no money has moved: log in, then ctrl\+n/);
   });
 });
