@@ -5,11 +5,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import pg from 'pg';
 import type { PixAudit } from '../../src/operator/pix-audit.ts';
-import { ServiceProcess, settingsFor } from './service-process.ts';
+import { ServiceProcess, settingsFor, startService } from './service-process.ts';
 import { typePonte } from '../support/command-line.ts';
-import { createTestDatabase, serverUrl, type TestDatabase } from '../support/db.ts';
+import { createTestDatabase, onServer, serverUrl, type TestDatabase } from '../support/db.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkOutPreviousRelease, noPreviousRelease } from './previous-release.ts';
 
@@ -45,6 +44,69 @@ test('the previous release runs beside the current code', { skip }, async (t) =>
   );
   assert.equal(audit.checked.transactions, 2 * payments);
 });
+
+test('the previous release leaves the returns of the current code open', { skip }, async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.drop());
+  // The bank accepts a return, and reports no end.
+  const environment = { ...settingsFor(database), STUB_SETTLE_MS: '0' };
+  const current = startService(t, environment);
+  await current.ready();
+  const token = await current.logIn();
+  const received = await receive(current, token);
+  const returns = await Promise.all(
+    // The bank answers the second one with 500: its outcome is unknown.
+    [5, 0.94].map(async (amount) => {
+      const body = { amount, reason: 'OTHER' };
+      const made = await ask(current, `/pix/${received}/refund`, {
+        token,
+        key: randomUUID(),
+        body,
+      });
+      assert.equal(made.body.status, 'PROCESSING');
+      return made.body.transaction_id;
+    }),
+  );
+  await current.kill();
+  // Older than every wait of the sweep, which the start of a process runs once it is due.
+  await query(
+    database,
+    `do $$ begin
+       perform set_config('session_replication_role', 'replica', true);
+       update pix_transactions
+          set created_at = created_at - interval '1 day',
+              updated_at = updated_at - interval '1 day';
+       update jobs set run_at = now() - interval '1 day' where kind = 'sweep-pix';
+     end $$`,
+  );
+  const stored = (): Promise<unknown[]> =>
+    query(database, 'select * from pix_transactions order by id');
+  const before = await stored();
+  const folder = await checkOutPreviousRelease(t);
+  const previous = new ServiceProcess(environment, 'serve', folder);
+  t.after(() => previous.kill());
+  await previous.ready();
+  const swept =
+    "select from jobs where kind = 'sweep-pix' and status = 'queued' and run_at > now()";
+  await eventually(async () => (await query(database, swept)).length === 1, 'the sweep');
+  for (const id of [received, ...returns]) {
+    await ask(previous, `/pix/${id}`, { token });
+    await ask(previous, `/pix/${id}/receipt`, { token });
+  }
+  for (const path of ['/pix', '/accounts/statement']) await ask(previous, path, { token });
+  assert.deepEqual(await stored(), before);
+});
+
+/** Receives a Pix of R$ 20. @returns its transaction. */
+async function receive(service: ServiceProcess, token: string): Promise<string> {
+  const url = `${await service.ready()}/dev/bank/receive?email=dev@ponte.test&amount=20`;
+  await fetch(url, { method: 'POST', headers: { 'x-ponte-bank': 'test' } });
+  return eventually(async () => {
+    const { body } = await ask(service, '/pix?type=PIX_RECEIVED', { token });
+    const [item] = body.items as unknown as { readonly transaction_id: string }[];
+    return item?.transaction_id;
+  }, 'the Pix');
+}
 
 type Both = readonly [previous: ServiceProcess, current: ServiceProcess];
 
@@ -93,19 +155,18 @@ async function ask(
   return response;
 }
 
-async function isSettled({ databaseUrl }: TestDatabase): Promise<boolean> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rowCount } = await client.query(
-      `select from pix_transactions where operation = 'SEND' and status = 'PROCESSING'
-        union all
-       select from jobs where kind = 'settle-webhook' and status = 'running'`,
-    );
-    return rowCount === 0;
-  } finally {
-    await client.end();
-  }
+async function isSettled(database: TestDatabase): Promise<boolean> {
+  const open = await query(
+    database,
+    `select from pix_transactions where operation = 'SEND' and status = 'PROCESSING'
+      union all
+     select from jobs where kind = 'settle-webhook' and status = 'running'`,
+  );
+  return open.length === 0;
+}
+
+function query({ ownerUrl = '' }: TestDatabase, text: string): Promise<unknown[]> {
+  return onServer(ownerUrl, text);
 }
 
 /** Runs the audit of the current code. */
