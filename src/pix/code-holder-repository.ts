@@ -40,8 +40,8 @@ export function codeParameters(code: CodeReservation | null = null) {
  * A column: what has become of a send of the same user that pays the same code and has not failed.
  * A lost send may be one, of whatever amount: what a code asks for grows with interest, or is the
  * payer's choice. It is none if the payee's institution has said, after that send had ended, that
- * the code can be paid. The clocks of two processes may differ by ten minutes. So may a payment that
- * the statement shows, and no send accounts for, unless the code can be paid after that was read.
+ * the code can be paid. The clocks of two processes may differ by ten minutes. The same holds for a
+ * payment that the statement shows and no send accounts for, from when it was read.
  * @param row a table expression with the columns `user_id` and those of `codeTypes`.
  */
 export function codeHolder(row: string): string {

@@ -8,7 +8,7 @@ import {
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
 
-/** A request that is refused may be made again, so that the time of the request is part of the id. */
+/** A refused request may be made again, so that its time is part of the id. */
 const announceStatus = announcing({
   id: [
     "'dispute_' || new.transaction_id || '_' || lower(new.status) || '_'",

@@ -71,6 +71,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       const claim = { id, status: 'REQUESTED', until, mayHaveBeenDone: false } as const;
       return disputes.endCall(context, claim, 'not_sent');
     },
+    storeCheck: (context, { paidId }) => disputes.storeCheck(context, paidId),
     storeReported: (context, { paidId: id }) => disputes.storeReported(context, id, 'OPEN'),
     storeWithdrawal: (context, { userId, paidId: id }) =>
       disputes.storeWithdrawal(context, { userId, id }),
@@ -189,6 +190,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       }),
   },
   'pix/correction-repository.ts': {
+    awaitsOpenReturns: (context, { failedId }) => corrections.awaitsOpenReturns(context, failedId),
     findFailedOrders: (context, seed) => {
       const period = { userId: seed.userId, from: new Date(0), until: later(seed) };
       return corrections.findFailedOrders(context, period);
