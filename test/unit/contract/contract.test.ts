@@ -116,7 +116,7 @@ const added: Record<string, string> = {
   registerPj: '400 413 415 422 429',
   sendPix: '400 413 415 429',
   createCharge: '400 413 415 429',
-  decodePixCode: '400 413 415 429',
+  decodePixCode: '400 413 415',
   lookUpPixKey: '400 413 415 429',
   listPixTransactions: '429',
   getPixTransaction: '304',
