@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import type { JobTable } from '../../src/jobs/job.ts';
 import { createTestDatabase } from '../support/db.ts';
-import { sendJobs } from './service.ts';
+import { sendJobs } from './jobs.ts';
 import { simulate, type Verdict } from './simulate.ts';
 import { openStore, type Store } from './store.ts';
 

@@ -3,7 +3,6 @@
  * same key, sometimes concurrently, and uses a new key only after a definite response.
  */
 import type { Context } from '../../src/context/context.ts';
-import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import type { PayingApp } from './app/paying-app.ts';
@@ -11,7 +10,8 @@ import { pixKeys } from './bank/bank.ts';
 import { toListedKey } from './bank/listed-key.ts';
 import { ChargeClient, type PlannedCharge } from './charge-client.ts';
 import { CodeClient, type Code, type PaidCode } from './code-client.ts';
-import { DatabaseFault } from './database-faults.ts';
+import { isOutage } from './database-faults.ts';
+import { DisputeClient, type DisputeClientOptions } from './dispute-client.ts';
 import type { Processes } from './processes.ts';
 import { listKeys } from './key-list-client.ts';
 import { changeOwnLimits, type LimitChange } from './limit-client.ts';
@@ -48,6 +48,9 @@ export interface ClientOptions {
   readonly sharesKeys: boolean;
   /** How often the customer returns received money. */
   readonly returns: number;
+  /** How often the customer disputes a payment. */
+  readonly disputeTimes: number;
+  readonly disputes: DisputeClientOptions['disputes'];
   readonly store: ReturnClientOptions['store'];
   /** What the user changes of the own limits, before anything else. */
   readonly limitChanges: readonly LimitChange[];
@@ -95,6 +98,7 @@ export class Client {
   readonly #confirming: LookUpClient;
   readonly #reading: CodeClient;
   readonly #returning: ReturnClient;
+  readonly #disputing: DisputeClient;
   readonly #plans: PlannedPayment[] = [];
   readonly #charges: PlannedCharge[] = [];
   /** Null: the phone pays. */
@@ -124,15 +128,10 @@ export class Client {
     this.#reading = new CodeClient({ phone: this.phone, customer, scheduler, codes, violated });
     const { store } = options;
     const { returns } = oracle;
-    this.#returning = new ReturnClient({
-      phone: this.phone,
-      customer,
-      scheduler,
-      profile,
-      returns,
-      store,
-      violated,
-    });
+    const common = { phone: this.phone, customer, scheduler, profile, store, violated };
+    this.#returning = new ReturnClient({ ...common, returns });
+    const { disputes } = options;
+    this.#disputing = new DisputeClient({ ...common, disputes });
     this.#logOuts = scheduler.chance.pick([0, 0, 0.1, 0.3]);
   }
 
@@ -161,6 +160,7 @@ export class Client {
     const { codesToPay } = this.#options;
     const work = [...changes, ...payments, ...codesToPay.map((code) => () => this.#payCode(code))];
     const returned = this.#returning.run(this.#options.returns);
+    const disputed = this.#disputing.run(this.#options.disputeTimes);
     if (burst > 0 || chance.happens(0.3)) {
       await Promise.all(work.map((begin) => begin()));
     } else {
@@ -170,6 +170,7 @@ export class Client {
       }
     }
     await returned;
+    await disputed;
     this.isDone = true;
   }
 
@@ -190,6 +191,7 @@ export class Client {
       if (!this.#leavesOut('charge', plan)) await this.#charging.request(plan);
     }
     await this.#returning.repeatRequests();
+    await this.#disputing.repeatRequests();
   }
 
   /** The names of the requested payments and charges, in the format of `leftOut`. */
@@ -395,7 +397,7 @@ export class Client {
   #refusal(error: unknown): AppResponse {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, pix: null };
-    if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
+    if (!isOutage(error)) {
       this.#options.oracle.violated(`a defect: ${String(error)}`);
     }
     return { status: 503, ...refused };

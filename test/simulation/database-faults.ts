@@ -2,6 +2,7 @@
  * Faults of the database: it is unavailable for seconds, is read-only, has a full disk, refuses
  * single statements, or executes a statement after the process has given it up.
  */
+import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { FaultProfile } from './fault-profile.ts';
 
@@ -30,6 +31,11 @@ export class DatabaseFault extends Error {
     this.name = 'DatabaseFault';
     this.code = code;
   }
+}
+
+/** Whether the database has failed, as the service reports it to the app. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof DatabaseFault && isDatabaseTrouble(error);
 }
 
 /** The outcome of a statement that is on its way to the server. */

@@ -28,6 +28,8 @@ export interface Deviation {
   readonly apps?: Partial<Apps>;
   /** Whether there are dynamic codes to pay; by default in some seeds. */
   readonly codes?: true;
+  /** Whether customers dispute payments; by default in some seeds. */
+  readonly disputes?: true;
   /** Clients (`ana`) and their requests (`send ana/key-1`) that are left out of the history. */
   readonly leftOut?: ReadonlySet<string>;
 }

@@ -6,6 +6,7 @@
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { beginPause } from '../../src/pix/pause-repository.ts';
 import type { Snapshot } from '../postgres-model/database.ts';
+import type { Disputes } from './oracle/disputes.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
@@ -20,6 +21,7 @@ export interface FailoverOptions {
   readonly isOnServer: boolean;
   readonly lost: LostCommits;
   readonly oracle: Oracle;
+  readonly disputes: Disputes;
   /** Called after the store was restored. */
   readonly failedOver: () => void;
   /** An operator resumes the sends, which are paused. */
@@ -80,12 +82,14 @@ export class Failover {
   }
 
   async #failOver({ contents, since }: Standby): Promise<string> {
-    const { store, scheduler, lost, oracle, failedOver, recover } = this.#options;
+    const { store, scheduler, lost, oracle, disputes, failedOver, recover } = this.#options;
     const before = await store.rows<StoredRow>(readRows);
+    const disputesBefore = await disputes.stored.read();
     await store.restore(contents);
     const after = await store.rows<StoredRow>(readRows);
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) oracle.rolledBack(row);
+    disputes.rolledBack(disputesBefore, await disputes.stored.read(), changed);
     oracle.accounts.rolledBack(await store.rows(readBlocked));
     const clock = scheduler.getClock(this.#owner);
     const reason = 'the database has failed over';

@@ -1,9 +1,12 @@
 /** All events that are false, or of payments of others: none of them may move a transaction. */
 import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
+import { ForgedDisputes, type ForgedDisputesOptions } from './forged-disputes.ts';
 import { ForgedEvents, type ForgedEventsOptions } from './forged-events.ts';
+import type { Disputes } from './oracle/disputes.ts';
 import { OtherChannels } from './other-channels.ts';
 
-export interface FalseEventsOptions extends ForgedEventsOptions {
+export interface FalseEventsOptions extends ForgedEventsOptions, ForgedDisputesOptions {
+  readonly disputes: Disputes;
   /** How likely an event of another channel names a payment. */
   readonly otherChannels: number;
 }
@@ -14,6 +17,8 @@ export class FalseEvents {
 
   constructor({ otherChannels: likelihood, ...options }: FalseEventsOptions) {
     this.#forged = new ForgedEvents(options);
+    const forgedDisputes = new ForgedDisputes(options);
+    options.disputes.moved = (row) => forgedDisputes.moved(row);
     this.otherChannels = new OtherChannels({ ...options, forgedEvents: this.#forged, likelihood });
   }
 

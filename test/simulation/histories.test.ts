@@ -53,6 +53,36 @@ test('the client of the contract pays no wish twice, and each of its results is 
   }
 });
 
+/**
+ * Seeds in which customers dispute payments, whatever the seeds draw. In 98, 110 and 139 an event of a
+ * dispute is ahead of its payment.
+ */
+const seedsOfDisputes = [1, 24, 28, 98, 110, 139];
+
+test('no dispute is invented, lost or misreported under any fault', async () => {
+  const occurred = new Set<string>();
+  for (const seed of seedsOfDisputes) {
+    const verdict = await simulate(store, seed, { deviation: { disputes: true } });
+    assert.deepEqual(verdict.violations, [], failureText(verdict));
+    for (const name of verdict.tally.keys()) occurred.add(name);
+  }
+  const expected = [
+    'disputes opened',
+    'disputes opened at another channel',
+    'disputes refused: content',
+    'disputes refused: repeat',
+    'disputes withdrawn',
+    'repeated disputes',
+    'dispute open answered 422',
+    'dispute open answered 502',
+    'dispute withdraw answered 502',
+    'dispute calls GET',
+    'events of disputes: contradicts a dispute',
+    'events of disputes: ids of two payments',
+  ];
+  for (const name of expected) assert.ok(occurred.has(name), name);
+});
+
 test('a seed repeats its history, independent of earlier seeds', async () => {
   for (const seed of [3, 7, 11]) {
     const { trace } = await simulate(store, seed);

@@ -18,6 +18,7 @@ type Shared =
   | 'scheduler'
   | 'profile'
   | 'codesToPay'
+  | 'disputes'
   | 'store';
 
 export interface MakeClientsOptions extends Pick<ClientOptions, Shared | 'otherChannels'> {
@@ -27,10 +28,13 @@ export interface MakeClientsOptions extends Pick<ClientOptions, Shared | 'otherC
   readonly intents: Intents;
   readonly apps: Apps;
   readonly appFaults: () => AppFaults;
+  /** How often each customer disputes a payment. */
+  readonly disputeTimes: readonly number[];
 }
 
 export function makeClients(options: MakeClientsOptions): Client[] {
-  const { seed, chance, deviation, intents, apps, appFaults: faults, ...shared } = options;
+  const { seed, chance, deviation, intents, apps, appFaults: faults, ...others } = options;
+  const { disputeTimes, ...shared } = others;
   const count = chance.pick([1, 1, 2, 3]);
   const sharesKeys = chance.happens(0.3);
   const confirmations = drawConfirmations(seed);
@@ -47,6 +51,7 @@ export function makeClients(options: MakeClientsOptions): Client[] {
       customer,
       limitChanges: drawLimitChanges(seed, place),
       returns: returns[place] ?? 0,
+      disputeTimes: disputeTimes[place] ?? 0,
       send,
       sharesKeys,
       leftOut,

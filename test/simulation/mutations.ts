@@ -15,10 +15,11 @@ import { intercepted } from '../support/intercepted.ts';
 import { mutationsOfApps } from './mutations-of-apps.ts';
 import { mutationsOfEvidence } from './mutations-of-evidence.ts';
 import { mutationsOfCodes } from './mutations-of-codes.ts';
+import { mutationsOfDisputes } from './mutations-of-disputes.ts';
 import { mutationsOfLookUps } from './mutations-of-look-ups.ts';
 import { mutationsOfOperations } from './mutations-of-operations.ts';
 import { mutationsOfReturns } from './mutations-of-returns.ts';
-import { sendJobs } from './service.ts';
+import { sendJobs } from './jobs.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 import { changingMoves } from './moves.ts';
 
@@ -213,6 +214,7 @@ export const mutations: readonly Mutation[] = [
   { name: 'the sweep does nothing', deviation: neverSwept },
   ...mutationsOfOperations,
   ...mutationsOfReturns,
+  ...mutationsOfDisputes,
   ...mutationsOfLookUps,
   ...mutationsOfCodes,
   ...mutationsOfEvidence,

@@ -3,6 +3,7 @@ import { Bank, type BankOptions } from './bank/bank.ts';
 import { Codes, drawCodes } from './bank/codes.ts';
 import { Collections, type CollectionsOptions } from './bank/collections.ts';
 import { Directory } from './bank/directory.ts';
+import { Disputes, type DisputesOptions } from './bank/disputes.ts';
 import { Ids } from './bank/ids.ts';
 import type { Ledger, Payment } from './bank/ledger.ts';
 import type { Policy } from './bank/policy.ts';
@@ -28,6 +29,7 @@ export interface ProviderSideOptions {
   readonly postRefund: RefundersOptions['postRefund'];
   readonly postExpiry: RefundersOptions['postExpiry'];
   readonly postReturnFailure: RefundersOptions['postRefund'];
+  readonly postDispute: DisputesOptions['post'];
   /** Called for each return that was executed. */
   readonly returned: ReturnsOptions['executed'];
   /** Called for each payment that was executed. */
@@ -46,6 +48,7 @@ export class ProviderSide {
   readonly payers: Payers;
   readonly refunders: Refunders;
   readonly returns: Returns;
+  readonly disputes: Disputes;
   /** The open work of the bank: payments to settle, and PIX to receive. */
   unsettled = 0;
   readonly #options: ProviderSideOptions;
@@ -89,6 +92,13 @@ export class ProviderSide {
       postExpiry,
       later: (delayMs, label, work) => this.#later(delayMs, label, work),
     });
+    this.disputes = new Disputes({
+      ...common,
+      post: options.postDispute,
+      count: (name) => scheduler.count(name),
+      later: (delayMs, label, work) => this.#later(delayMs, label, work),
+      accepted: (payment) => this.refunders.recovered(payment),
+    });
     this.keyCarrier = new KeyCarrier({
       directory: this.directory,
       collections,
@@ -106,6 +116,7 @@ export class ProviderSide {
       ...common,
       collections,
       returns: this.returns,
+      disputes: this.disputes,
       directory: this.directory,
       codes: this.codes,
       count: (name) => scheduler.count(name),
@@ -116,7 +127,10 @@ export class ProviderSide {
         executed(payment);
         this.#settleLater(payment);
       },
-      completed: (payment) => this.refunders.paid(payment),
+      completed: (payment) => {
+        this.refunders.paid(payment);
+        this.disputes.paid(payment);
+      },
     });
   }
 

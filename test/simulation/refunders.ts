@@ -39,14 +39,19 @@ export class Refunders {
   }
 
   /** A payment was completed: the payee may refund it. */
-  paid({ customer, endToEnd, amountCents, payee }: Payment): void {
-    this.#refund(amountCents, (returnId, cents) => {
-      const refund = { endToEnd, returnId, amountCents: cents, originalCents: amountCents };
-      return [
-        { ...refund, customer, direction: 'in' as const },
-        ...(payee ? [{ ...refund, customer: payee, direction: 'out' as const }] : []),
-      ];
-    });
+  paid(payment: Payment): void {
+    this.#refund(payment.amountCents, (returnId, cents) => listSides(payment, returnId, cents));
+  }
+
+  /** The dispute of a payment was accepted: the bank refunds what it has recovered. */
+  recovered(payment: Payment): void {
+    const { ledger, scheduler } = this.#options;
+    const { endToEnd, amountCents } = payment;
+    const leftCents = ledger.refunds
+      .filter((one) => one.endToEnd === endToEnd && one.direction === 'in')
+      .reduce((cents, one) => cents - one.amountCents, amountCents);
+    const cents = scheduler.chance.pick([leftCents, Math.ceil(leftCents / 2)]);
+    if (cents > 0) this.#later(() => listSides(payment, this.#returnId(), cents));
   }
 
   /** A PIX from another institution was received: it may be refunded. */
@@ -124,4 +129,17 @@ export class Refunders {
     const { ids, scheduler } = this.#options;
     return ids.endToEnd(refundIspb, scheduler.nowMs).replace(/^E/, 'D');
   }
+}
+
+/** The refund of a payment for its payer, and for a payee who is a customer. */
+function listSides(
+  { customer, endToEnd, amountCents, payee }: Payment,
+  returnId: string,
+  cents: number,
+): Refund[] {
+  const refund = { endToEnd, returnId, amountCents: cents, originalCents: amountCents };
+  return [
+    { ...refund, customer, direction: 'in' },
+    ...(payee ? [{ ...refund, customer: payee, direction: 'out' as const }] : []),
+  ];
 }

@@ -3,11 +3,10 @@
  * and takes a new key only after a definite response.
  */
 import { centsFromDecimal } from '../../src/domain/money.ts';
-import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { getPixTransaction } from '../../src/pix/get-pix-transaction.ts';
 import { refundPix } from '../../src/pix/refund-pix.ts';
 import { Chance } from './chance.ts';
-import { DatabaseFault } from './database-faults.ts';
+import { isOutage } from './database-faults.ts';
 import type { FaultProfile } from './fault-profile.ts';
 import { findFinal, makeName, type AppRequest, type AppResponse } from './oracle/requests.ts';
 import type { RequestedReturn, Returns } from './oracle/returns.ts';
@@ -194,7 +193,7 @@ export class ReturnClient {
   #refusal(error: unknown): AppResponse {
     const refusal = readRefusal(error);
     if (refusal) return { ...refusal, pix: null };
-    if (!(error instanceof DatabaseFault) || !isDatabaseTrouble(error)) {
+    if (!isOutage(error)) {
       this.#options.violated(`a defect in a return: ${String(error)}`);
     }
     return { status: 503, outcome: null, pix: null };

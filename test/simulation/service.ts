@@ -7,9 +7,6 @@ import type { Context } from '../../src/context/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
-import { applyRetention } from '../../src/retention/maintenance.ts';
-import { settleWebhook } from '../../src/settlement/settle-webhook.ts';
-import { sweepPix } from '../../src/settlement/sweep-pix.ts';
 import { JobLoop } from '../../src/jobs/loop.ts';
 import type { RequestFacts } from '../../src/context/operation.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/provider/http/client.ts';
@@ -25,6 +22,7 @@ import { LargeEvents } from '../../src/process/large-events.ts';
 import { ClaimedKeys } from '../../src/process/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/process/unstored-outcomes.ts';
 import type { Chance } from './chance.ts';
+import { listJobs } from './jobs.ts';
 import type { Store } from './store.ts';
 import { dialects } from '../support/dialects.ts';
 
@@ -44,7 +42,9 @@ export interface ServiceOptions {
   readonly db: Database;
   /** Sends the requests of this process to the bank. */
   readonly dispatcher: NonNullable<HttpClientOptions['dispatcher']>;
-  readonly jobs: JobTable;
+  /** Replace the jobs with their names; undefined: none. */
+  readonly jobs: JobTable | undefined;
+  readonly hasDisputes: boolean;
   readonly limits: Config['pixLimits'];
   /** Wraps the provider's API first; the identity, except in mutations. */
   readonly wrapWire: (provider: Provider) => Provider;
@@ -53,13 +53,6 @@ export interface ServiceOptions {
   /** Wraps the provider last; the identity, except in mutations. */
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
-
-/** The jobs that settle sends; the simulation needs no others. */
-export const sendJobs = {
-  'settle-webhook': settleWebhook,
-  'sweep-pix': sweepPix,
-  'apply-retention': applyRetention,
-} as const satisfies JobTable;
 
 /** The loop polls rarely, so that idle minutes are cheap; notifications wake it. */
 const pollMs = 60_000;
@@ -75,7 +68,8 @@ export class Service {
   readonly #whenAwake: ServiceOptions['whenAwake'];
 
   constructor(options: ServiceOptions) {
-    const { name, chance, jobs } = options;
+    const { name, chance, hasDisputes } = options;
+    const jobs = listJobs(hasDisputes, options.jobs);
     this.name = name;
     this.#whenAwake = options.whenAwake;
     this.#context = makeContext(options, this.#stopping.signal);

@@ -44,6 +44,10 @@ const acceptedRestMs = 14 * 60_000;
 /** Fifteen minutes until a failure that may belong to an earlier attempt settles, and a sweep. */
 const doubtRestMs = 20 * 60_000;
 
+/** The longest pause between two calls about a dispute, and the most calls without faults. */
+const maxRepeatPauseMs = 60 * 60_000;
+const maxRepeats = 3;
+
 /** The first login after the faults may find the circuit breaker open. */
 const loginPauseMs = 15_000;
 const maxLogins = 10;
@@ -182,6 +186,7 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
+  await settleDisputes(simulation, settle);
   await settleWork(settle, () => checkFinalResults(simulation));
   // What the bank has done meanwhile is processed, too.
   await settle(() => scheduler.isQuiet);
@@ -201,6 +206,7 @@ async function goOn(simulation: Simulation): Promise<void> {
   const begunMs = scheduler.nowMs;
   const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(simulation));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
+  await settleDisputes(simulation, settle);
   if (scheduler.taken >= lastStep) oracle.violated('the service did not come to rest days later');
 }
 
@@ -228,6 +234,25 @@ async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
       where event.status = 'received' order by jobs.run_at desc limit 1`,
   );
   return last ? last.run_at.getTime() + restMs : -Infinity;
+}
+
+/** Waits until the calls about disputes are repeated, and what the bank then does is processed. */
+async function settleDisputes(simulation: Simulation, settle: Settle): Promise<void> {
+  const { scheduler, disputes, processes } = simulation;
+  for (let rounds = 0; rounds < maxRepeats; rounds += 1) {
+    const pending = await disputes.listPending();
+    if (pending.length === 0) break;
+    const dueMs = Math.max(
+      ...pending.map((row) => {
+        const waitedMs = row.updated_at.getTime() - row.requested_at.getTime();
+        const pauseMs = Math.min(waitedMs / 10, maxRepeatPauseMs);
+        return Math.max(row.claimed_until?.getTime() ?? 0, row.updated_at.getTime() + pauseMs);
+      }),
+    );
+    const untilMs = Math.max(dueMs, scheduler.nowMs) + restMs + processes.clockSkewMs;
+    await settle(() => scheduler.nowMs > untilMs && scheduler.isQuiet);
+  }
+  await settle(() => simulation.isAtRest);
 }
 
 /** Begins work, and takes steps until it is done. */

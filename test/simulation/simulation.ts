@@ -20,7 +20,7 @@ import { isTrue } from './oracle/evidence.ts';
 import { Oracles } from './oracle/oracles.ts';
 import { ProviderSide } from './provider-side.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
-import { sendJobs, Service } from './service.ts';
+import { Service } from './service.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import { drawFaultProfile, noFaults, type FaultProfile } from './fault-profile.ts';
@@ -59,6 +59,7 @@ export class Simulation {
   readonly charges: Oracles['charges'];
   readonly refunds: Oracles['refunds'];
   readonly expiries: Oracles['expiries'];
+  readonly disputes: Oracles['disputes'];
   readonly intents: Oracles['intents'];
   readonly oracle: Oracles['oracle'];
   readonly statements: Statements;
@@ -85,27 +86,31 @@ export class Simulation {
     this.#profile = { ...drawFaultProfile(this.chance), ...deviation.profile };
     const apps = { ...drawApps(seed), ...(client && { share: 1 }), ...deviation.apps };
     this.#appFaults = apps.faults;
-    this.policy = { ...drawPolicy(this.chance, { seed, hazards }), ...deviation.policy };
+    const hasDisputes = deviation.disputes === true;
+    const policy = drawPolicy(this.chance, { seed, hazards, hasDisputes });
+    this.policy = { ...policy, ...deviation.policy };
     const openingBalanceCents = this.chance.pick([5_000, 100_000, 1_000_000]);
     this.scheduler = this.#makeScheduler();
     this.ledger = new Ledger(store.customers, openingBalanceCents);
     this.provider = this.#openProvider(seed, codes || deviation.codes === true);
     this.bank = this.provider.bank;
-    const { scheduler, names, ledger, policy } = this;
+    const { scheduler, names, ledger } = this;
     const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
     const { limits } = this;
     const oracles = new Oracles({
       ledger,
-      policy,
+      policy: this.policy,
       hazards,
       names,
       scheduler,
       limits,
       sealer: store.sealer,
       profile: this.#profile,
+      rows: store.rows,
     });
-    const { evidence, receipts, charges, oracle, refunds, expiries } = oracles;
+    const { evidence, receipts, charges, oracle, refunds, expiries, disputes } = oracles;
+    this.disputes = disputes;
     this.intents = oracles.intents;
     this.evidence = evidence;
     this.receipts = receipts;
@@ -127,9 +132,11 @@ export class Simulation {
       kind,
       evidence,
       oracle,
+      disputes,
       observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
-      statementExecuted: (statement) => {
+      statementExecuted: async (statement) => {
         accounts.statementExecuted(statement);
+        await disputes.statementExecuted(statement);
         return limitCheck.statementExecuted(statement);
       },
       recover: () => void this.operator.recover(),
@@ -153,16 +160,19 @@ export class Simulation {
       refunds,
       returns: oracle.returns,
       expiries,
-      policy,
+      disputes,
+      policy: this.policy,
       scheduler,
       profile,
     });
     this.falseEvents = new FalseEvents({
       oracle,
+      disputes,
+      ledger,
       webhooks: this.webhooks,
       scheduler,
       profile,
-      otherChannels: policy.adversary.otherChannels,
+      otherChannels: this.policy.adversary.otherChannels,
     });
     this.clients = makeClients({
       seed,
@@ -179,13 +189,15 @@ export class Simulation {
       appFaults: () => this.#appFaults,
       profile,
       otherChannels: this.falseEvents.otherChannels,
+      disputes,
+      disputeTimes: this.policy.disputes?.times ?? [],
       store,
     });
     this.operator = new Operator({
       processes,
       oracle,
       scheduler,
-      slowestListingMs: () => policy.slowestSettlementMs + profile().statementLagMs,
+      slowestListingMs: () => this.policy.slowestSettlementMs + profile().statementLagMs,
     });
     this.goesOn = this.chance.happens(0.2);
     this.began = new Date(scheduler.nowMs);
@@ -276,6 +288,7 @@ export class Simulation {
       postReceived: (notice, again) => this.webhooks.postReceived(notice, again),
       postRefund: (notice, again) => this.webhooks.postRefund(notice, again),
       postExpiry: (notice, again) => this.webhooks.postExpiry(notice, again),
+      postDispute: (notice, again) => this.webhooks.postDispute(notice, again),
       postReturnFailure: (notice, again) => this.webhooks.postReturnFailure(notice, again),
       returned: (made) => this.oracle.returns.executed(made),
       executed: (payment) => {
@@ -299,6 +312,7 @@ export class Simulation {
         evidence,
         lookUps: oracle.lookUps,
         codes: oracle.codes,
+        disputes: this.disputes.calls,
       }),
       describe: (request) => describeRequest(request, bank, names),
     });
@@ -313,7 +327,8 @@ export class Simulation {
       whenAwake: () =>
         scheduler.isFrozen(owner) ? scheduler.hop(owner, `${owner.name} reads a request`) : null,
       db: deviation.db?.(db) ?? db,
-      jobs: deviation.jobs ?? sendJobs,
+      jobs: deviation.jobs,
+      hasDisputes: this.policy.disputes !== null,
       limits: this.limits,
       wrapWire: deviation.wire ?? ((provider) => provider),
       wrap: deviation.provider ?? ((provider) => provider),

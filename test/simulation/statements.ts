@@ -19,6 +19,7 @@ import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './dat
 import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
 import type { ExecutedStatement } from './oracle/accounts.ts';
+import type { Disputes } from './oracle/disputes.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Oracle } from './oracle/oracle.ts';
 import { plainName, Races, type Row } from './races.ts';
@@ -39,6 +40,7 @@ export interface StatementsOptions {
   /** Called for every executed statement, before any other one is executed. */
   readonly statementExecuted: (statement: ExecutedStatement) => Promise<void>;
   readonly oracle: Oracle;
+  readonly disputes: Disputes;
   /** An operator resumes the sends after a failover. */
   readonly recover: () => void;
   /** Whether the service has begun. */

@@ -5,6 +5,7 @@
 import type { ProviderEvent } from '../../contract/types.ts';
 import type { Context } from '../../src/context/context.ts';
 import type { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
+import type { DisputeNotice } from './bank/dispute-notices.ts';
 import type { ExpiryNotice, RefundNotice } from './bank/later-notices.ts';
 import { writeNotice, type Notice } from './bank/notices.ts';
 import type { Policy } from './bank/policy.ts';
@@ -12,6 +13,7 @@ import type { ReceivedNotice } from './bank/received-notices.ts';
 import type { Delivery } from './delivery.ts';
 import type { Processes } from './processes.ts';
 import type { Names } from './names.ts';
+import type { Disputes } from './oracle/disputes.ts';
 import type { Evidence } from './oracle/evidence.ts';
 import type { Expiries } from './oracle/expiries.ts';
 import type { Receipts } from './oracle/receipts.ts';
@@ -33,6 +35,7 @@ export interface WebhooksOptions {
   readonly refunds: Refunds;
   readonly returns: Returns;
   readonly expiries: Expiries;
+  readonly disputes: Disputes;
   readonly policy: Policy;
   readonly scheduler: Scheduler;
   readonly profile: () => FaultProfile;
@@ -50,7 +53,7 @@ interface Parcel {
   readonly delivery: Delivery;
 }
 
-/** A refund or expiry notice, its other forms, and the oracle that tracks it. */
+/** A refund, expiry or dispute notice, its other forms, and the oracle that tracks it. */
 interface Later<Written> {
   readonly notice: Written;
   readonly again: () => Written;
@@ -115,6 +118,13 @@ export class Webhooks {
   postExpiry(notice: ExpiryNotice, again: () => ExpiryNotice): void {
     const { expiries } = this.#options;
     this.#postLater(`expiry of ${notice.charge.bankId}`, { notice, again, posted: expiries });
+  }
+
+  /** Posts a notice of a dispute. */
+  postDispute(notice: DisputeNotice, again: () => DisputeNotice): void {
+    const { names, disputes } = this.#options;
+    const summary = `dispute of ${names.of('E', notice.dispute.endToEnd)} ${notice.status}`;
+    this.#postLater(summary, { notice, again, posted: disputes });
   }
 
   #postLater<Written extends { readonly payload: Parcel['payload'] }>(

@@ -17,6 +17,7 @@ import { writeClearStatement } from './clear-statement.ts';
 import type { Codes } from './codes.ts';
 import type { Collections } from './collections.ts';
 import { ownIspb, type Directory } from './directory.ts';
+import type { Disputes } from './disputes.ts';
 import type { Ids } from './ids.ts';
 import type { Ledger, Payment } from './ledger.ts';
 import { writeNotice, type EventFacts, type Notice } from './notices.ts';
@@ -24,6 +25,7 @@ import type { Policy } from './policy.ts';
 import type { Returns } from './returns.ts';
 import { writeStatement } from './statement.ts';
 import { unlistedResponse } from './unlisted-responses.ts';
+import { findDisputed, isDispute } from '../wire/requests.ts';
 import { refusals, unlistedCodes } from './words.ts';
 
 /** A request, as the bank has received it. */
@@ -43,6 +45,7 @@ export interface BankOptions {
   readonly ids: Ids;
   readonly collections: Collections;
   readonly returns: Returns;
+  readonly disputes: Disputes;
   readonly directory: Directory;
   readonly codes: Codes;
   readonly nowMs: () => number;
@@ -54,7 +57,7 @@ export interface BankOptions {
   readonly count: (name: string) => void;
   /** Called for each payment that was executed. */
   readonly executed: (payment: Payment) => void;
-  /** Called for each payment that was completed: it may be refunded. */
+  /** Called for each payment that was completed: it may be refunded or disputed. */
   readonly completed: (payment: Payment) => void;
   /** Called for each key that was looked up: its owner may change. */
   readonly lookedUp: (key: string) => void;
@@ -113,6 +116,10 @@ export class Bank {
     if (path === '/auth/login') return this.#logIn(request);
     const customer = this.findCustomer(request);
     if (!customer) return { ...json(401, { message: 'Unauthorized' }), summary: '401' };
+    if (isDispute(request)) {
+      const endToEnd = findDisputed(request);
+      return this.#options.disputes.respond(customer, { ...request, endToEnd });
+    }
     switch (path) {
       case '/keys/dict':
         return this.#lookUp(customer, request);

@@ -80,6 +80,24 @@ export interface OrderedReturn {
   state: PaymentState;
 }
 
+/** The states of a dispute at the bank. */
+export type DisputeState = 'OPEN' | 'ACCEPTED' | 'REJECTED' | 'WITHDRAWN';
+
+/** The dispute of a payment that the bank has opened. */
+export interface Dispute {
+  readonly customer: StoredCustomer;
+  /** The end-to-end id of the payment. */
+  readonly endToEnd: string;
+  /** The id that the service has given; null: it was opened at another channel. */
+  readonly disputeId: string | null;
+  readonly situation: string | null;
+  /** The bank's own id. */
+  readonly bankId: string;
+  /** Whether the bank refuses to withdraw it. */
+  readonly isKept: boolean;
+  state: DisputeState;
+}
+
 /** A received PIX. */
 export interface Receipt {
   /** The customer who has received it. */
@@ -106,6 +124,10 @@ export class Ledger {
   readonly #receipts: Receipt[] = [];
   readonly #refunds: Refund[] = [];
   readonly #returns: OrderedReturn[] = [];
+  readonly #disputes: Dispute[] = [];
+  /** The end-to-end ids of payments whose dispute, or its withdrawal, was refused at least once. */
+  readonly refusedDisputes = new Set<string>();
+  readonly refusedWithdrawals = new Set<string>();
 
   constructor(customers: readonly StoredCustomer[], openingBalanceCents: number) {
     this.customers = customers;
@@ -130,6 +152,21 @@ export class Ledger {
 
   get returns(): readonly OrderedReturn[] {
     return this.#returns;
+  }
+
+  get disputes(): readonly Dispute[] {
+    return this.#disputes;
+  }
+
+  /** The dispute of a payment; undefined: it has none. */
+  findDispute(endToEnd: string): Dispute | undefined {
+    return this.#disputes.find((one) => one.endToEnd === endToEnd);
+  }
+
+  openDispute(opened: Omit<Dispute, 'state'>): Dispute {
+    const dispute: Dispute = { ...opened, state: 'OPEN' };
+    this.#disputes.push(dispute);
+    return dispute;
   }
 
   executeReturn(made: Omit<OrderedReturn, 'state'>): OrderedReturn {

@@ -5,6 +5,7 @@
 import { Chance } from '../chance.ts';
 import type { Hazard, Hazards } from '../hazards.ts';
 import { drawAdversary, type Adversary } from './adversary.ts';
+import { drawDisputePolicy, type DisputePolicy } from './dispute-policy.ts';
 import {
   furtherDuplicates,
   knownVocabularies,
@@ -52,6 +53,8 @@ export interface Policy {
   readonly hookTries: number;
   /** What it, and others, do beside all lists. */
   readonly adversary: Adversary;
+  /** How it handles disputes; null: nobody disputes a payment. */
+  readonly disputes: DisputePolicy | null;
 }
 
 export interface StatementPolicy {
@@ -74,11 +77,15 @@ export interface StatementPolicy {
   readonly maxDays: number;
 }
 
+interface DrawPolicy {
+  readonly seed: number;
+  readonly hazards: Hazards;
+  /** Whether customers dispute payments, whatever the seed draws. */
+  readonly hasDisputes: boolean;
+}
+
 /** Draws the policy of a seed's provider. */
-export function drawPolicy(
-  chance: Chance,
-  { seed, hazards }: { readonly seed: number; readonly hazards: Hazards },
-): Policy {
+export function drawPolicy(chance: Chance, { seed, hazards, hasDisputes }: DrawPolicy): Policy {
   const has = (hazard: Hazard): boolean => hazards.has(hazard) && chance.happens(0.5);
   const isLate = has('late_failed_attempt_events');
   const failsAttempts = has('failed_attempt_events') || isLate;
@@ -114,6 +121,7 @@ export function drawPolicy(
     slowestSettlementMs: chance.pick([50, 5_000, 300_000]),
     hookTries: drawHookTries(chance, { isLate, isSilent }),
     adversary: drawAdversary(seed, hazards),
+    disputes: drawDisputePolicy(seed, hasDisputes),
   };
 }
 

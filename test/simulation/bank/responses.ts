@@ -1,5 +1,5 @@
 /** The bank's responses as bytes, each with what it proves to its reader. */
-import type { Payment } from './ledger.ts';
+import type { DisputeState, Payment } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import { duplicateErrors, getMeaning, type Refusal } from './words.ts';
 import type { Chance } from '../chance.ts';
@@ -15,6 +15,8 @@ export interface BankResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly proves: Proof;
+  /** The state of a dispute that it tells. */
+  readonly tells?: DisputeState | null;
   /** A short description for the trace. */
   readonly summary: string;
 }

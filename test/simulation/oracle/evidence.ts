@@ -130,6 +130,11 @@ export class Evidence {
     this.#databaseFailedAt.set(process, this.#options.scheduler.taken);
   }
 
+  /** Whether a statement of a process has failed since a step. */
+  hasDatabaseFailedSince(process: Owner, step: number): boolean {
+    return (this.#databaseFailedAt.get(process) ?? -1) >= step;
+  }
+
   /** The step at which a process learnt the result of a payment's last attempt, or null. */
   lastAttemptEndedAt(endToEnd: string): number | null {
     return this.findSend(endToEnd).attempts.at(-1)?.endedAt ?? null;

@@ -15,6 +15,7 @@ import type { Store } from '../store.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Charges } from './charges.ts';
 import { checkDecisions, decidedIds } from './decisions.ts';
+import type { Disputes } from './disputes.ts';
 import { hasUnlistedCode, type Evidence } from './evidence.ts';
 import { checkLostPayments } from './lost-payments.ts';
 import type { LostCommits } from './lost-commits.ts';
@@ -34,6 +35,7 @@ export interface Rest {
   readonly receipts: Receipts;
   readonly refunds: Refunds;
   readonly expiries: Expiries;
+  readonly disputes: Disputes;
   readonly names: Names;
   readonly hazards: Hazards;
   readonly scheduler: Scheduler;
@@ -110,6 +112,7 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
   rest.receipts.check(rows, events);
   rest.refunds.check(rows, events);
   oracle.returns.check(rows, events);
+  await rest.disputes.check(rows, events);
   const decidedEnds = new Set(
     sends
       .filter((row) => decided.has(row.id) || mayBeContradicted(rest, row))

@@ -9,12 +9,14 @@ import { maxClockSkewMs } from '../process-faults.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { FaultProfile } from '../fault-profile.ts';
 import { Charges } from './charges.ts';
+import { Disputes } from './disputes.ts';
 import { Evidence } from './evidence.ts';
 import { Expiries } from './expiries.ts';
 import { Intents } from './intents.ts';
 import { Receipts } from './receipts.ts';
 import { Refunds } from './refunds.ts';
 import { Oracle } from './oracle.ts';
+import type { ReadRows } from './stored-disputes.ts';
 
 export interface OraclesOptions {
   readonly ledger: Ledger;
@@ -26,6 +28,8 @@ export interface OraclesOptions {
   readonly sealer: Sealer;
   /** The faults of the history, before they end. */
   readonly profile: FaultProfile;
+  /** Runs a statement of the simulation itself. */
+  readonly rows: ReadRows;
 }
 
 export class Oracles {
@@ -36,17 +40,15 @@ export class Oracles {
   readonly refunds: Refunds;
   readonly expiries: Expiries;
   readonly intents: Intents;
+  readonly disputes: Disputes;
 
   constructor(options: OraclesOptions) {
-    const { ledger, policy, hazards, names, scheduler } = options;
+    const { ledger, policy, hazards, names, scheduler, profile } = options;
     this.evidence = new Evidence({ ledger, policy, hazards, scheduler });
     const { evidence } = this;
     const { lost } = evidence;
-    this.oracle = new Oracle({
-      ...options,
-      evidence,
-      clockSkewMs: maxClockSkewMs(options.profile),
-    });
+    const clockSkewMs = maxClockSkewMs(profile);
+    this.oracle = new Oracle({ ...options, evidence, clockSkewMs });
     this.intents = new Intents({ oracle: this.oracle, scheduler, lost });
     const { accounts } = this.oracle;
     const violated = (text: string): void => this.oracle.violated(text);
@@ -56,6 +58,8 @@ export class Oracles {
     this.refunds = new Refunds({ ledger, names, scheduler, violated, lost, returns });
     this.expiries = new Expiries({ scheduler, lost });
     const { expiries } = this;
+    const keepsLeases = clockSkewMs === 0 && profile.freezes === 0;
+    this.disputes = new Disputes({ ...options, evidence, keepsLeases, violated });
     this.charges = new Charges({
       ledger,
       names,

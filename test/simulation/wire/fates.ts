@@ -107,9 +107,17 @@ export function withForeignIds(response: BankResponse): BankResponse {
   const id = `foreign-${createHash('sha256').update(response.body).digest('hex').slice(0, 12)}`;
   const body = response.body
     .toString('utf8')
-    .replaceAll(/"(endToEnd|endToEndId|clientRequestId|clientCode)":"[^"]*"/g, `"$1":"${id}"`);
+    .replaceAll(
+      /"(endToEnd|endToEndId|clientRequestId|clientCode|disputeId)":"[^"]*"/g,
+      `"$1":"${id}"`,
+    );
   const bytes = Buffer.from(body, 'utf8');
   const isForeign = body.includes(`"${id}"`);
   const headers = { ...response.headers, 'content-length': String(bytes.length) };
-  return { ...response, headers, body: bytes, ...(isForeign && { proves: 'nothing' }) };
+  return {
+    ...response,
+    headers,
+    body: bytes,
+    ...(isForeign && { proves: 'nothing', tells: null }),
+  };
 }

@@ -1,13 +1,14 @@
 /** Reports the payments among the requests on the wire to the oracles. */
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Names } from '../names.ts';
+import type { DisputeCalls } from '../oracle/dispute-calls.ts';
 import type { Evidence } from '../oracle/evidence.ts';
 import type { LookUps } from '../oracle/look-ups.ts';
 import type { PaidCodes } from '../oracle/paid-codes.ts';
 import type { Order } from '../oracle/requests.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import type { StoredCustomer } from '../store.ts';
-import { isPayment, isReturn } from './requests.ts';
+import { findDisputed, isDispute, isPayment, isReturn } from './requests.ts';
 import type { WireWatch } from './wire.ts';
 
 export interface WatchOptions {
@@ -16,14 +17,19 @@ export interface WatchOptions {
   readonly evidence: Evidence;
   readonly lookUps: LookUps;
   readonly codes: PaidCodes;
+  readonly disputes: DisputeCalls;
 }
 
 /** Reports each payment that leaves to the oracles, and its response. */
 export function watchPayments(options: WatchOptions): WireWatch {
-  const { customers, oracle, evidence, lookUps, codes } = options;
+  const { customers, oracle, evidence, lookUps, codes, disputes } = options;
   const { returns } = oracle;
   return {
     left(process, request) {
+      if (isDispute(request)) {
+        disputes.left(process, request);
+        return;
+      }
       if (isReturn(request)) {
         returns.attempted(process, request.body);
         return;
@@ -35,6 +41,10 @@ export function watchPayments(options: WatchOptions): WireWatch {
       oracle.attempted(process, order);
     },
     ended(process, request, response) {
+      if (isDispute(request)) {
+        disputes.ended(process, request, response);
+        return;
+      }
       if (isReturn(request)) {
         returns.ended(process, request.body, response?.proves ?? null);
         return;
@@ -43,6 +53,7 @@ export function watchPayments(options: WatchOptions): WireWatch {
       if (order) evidence.attemptEnded(process, order.endToEnd, response);
     },
     notSent(process, request) {
+      if (isDispute(request)) return;
       if (isReturn(request)) {
         returns.ended(process, request.body, 'not_sent');
         return;
@@ -60,6 +71,10 @@ export function describeRequest(request: BankRequest, bank: Bank, names: Names):
   if (isReturn(request)) {
     const { returnId } = request.body;
     return `return for ${name} ${names.of('D', String(returnId))}`;
+  }
+  if (isDispute(request)) {
+    const endToEnd = names.of('E', findDisputed(request));
+    return `${request.method} the dispute of ${endToEnd} for ${name}`;
   }
   if (!isPayment(request)) return `${pathname.replace('/internal/api/v1/', '')} for ${name}`;
   const { endToEnd, clientRequestId } = request.body;

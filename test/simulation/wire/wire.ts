@@ -9,7 +9,7 @@ import type { BankResponse } from '../bank/responses.ts';
 import type { Bank, BankRequest } from '../bank/bank.ts';
 import type { Owner, Scheduler, Step } from '../scheduler.ts';
 import type { FaultProfile } from '../fault-profile.ts';
-import { isPayment, isReturn } from './requests.ts';
+import { isDispute, isPayment, isReturn } from './requests.ts';
 import { drawReplacement, drawFate, type Fate, withForeignIds } from './fates.ts';
 
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
@@ -86,13 +86,16 @@ class Attempt {
     this.#exchange = exchange;
     this.#options = options;
     const { attemptFaults } = profile();
-    const isOrder = isPayment(exchange.request) || isReturn(exchange.request);
-    this.#fate = isOrder
-      ? drawFate(scheduler.chance, { faults: attemptFaults, doubtfulTokens })
-      : drawFate(scheduler.chance, { faults: attemptFaults * otherCallsFactor, doubtfulTokens: 0 });
+    const { request } = exchange;
+    const isOrder = isPayment(request) || isReturn(request);
+    const factor = isOrder || isDispute(request) ? 1 : otherCallsFactor;
+    this.#fate = drawFate(scheduler.chance, {
+      faults: attemptFaults * factor,
+      doubtfulTokens: isOrder ? doubtfulTokens : 0,
+    });
     this.#step = {
       owner: process,
-      label: `${process.name} calls the bank: ${describe(exchange.request)}`,
+      label: `${process.name} calls the bank: ${describe(request)}`,
       run: () => this.#arrive(),
       outlives: () => this.#hasLeft && scheduler.chance.happens(arrivesAfterDeath),
     };
