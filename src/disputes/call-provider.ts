@@ -106,19 +106,23 @@ async function endRefused(
   return error;
 }
 
-/** Reads an open dispute at the provider, whose events may be lost, and stores its status. */
+/**
+ * Reads an open dispute at the provider, whose events may be lost, and stores its status.
+ * @returns false when it could not be read.
+ */
 export async function checkDispute(
   context: Context,
   dispute: StoredDispute,
   caller: DisputeCaller,
-): Promise<void> {
+): Promise<boolean> {
   const { transactionId: id } = dispute;
-  if (!(await storeCheck(context, id))) return;
+  await storeCheck(context, id);
   const status = await read(context, dispute, caller);
   if (status) await storeReported(context, id, status);
   else if (status === null) {
     context.log.warn({ transactionId: id }, 'the provider does not know an open dispute');
   }
+  return status !== undefined;
 }
 
 /** @returns null: the provider has no such dispute; undefined: it could not be read. */

@@ -356,15 +356,14 @@ function toResult(
 const check = statement({
   name: 'dispute-check',
   parameters: { id: 'uuid', now: 'timestamptz' },
-  text: ({ id, now }) => sql<{ id: string }>`
+  text: ({ id, now }) => sql`
     update pix_disputes set updated_at = ${now}
-     where transaction_id = ${id} and status = 'OPEN' and withdrawal_requested_at is null
-    returning transaction_id as id`,
+     where transaction_id = ${id} and ${isOneOf('status', openDisputeStatuses)}`,
 });
 
-/** Stores that an open dispute is read at the provider now. @returns false when it has changed. */
-export async function storeCheck({ db, clock }: TimedStore, id: string): Promise<boolean> {
-  return (await db.query(check, { id, now: clock.now() })).length > 0;
+/** Stores that a call about a dispute is tried now: the next one follows after a pause. */
+export async function storeCheck({ db, clock }: TimedStore, id: string): Promise<void> {
+  await db.query(check, { id, now: clock.now() });
 }
 
 /**
@@ -378,7 +377,10 @@ function pauseBetweenCalls(dispute: string): string {
                 else greatest(least(${tenth}, interval '1 day'), interval '1 hour') end`;
 }
 
-/** The disputes whose next call is due, with the active session of their user, oldest first. */
+/**
+ * The disputes whose next call is due, with the active session of their user: first those that the
+ * provider has not answered, each kind oldest first.
+ */
 const findPending = statement({
   name: 'dispute-pending',
   parameters: { now: 'timestamptz', limit: 'int' },
@@ -391,7 +393,7 @@ const findPending = statement({
      where ${isOneOf('d.status', openDisputeStatuses)}
        and (d.claimed_until is null or d.claimed_until <= ${now})
        and d.updated_at <= ${now} - ${pauseBetweenCalls('d')}
-     order by d.updated_at limit ${limit}`,
+     order by ${isPending('d')} desc, d.updated_at limit ${limit}`,
 });
 
 interface PendingRow extends StoredDispute, StoredSession {}
@@ -402,7 +404,7 @@ export interface PendingDispute {
   readonly session: StoredSession;
 }
 
-/** @returns disputes that wait for the provider's answer or its decision, oldest first. */
+/** @returns disputes that wait for an answer, and then those that wait for a decision. */
 export async function findPendingDisputes(
   { db, clock }: TimedStore,
   limit: number,

@@ -7,7 +7,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote, phasesOpenToSettlement } from '../domain/pix.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { changeSpan } from '../telemetry/tracing.ts';
-import { correctTransaction } from './correction-repository.ts';
+import { awaitsOpenReturns, correctTransaction } from './correction-repository.ts';
 import { noteCorrection } from './correction.ts';
 import { moveTransaction } from './move-repository.ts';
 import { noteAnomaly } from './pix-transaction-repository.ts';
@@ -15,7 +15,8 @@ import { findOtherPayment, judgeOrder, type SoughtOrder } from './statement-evid
 
 /**
  * Ends an order that a line proves, or corrects one that is FAILED. A correction that the amount of
- * the returned payment does not allow any more is an anomaly.
+ * the returned payment does not allow any more is an anomaly; one that only an open return blocks
+ * waits for the next reading.
  * @param proof the line as `judgeOrder` has found it, and a note for the timeline.
  * @returns null when it was never sent, or another process has ended it meanwhile.
  */
@@ -31,6 +32,7 @@ export async function settleByLine(
     );
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
+    if (await awaitsOpenReturns(context, order.id)) return null;
     await flagSwept(context, order.id, 'breaks_a_constraint');
     return null;
   }

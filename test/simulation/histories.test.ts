@@ -54,8 +54,8 @@ test('the client of the contract pays no wish twice, and each of its results is 
 });
 
 /**
- * Seeds in which customers dispute payments, whatever the seeds draw. In 98, 110 and 139 an event of a
- * dispute is ahead of its payment.
+ * Seeds in which customers dispute payments, whatever the seeds draw. In 98, 110 and 139 an event
+ * of a dispute is ahead of its payment.
  */
 const seedsOfDisputes = [1, 24, 28, 98, 110, 139];
 

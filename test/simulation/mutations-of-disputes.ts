@@ -7,7 +7,7 @@ import type { Deviation, Mutation } from './deviation.ts';
 import { replacing, responding } from './mutations-of-operations.ts';
 import { sendJobs } from './jobs.ts';
 
-const { check, claim, end, reportEvent } = disputeStatements;
+const { claim, end, findPending, reportEvent } = disputeStatements;
 
 let attempts = 0;
 
@@ -105,7 +105,9 @@ const disputed: readonly Mutation[] = [
   {
     name: 'an open dispute is not read at the bank',
     deviation: {
-      ...responding(check, () => null),
+      ...responding(findPending, (rows) =>
+        rows.filter((row) => row['status'] !== 'OPEN' || row['withdrawalRequestedAt'] !== null),
+      ),
       policy: { disputes: undecided },
     },
   },

@@ -8,11 +8,11 @@ import {
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
 
-/** A refused request may be made again, so that its time is part of the id. */
+/** A refused request may be made again: its minute is part of the id, so that few are announced. */
 const announceStatus = announcing({
   id: [
     "'dispute_' || new.transaction_id || '_' || lower(new.status) || '_'",
-    "to_char(new.requested_at at time zone 'UTC', 'YYYYMMDDHH24MISSMS')",
+    "to_char(new.requested_at at time zone 'UTC', 'YYYYMMDDHH24MI')",
   ].join(' || '),
   type: "'dispute.' || lower(new.status)",
   transactionId: 'new.transaction_id',

@@ -138,10 +138,11 @@ test('an event about a payment that has failed waits for its correction', async 
   assert.deepEqual(result, { result: 'parked', reason: 'payment_failed' });
 });
 
-test('each refusal of a dispute that is requested again is announced', async () => {
+test('the refusals of a dispute that is requested again are announced, one in a minute', async () => {
   const paid = await app.pay('dispute-refused@ponte.test');
   await app.open(paid);
-  await app.clock.advance(1);
+  await app.open(paid);
+  await app.clock.advance(60_000);
   await app.open(paid, { situation: 'COERCION' });
   assert.deepEqual(await readAppEvents(paid), ['dispute.refused', 'dispute.refused']);
 });

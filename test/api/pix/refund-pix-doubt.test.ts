@@ -331,7 +331,13 @@ test('a correction that fits only without an open return waits for its end', asy
   await app.bank.settle(returnId);
   const [eventId = ''] = await app.unsettled();
   assert.deepEqual(results(await app.settle(eventId)), ['parked: return_in_progress']);
+  await sweep();
   assert.equal((await app.stored(id)).status, 'FAILED');
+  const timeline = await app.timeline(id);
+  assert.deepEqual(
+    timeline.filter((entry) => entry.startsWith('ANOMALY')),
+    [],
+  );
   await callFailed(open.id);
   assert.deepEqual(results(await app.settle(eventId)), ['anomaly: corrected']);
   assert.equal((await app.stored(id)).status, 'COMPLETED');
