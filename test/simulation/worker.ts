@@ -10,6 +10,9 @@ function brief(verdict: Verdict): Verdict {
   return violations.length > 0 ? verdict : { ...verdict, trace: Array<string>(trace.length) };
 }
 
+// Nobody receives the verdicts any more.
+process.once('disconnect', () => process.exit());
+
 const [order] = (await once(process, 'message')) as [Order];
 const store = await openStore({ prepared: order.prepared });
 await runPart(store, order.part, (verdict) => process.send?.(brief(verdict)));

@@ -10,6 +10,9 @@ import { failingScene } from './scenes.ts';
 
 // A rejection left by an aborted history of a mutant is not a defect of the simulation.
 process.on('unhandledRejection', () => undefined);
+// Nobody receives the results any more.
+process.once('disconnect', () => process.exit());
+
 const [order] = (await once(process, 'message')) as [MutantOrder];
 const { killers, seeds, only, first, step } = order;
 const store = await openStore({ prepared: order.prepared });
