@@ -93,6 +93,7 @@ export const mutationsOfLookUps: readonly Mutation[] = [
   {
     name: 'an expired look-up is paid',
     deviation: readingLookUps(() => ({ expiresAtMs: Number.MAX_SAFE_INTEGER })),
+    firstSeed: 20,
   },
   {
     name: 'a look-up of another PIX key is paid',

@@ -106,11 +106,12 @@ export const mutationsOfOperations: readonly Mutation[] = [
       provider: slowDirectory,
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
-    firstSeed: 182,
+    firstSeed: 250,
   },
   {
     name: 'a contradiction is not recorded',
     deviation: responding(transactionStatements.storeAnomaly, () => null),
+    firstSeed: 50,
   },
   { name: 'a received PIX is not recorded', deviation: responding(recordReceived, () => null) },
   { name: 'a refund is not recorded', deviation: responding(recordRefund, () => null) },

@@ -208,7 +208,11 @@ export const mutations: readonly Mutation[] = [
   { name: 'the payment leaves before PAYING is stored', deviation: payingNotAwaited },
   { name: 'a key is claimed twice', deviation: claimedTwice },
   { name: 'a move ignores the current phase', deviation: movedFromAnyPhase },
-  { name: 'a receipt with foreign ids is accepted', deviation: foreignReceiptsAccepted },
+  {
+    name: 'a receipt with foreign ids is accepted',
+    deviation: foreignReceiptsAccepted,
+    firstSeed: 190,
+  },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },
   { name: 'the sweep does nothing', deviation: neverSwept },
