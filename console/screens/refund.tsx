@@ -1,6 +1,6 @@
 /** Returns a received Pix to its payer, in place of its receipt, and follows the return. */
 import { useEffect } from 'react';
-import type { PixReceipt, RefundPixRequest } from '../../contract/types.ts';
+import type { PixReceipt } from '../../contract/types.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useRead } from '../hooks/use-call.ts';
@@ -8,14 +8,7 @@ import { useForm } from '../hooks/use-form.ts';
 import { useOrder } from '../hooks/use-order.ts';
 import { forgetForms, type AppState } from '../state/app-state.ts';
 import { formatAmount } from '../state/format.ts';
-
-const reasons = {
-  WRONG_AMOUNT: 'The amount was wrong',
-  PAID_TWICE: 'It was paid twice',
-  ORDER_CANCELLED: 'The order was cancelled',
-  NOT_EXPECTED: 'I did not expect it',
-  OTHER: 'Another reason',
-} as const satisfies Record<RefundPixRequest['reason'], string>;
+import { refundReasons } from '../state/outcomes.ts';
 
 /** Only what was received, and is not returned in whole; the service says for how long. */
 export function canRefund(state: AppState, receipt: PixReceipt): boolean {
@@ -86,6 +79,6 @@ const inputs = {
   reason: {
     label: 'Reason',
     hint: '← → to choose; the receipt of the return shows it',
-    choices: reasons,
+    choices: refundReasons,
   },
 };

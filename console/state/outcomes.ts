@@ -3,7 +3,7 @@
  * pages serve this module too (`src/pages/index.ts`), so that both clients say the same.
  */
 import { readRefusal, readSendResponse } from '../../contract/client/send-response.ts';
-import type { PixStatus } from '../../contract/types.ts';
+import type { PixStatus, RefundPixRequest } from '../../contract/types.ts';
 import type { ServiceResponse } from '../api.ts';
 import type { Colour } from './text.ts';
 
@@ -95,6 +95,15 @@ export const orderTexts: Readonly<Record<OrderKind, OrderTexts>> = {
 export function askBeforeAnother(kind: OrderKind, previous = kind): string {
   return `${orderTexts[previous].inDoubt} ${orderTexts[kind].another}`;
 }
+
+/** Why a customer returns a received Pix. */
+export const refundReasons = {
+  WRONG_AMOUNT: 'The amount was wrong',
+  PAID_TWICE: 'It was paid twice',
+  ORDER_CANCELLED: 'The order was cancelled',
+  NOT_EXPECTED: 'I did not expect it',
+  OTHER: 'Another reason',
+} as const satisfies Record<RefundPixRequest['reason'], string>;
 
 /** From this time on a person learns that the response takes long. */
 export const slowAfterSeconds = 3;

@@ -1,15 +1,8 @@
 /* The return of a received Pix by the customer, in its receipt. */
 import { call } from './api.js';
 import { parseAmount } from './format.js';
+import { refundReasons } from './outcomes.js';
 import { element, onSubmit, withAmountError } from './page.js';
-
-const reasons = {
-  WRONG_AMOUNT: 'The amount was wrong',
-  PAID_TWICE: 'It was paid twice',
-  ORDER_CANCELLED: 'The order was cancelled',
-  NOT_EXPECTED: 'I did not expect it',
-  OTHER: 'Another reason',
-};
 
 const received = new Set(['PIX_CHARGE', 'PIX_RECEIVED']);
 
@@ -28,7 +21,7 @@ const unpaid = new Set(['not_sent', 'rejected']);
  */
 export function refundForm({ transaction_id: id }, onReturned) {
   const path = `/pix/${encodeURIComponent(id)}/refund`;
-  const options = Object.entries(reasons).map(([value, text]) =>
+  const options = Object.entries(refundReasons).map(([value, text]) =>
     element('option', { value }, text),
   );
   const form = element(

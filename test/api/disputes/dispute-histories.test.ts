@@ -7,10 +7,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { repeatDisputes } from '../../../src/disputes/repeat-disputes.ts';
-import { notSent, ProviderError, timedOut } from '../../../src/provider/errors.ts';
+import { notSent, timedOut } from '../../../src/provider/errors.ts';
 import { Chance } from '../../simulation/chance.ts';
 import { eventually } from '../../support/eventually.ts';
-import { scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
+import { refusal, repeatJob, scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
 
 const histories = 25;
 const steps = 12;
@@ -18,15 +18,7 @@ const steps = 12;
 const app = await startDisputeApp();
 const { provider } = app.context;
 
-const job = { id: '0', kind: 'repeat-disputes', payload: {}, attempt: 1, worker: 'test' } as const;
-
 type Fault = 'none' | 'not sent' | 'refused' | 'lost' | 'the process dies';
-
-const refusal = new ProviderError({
-  outcome: 'rejected',
-  code: 'PROVIDER_REJECTED',
-  statusClass: '4xx',
-});
 
 /** Makes the calls about disputes fail; `lost` and a death of the process follow the execution. */
 function withFault<Request, Response>(
@@ -90,7 +82,7 @@ for (let seed = 1; seed <= histories; seed += 1) {
       'open otherwise': () => app.open(paid, { ...scam, situation: 'OTHER' }),
       withdraw: () => app.withdraw(paid),
       'open and withdraw': () => Promise.all([app.open(paid), app.withdraw(paid)]),
-      job: () => repeatDisputes.run(app.context, job).catch(() => undefined),
+      job: () => repeatDisputes.run(app.context, repeatJob).catch(() => undefined),
       wait: () => app.clock.advance(chance.pick([1_000, 60_000, 600_000])),
       decide: async () => {
         if (app.bank.state.disputes.get(paid.endToEnd)?.status !== 'OPEN') return;
@@ -107,7 +99,7 @@ for (let seed = 1; seed <= histories; seed += 1) {
     await eventually(
       async () => {
         await moves['wait']?.();
-        await repeatDisputes.run(app.context, job);
+        await repeatDisputes.run(app.context, repeatJob);
         const stored = await readStored(paid);
         const current = app.bank.state.disputes.get(paid.endToEnd)?.status;
         if (current === undefined) return stored === null || stored === 'REFUSED';

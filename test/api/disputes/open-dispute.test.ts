@@ -162,13 +162,19 @@ test('a call with an unknown outcome leaves it requested; the same request repea
   assert.deepEqual(order, { disputeId: paid.id, endToEnd: paid.endToEnd, ...scam });
 });
 
-test('the job repeats what is not answered, in the session of the customer', async (t) => {
+/** A payment whose dispute is requested, and could not be sent to the bank. */
+async function givenUnsent(t: TestContext): Promise<PaidSend> {
   const paid = await app.pay();
   const failing = t.mock.method(provider, 'openDispute', () =>
     Promise.reject(notSent('connect', null)),
   );
   assert.equal((await app.open(paid)).body.status, 'REQUESTED');
   failing.mock.restore();
+  return paid;
+}
+
+test('the job repeats what is not answered, in the session of the customer', async (t) => {
+  const paid = await givenUnsent(t);
   await repeatLater(1);
   assert.equal((await app.show(paid)).body.status, 'OPEN');
   assert.equal(app.bank.state.disputes.get(paid.endToEnd)?.disputeId, paid.id);
@@ -236,12 +242,7 @@ test('the job reads an open dispute whose event is lost, once an hour at first',
 });
 
 test('tokens that no key opens, and open disputes, do not hold up a request', async (t) => {
-  const request = await app.pay();
-  const failing = t.mock.method(provider, 'openDispute', () =>
-    Promise.reject(notSent('connect', null)),
-  );
-  await app.open(request);
-  failing.mock.restore();
+  const request = await givenUnsent(t);
   const open = await app.pay('dispute-pending@ponte.test');
   await app.open(open);
   await app.rows('update banking_sessions set sealed_token = $2 where user_id = $1', [
@@ -292,12 +293,7 @@ test('an open dispute that the bank does not know stays open', async (t) => {
 });
 
 test('a dispute whose details no key opens is opened without them', async (t) => {
-  const paid = await app.pay();
-  const failing = t.mock.method(provider, 'openDispute', () =>
-    Promise.reject(notSent('connect', null)),
-  );
-  await app.open(paid);
-  failing.mock.restore();
+  const paid = await givenUnsent(t);
   await app.rows('update pix_disputes set details = $2 where transaction_id = $1', [
     paid.id,
     Buffer.alloc(60),

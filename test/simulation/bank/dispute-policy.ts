@@ -24,7 +24,7 @@ const ownSequence = 2_077;
 /**
  * Draws the disputes of a seed.
  * @param isForced whether there are some, whatever the seed draws.
- * @returns null: nobody disputes a payment.
+ * @returns null: no customer disputes a payment.
  */
 export function drawDisputePolicy(seed: number, isForced: boolean): DisputePolicy | null {
   const chance = new Chance(seed + ownSequence);

@@ -153,7 +153,11 @@ export class Disputes {
       endToEnd,
       status: state,
     };
-    return { ...result(this.#options.policy, body), tells: state, summary: `dispute ${state}` };
+    return {
+      ...result(this.#options.policy, body),
+      disputeState: state,
+      summary: `dispute ${state}`,
+    };
   }
 
   #refuse(endToEnd: string, why: keyof typeof refused): BankResponse {

@@ -53,7 +53,7 @@ export interface Policy {
   readonly hookTries: number;
   /** What it, and others, do beside all lists. */
   readonly adversary: Adversary;
-  /** How it handles disputes; null: nobody disputes a payment. */
+  /** How it handles disputes; null: no customer disputes a payment. */
   readonly disputes: DisputePolicy | null;
 }
 

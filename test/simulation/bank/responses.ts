@@ -15,8 +15,8 @@ export interface BankResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly proves: Proof;
-  /** The state of a dispute that it tells. */
-  readonly tells?: DisputeState | null;
+  /** The state of the dispute that it reports. */
+  readonly disputeState?: DisputeState | null;
   /** A short description for the trace. */
   readonly summary: string;
 }

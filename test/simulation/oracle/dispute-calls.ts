@@ -33,8 +33,8 @@ interface Attempt {
   readonly call: string;
 }
 
-/** A final state that a response has told a process. */
-export interface Told {
+/** The state of a dispute in a response that a process has received. */
+export interface KnownState {
   readonly state: DisputeState;
   readonly process: Owner;
   readonly at: number;
@@ -44,7 +44,7 @@ export class DisputeCalls {
   readonly #options: DisputeCallsOptions;
   /** By the end-to-end id of the payment. */
   readonly #requested = new Map<string, Requested>();
-  readonly #told = new Map<string, Told[]>();
+  readonly #known = new Map<string, KnownState[]>();
   #open: Attempt[] = [];
 
   constructor(options: DisputeCallsOptions) {
@@ -59,9 +59,9 @@ export class DisputeCalls {
     return requested;
   }
 
-  /** The states that responses have told about a payment. */
-  listTold(endToEnd: string): readonly Told[] {
-    return this.#told.get(endToEnd) ?? [];
+  /** The states of the dispute of a payment in the responses so far. */
+  listKnown(endToEnd: string): readonly KnownState[] {
+    return this.#known.get(endToEnd) ?? [];
   }
 
   /** A call leaves a process. */
@@ -91,10 +91,10 @@ export class DisputeCalls {
     const call = `${request.method} of the dispute of ${names.of('E', endToEnd)}`;
     const open = this.#open.find((one) => one.process === process && one.call === call);
     this.#open = this.#open.filter((one) => one !== open);
-    const state = response?.tells ?? null;
+    const state = response?.disputeState ?? null;
     if (state === null) return;
-    const told = { state, process, at: scheduler.taken };
-    this.#told.set(endToEnd, [...this.listTold(endToEnd), told]);
+    const known = { state, process, at: scheduler.taken };
+    this.#known.set(endToEnd, [...this.listKnown(endToEnd), known]);
   }
 
   #checkAlone(call: string): void {

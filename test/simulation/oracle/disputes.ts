@@ -293,20 +293,20 @@ export class Disputes {
       violated(`${name} is ${row?.status ?? 'not stored'}, and an event reports it`);
     }
     const isReported = reported.some(({ notice }) => notice.status === state) && state !== 'OPEN';
-    if ((isReported || this.#wasTold(dispute)) && row?.status !== state) {
+    if ((isReported || this.#isEndKnown(dispute)) && row?.status !== state) {
       violated(`${name} is ${row?.status ?? 'not stored'}, and it is known to be ${state}`);
     }
   }
 
-  /** Whether a response has told the end to a process that could store it. */
-  #wasTold({ endToEnd, state }: Dispute): boolean {
+  /** Whether a process that could store the end has received it in a response. */
+  #isEndKnown({ endToEnd, state }: Dispute): boolean {
     const { evidence, scheduler } = this.#options;
     if (state === 'OPEN') return false;
     return this.calls
-      .listTold(endToEnd)
+      .listKnown(endToEnd)
       .some(
-        ({ process, at, state: told }) =>
-          told === state &&
+        ({ process, at, state: known }) =>
+          known === state &&
           at > (evidence.lost.failedOverAt ?? -1) &&
           !scheduler.isBuried(process) &&
           !evidence.hasDatabaseFailedSince(process, at),

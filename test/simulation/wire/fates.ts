@@ -118,6 +118,6 @@ export function withForeignIds(response: BankResponse): BankResponse {
     ...response,
     headers,
     body: bytes,
-    ...(isForeign && { proves: 'nothing', tells: null }),
+    ...(isForeign && { proves: 'nothing', disputeState: null }),
   };
 }
