@@ -85,8 +85,9 @@ test('no dispute is invented, lost or misreported under any fault', async () => 
 
 test('a seed repeats its history, independent of earlier seeds', async () => {
   for (const seed of [3, 7, 11]) {
-    const { trace } = await simulate(store, seed);
+    const { trace, rows } = await simulate(store, seed);
     assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} has another trace`);
+    assert.deepEqual(rows, verdicts.get(seed)?.rows, `seed ${seed} has other rows or ids`);
   }
 });
 

@@ -6,6 +6,7 @@ import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
 import type { Client } from './clients.ts';
 import { closeDays } from './closing.ts';
+import { beginIds } from './random-ids.ts';
 import { checkAtRest } from './oracle/invariants.ts';
 import { checkReconciled } from './oracle/reconciled.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
@@ -69,6 +70,7 @@ export async function simulate(
   seed: number,
   { hazards = defaultHazards, deviation = {}, client = false, codes = false }: SimulateOptions = {},
 ): Promise<Verdict> {
+  beginIds(seed);
   const simulation = new Simulation(store, { seed, hazards, deviation, client, codes });
   const { scheduler, oracle } = simulation;
   const { violations } = oracle;
