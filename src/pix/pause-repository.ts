@@ -55,14 +55,28 @@ export function orderHold(row: string, operation: string): string {
 }
 
 /**
- * A condition: commits about the orders of the user of a row may be lost, so that nothing stored
- * proves what was not sent. A line that blocks may be the payment of any of the user's keys.
- * @param row a table expression with the column `user_id`.
+ * How long before a loss an order may have been stored whose attempts are lost: the longest claim,
+ * and what the clocks of processes may differ by.
+ */
+const madeBefore = "interval '10 minutes'";
+
+/**
+ * A condition: nothing stored proves what the user of a row has not sent with a key, because
+ * commits about orders may be lost. A line that blocks may be the payment of any of the user's
+ * keys, and a refund that was only reported, at any time since a loss began, the return of any.
+ * @param row a table expression with the columns `user_id` and `operation`.
  */
 export function mayHaveLostOrders(row: string): string {
   return `(${isPixPaused} or ${isUnread(row)}
                 or exists (select from pix_unaccounted_lines line
-                            where line.user_id = ${row}.user_id and ${isBlocking}))`;
+                            where line.user_id = ${row}.user_id and ${isBlocking})
+                or ${row}.operation = 'REFUND_OUT'
+                   and exists (select from pix_transactions refund
+                                where refund.user_id = ${row}.user_id
+                                  and refund.operation = 'REFUND_OUT'
+                                  and refund.idempotency_key is null
+                                  and exists (select from pix_pauses where lost_since
+                                                <= refund.created_at + ${madeBefore})))`;
 }
 
 /**
@@ -74,12 +88,6 @@ export function mayBeLost(row: string): string {
   const operation = `${row}.operation`;
   return `(${isOneOf(operation, orderTypes)} and ${orderHold(row, operation)} is not null)`;
 }
-
-/**
- * How long before a loss an order may have been stored whose attempts are lost: the longest claim,
- * and what the clocks of processes may differ by.
- */
-const madeBefore = "interval '10 minutes'";
 
 /**
  * How long after a loss a send may be stored under the end-to-end id of one that is lost: as long

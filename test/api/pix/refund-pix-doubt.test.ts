@@ -12,7 +12,7 @@ import { listPix } from '../../../src/operator/pix-list.ts';
 import { newReturnIdFor } from '../../../src/pix/return-ids.ts';
 import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
-import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { results, startSettlingApp } from '../jobs/settling.ts';
 import { unwatched } from '../operator/asking.ts';
 import { recordLoss, resume } from './pix-app-loss.ts';
@@ -203,16 +203,21 @@ test('the key of a return whose row is lost is replayed from its event, and not 
   await holdsEveryRule();
 });
 
-test('after a loss, a return that only the statement shows holds returns of its amount', async () => {
-  const user = await givenCustomer(app);
-  const received = await app.givenReceived(user);
-  const { key, id, returnId } = await givenAccepted(user, received, 8);
+/** Removes an accepted return, as a restore does that goes back to the time before it. */
+async function forgetReturn(id: string, received: ReceivedPix): Promise<void> {
   await restore(
     `delete from pix_timeline where transaction_id = '${id}'`,
     `delete from pix_transactions where id = '${id}'`,
     `delete from pix_open where transaction_id = '${id}'`,
     `update pix_transactions set refunding_amount = null where id = '${received.id}'`,
   );
+}
+
+test('after a loss, a return that only the statement shows holds returns of its amount', async () => {
+  const user = await givenCustomer(app);
+  const received = await app.givenReceived(user);
+  const { key, id, returnId } = await givenAccepted(user, received, 8);
+  await forgetReturn(id, received);
   await recordLoss(app);
   const held = await app.giveBack(user, received.id, 8, { key });
   assert.equal(held.status, 422, JSON.stringify(held.body));
@@ -228,6 +233,24 @@ test('after a loss, a return that only the statement shows holds returns of its 
   const again = await app.giveBack(user, received.id, 8, { key });
   assert.deepEqual([again.status, again.body.status], [200, 'COMPLETED']);
   assert.equal(app.returned(received.endToEnd).length, 2);
+});
+
+test('after a loss, a refund that was only reported may be the return of any key', async () => {
+  const [user, other] = [await givenCustomer(app), await givenCustomer(app)];
+  const received = await app.givenReceived(user);
+  const { key, id, returnId } = await givenAccepted(user, received, 8);
+  await forgetReturn(id, received);
+  await recordLoss(app);
+  await app.bank.settle(returnId);
+  await settleEvents();
+  /** A return of a transaction that is not stored: its row may be lost, too. */
+  const outcome = async ({ email }: TestUser): Promise<unknown> => {
+    const token = await logIn(app, email);
+    const refused = await app.giveBack({ ...user, token }, randomUUID(), 8, { key });
+    return [refused.status, refused.headers.get('pix-outcome')];
+  };
+  assert.deepEqual(await outcome(user), [404, 'unknown']);
+  assert.deepEqual(await outcome(other), [404, 'not_sent'], 'nothing was reported for this user');
 });
 
 test('after a loss of PAYING, the statement shows the return, and it is not made again', async () => {

@@ -221,6 +221,36 @@ const outcome = (situation: Situation): Scene => ({
   },
 });
 
+/** A refund that was reported for the user, or with other columns. */
+interface Reported {
+  readonly refund?: Columns & { readonly isForeign?: boolean };
+  readonly operation?: string;
+  readonly lostSince?: Date | null;
+}
+
+/** The statement of the user was read since the loss. */
+const outcomeBeside = (title: string, reported: Reported = {}): Scene => ({
+  statement: replayStatements.findOutcomeOfKey,
+  title: `a lost return is possible beside ${title}, or is not`,
+  async play(stage) {
+    const { refund = {}, operation = 'REFUND_OUT', lostSince = earlier } = reported;
+    const situation = { title, pauses: [{ lost_since: lostSince }], read: { place: 0 } };
+    const { user, session } = await insertHeld(stage, situation);
+    const { isForeign = false, ...columns } = refund;
+    const owner = isForeign ? {} : { user_id: user };
+    const ended = { ...keyless, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
+    const received = { ...owner, ...ended, operation: 'RECEIVED', end_to_end: returnedEndToEnd };
+    const original_id = await stage.row('pix_transactions', received);
+    const own = { ...owner, ...ended, operation: 'REFUND_OUT', end_to_end: returnId, original_id };
+    await stage.row('pix_transactions', { ...own, ...columns });
+    const rows = await stage.fetchRows(session, user, now, operation, key);
+    return rows.map((one) => [one['id'], one['may_be_lost']]);
+  },
+});
+
+const keyless: Columns = { idempotency_key: null, fingerprint: null };
+const tenMinutesLater = new Date(moment.made.getTime() + 600_000);
+
 const pause = situations[1] as Situation;
 
 const charge: Columns = {
@@ -248,6 +278,20 @@ export const holdScenes: readonly Scene[] = [
     finish(situation),
     outcome(situation),
   ]),
+  outcomeBeside('a reported refund'),
+  outcomeBeside('a reported refund of another user', { refund: { isForeign: true } }),
+  outcomeBeside('a reported refund without a loss', { lostSince: null }),
+  outcomeBeside('a refund that was reported just before a loss', { lostSince: tenMinutesLater }),
+  outcomeBeside('a refund that was reported before a loss', {
+    lostSince: new Date(tenMinutesLater.getTime() + 1),
+  }),
+  outcomeBeside('a return of another key', {
+    refund: { idempotency_key: 'other', fingerprint: Buffer.from('fingerprint') },
+  }),
+  outcomeBeside('a Pix that is received', {
+    refund: { operation: 'RECEIVED', original_id: null, end_to_end: endToEnd },
+  }),
+  outcomeBeside('a reported refund for a send', { operation: 'SEND' }),
   stale(pause, 'a send in PAYING', paying),
   stale(pause, 'a charge', charge),
   ...other.flatMap((failure) => [move(pause, failure), finish(pause, failure)]),
