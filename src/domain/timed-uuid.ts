@@ -10,8 +10,8 @@ const maxMs = 2 ** 48 - 1;
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Where the clock of the service stands still, later ids are higher all the same: the time of the
- * machine, modulo four hours, precedes the 48 random bits.
+ * While the clock of the service does not advance, later ids are higher nevertheless: the time of
+ * the machine, modulo four hours, precedes the 48 random bits.
  * @returns a new id of a time, as the clock of the service has it.
  */
 export function timedUuid(at: Date): string {

@@ -49,7 +49,7 @@ const maxAtOnce = 100;
 
 /**
  * Examines a page of open payments, oldest first. A caller that is interrupted continues from its
- * last `next`, or begins anew: a settled payment is not found again.
+ * last `next`, or begins again: a settled payment is not found again.
  * @throws OpError when the decision is invalid.
  */
 export const tryCodes: Op<ProviderTryInput, ProviderTry> = {

@@ -158,7 +158,7 @@ const readEvents = statement({
 
 /**
  * Reads every stored payload, a page at a time.
- * @param values as they may stand in a payload.
+ * @param values as a payload may contain them.
  * @returns the ids of the events whose payload has one of the values.
  */
 export async function findEventsNaming(

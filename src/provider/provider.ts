@@ -219,9 +219,9 @@ export interface DisputeOrder extends DisputeRef {
   readonly details: string | null;
 }
 
-/** A dispute, by our id and the payment's. */
+/** A dispute, by the service's id and the payment's. */
 export interface DisputeRef {
-  /** Ours: a repeat has the same. */
+  /** The service's id: a repeat has the same. */
   readonly disputeId: string;
   readonly endToEnd: string;
 }
