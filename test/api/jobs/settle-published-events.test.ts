@@ -134,6 +134,29 @@ test('Celcoin: a refund because of fraud is one refund once it is closed', async
   assert.equal(await readStatus(send), 'COMPLETED');
 });
 
+test('Celcoin: a returned payment is one refund, whose event names both parties', async () => {
+  const send = await givenSend();
+  const { id, end_to_end: originalEndToEndId } = send;
+  await receive(confirmed({ endToEnd: originalEndToEndId, amount: 10.5 }));
+  const body = {
+    id: randomUUID(),
+    returnIdentification: newReturnId('99999999', app.clock.now()),
+    originalEndToEndId,
+    reason: 'MD06',
+    amount: 4.05,
+    debitParty: { taxId: '93541134780', branch: '0001', account: '7777777' },
+    creditParty: { taxId: document, branch: '0001', account: '1' },
+  };
+  const event = { entity: 'pix-reversal-in', status: 'CONFIRMED', body };
+  assert.deepEqual(results(await receive(event)), ['applied']);
+  const refunds = await app.rows(
+    'select operation, amount from pix_transactions where original_id = $1',
+    [id],
+  );
+  assert.deepEqual(refunds, [{ operation: 'REFUND_IN', amount: '4.05' }]);
+  assert.equal(await readStatus(send), 'COMPLETED');
+});
+
 for (const [what, payee] of Object.entries({
   key: { chave: 'zoe@example.com' },
   CPF: { recebedor: { cpf: '93541134780' } },
