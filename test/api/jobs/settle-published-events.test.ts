@@ -32,13 +32,16 @@ async function unread(reason: string): Promise<number> {
   return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
 }
 
-for (const [what, creditParty] of Object.entries({
-  key: { pixKey: { pixKey: customer.email } },
-  document: { holder: { taxID: { taxID: document } } },
+const creditedKey = { pixKey: { pixKey: customer.email } };
+
+for (const [what, payee] of Object.entries({
+  'a nested key': { creditParty: creditedKey },
+  'a nested document': { creditParty: { holder: { taxID: { taxID: document } } } },
+  'a key, named twice': { creditParty: creditedKey, pixKey: customer.email },
 })) {
-  test(`Woovi: money for a nested ${what} is one received Pix of its holder`, async () => {
+  test(`Woovi: money for ${what} is one received Pix of its holder`, async () => {
     const before = await receivedBy(customer);
-    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
+    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', ...payee };
     const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
     assert.deepEqual(results(await receive(event)), ['applied']);
     assert.deepEqual(results(await receive({ ...event, n: 2 })), ['already']);
@@ -51,17 +54,22 @@ for (const [what, creditParty] of Object.entries({
   });
 }
 
-test('Woovi: money for a nested key of nobody is no received Pix', async () => {
-  const before = (await receivedBy(customer)).length;
-  const creditParty = {
-    pixKey: { pixKey: 'zoe@example.com' },
-    holder: { taxID: { taxID: document } },
-  };
-  const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
-  const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
-  assert.deepEqual(results(await receive(event)), ['parked: no_match']);
-  assert.equal((await receivedBy(customer)).length, before);
-});
+const nobodysKey = 'zoe@example.com';
+
+for (const [what, payee] of Object.entries({
+  'a nested key of nobody': {
+    creditParty: { pixKey: { pixKey: nobodysKey }, holder: { taxID: { taxID: document } } },
+  },
+  'two keys': { creditParty: creditedKey, pixKey: nobodysKey },
+})) {
+  test(`Woovi: money for ${what} is no received Pix`, async () => {
+    const before = (await receivedBy(customer)).length;
+    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', ...payee };
+    const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
+    assert.deepEqual(results(await receive(event)), ['parked: no_match']);
+    assert.equal((await receivedBy(customer)).length, before);
+  });
+}
 
 test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async () => {
   const charge = await givenCharge();
