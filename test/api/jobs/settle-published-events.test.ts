@@ -16,10 +16,10 @@ const [account] = await app.rows<{ document: string }>(
 assert.ok(account);
 const { document } = account;
 
-async function givenCharge(amount = 12.34) {
+async function givenCharge(amount = 12.34, type = 'dynamic') {
   const payee = await givenCustomer(app);
   await app.listEmail(payee);
-  const response = await app.charge(payee, { type: 'dynamic', amount, key: payee.email });
+  const response = await app.charge(payee, { type, amount, key: payee.email });
   const { id, transaction_identification: txid } = await stored(response.body.transaction_id);
   return { id, txid, payee };
 }
@@ -70,6 +70,16 @@ for (const [what, payee] of Object.entries({
     assert.equal((await receivedBy(customer)).length, before);
   });
 }
+
+test('Woovi: money by a static code completes its charge', async () => {
+  const charge = await givenCharge(12.34, 'static');
+  const pixQrCode = { value: 1234, correlationID: charge.txid };
+  const pix = { value: 1234, endToEndId: newEndToEnd(), status: 'CONFIRMED', pixQrCode };
+  const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pixQrCode, pix };
+  assert.deepEqual(results(await receive(event)), ['applied']);
+  assert.equal(await readStatus(charge), 'COMPLETED');
+  assert.deepEqual(await receivedBy(charge.payee), []);
+});
 
 test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async () => {
   const charge = await givenCharge();
