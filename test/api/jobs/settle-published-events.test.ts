@@ -152,6 +152,31 @@ test('Celcoin: a refund because of fraud is one refund once it is closed', async
   assert.equal(await readStatus(send), 'COMPLETED');
 });
 
+test('Celcoin: money is received by an account whose numbers have lost their zeros', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  await app.rows(
+    `update accounts set agency = '0001', account_number = '0012345', document = '01234567890'
+      where user_id = $1`,
+    [payee.id],
+  );
+  const parties = [
+    { branch: 1, account: 12345, key: payee.email },
+    { branch: '1', account: '0012345' },
+    { branch: '1', taxId: 1234567890 },
+  ];
+  for (const creditParty of parties) {
+    const body = { id: randomUUID(), endToEndId: newEndToEnd(), amount: 7.77, creditParty };
+    const event = { entity: 'pix-payment-in', status: 'CONFIRMED', body };
+    assert.deepEqual(results(await receive(event)), ['applied']);
+  }
+  const body = { id: randomUUID(), endToEndId: newEndToEnd(), amount: 7.77 };
+  const creditParty = { branch: '10', account: '0012345' };
+  const other = { entity: 'pix-payment-in', status: 'CONFIRMED', body: { ...body, creditParty } };
+  assert.deepEqual(results(await receive(other)), ['parked: no_match']);
+  assert.equal((await receivedBy(payee)).length, parties.length);
+});
+
 test('Celcoin: a returned payment is one refund, whose event names both parties', async () => {
   const send = await givenSend();
   const { id, end_to_end: originalEndToEndId } = send;
