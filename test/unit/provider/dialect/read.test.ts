@@ -106,6 +106,8 @@ describe('a field', () => {
     ['contradictory_id', { endToEndId: 'E2' }],
     ['unreadable_amount', { Amount: 99 }],
     ['unreadable_amount', { valor: '10.51' }],
+    ['contradictory_code', { reason: 'AC03' }],
+    ['contradictory_code', { error: { code: 'ac03' } }],
     ['contradictory_code', { status: 'ERROR', reason: 'AC03', errorCode: 'BE17' }],
     ['unknown_shape', { Event: 'PIX_IN' }],
   ];
@@ -114,6 +116,10 @@ describe('a field', () => {
       assert.equal(readOne(flat(changes)).ignoredBecause, because);
     });
   }
+
+  it('with a code that is not listed does not contradict a success', () => {
+    assert.deepEqual(readOne(flat({ code: '00' })), expected({ reason: '00' }));
+  });
 
   it('is compared by ASCII letters only', () => {
     assert.equal(readOne(flat({ status: 'paıd' })).ignoredBecause, 'unknown_status');
