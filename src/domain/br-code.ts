@@ -191,15 +191,24 @@ function checkedText(text: string): string {
   const pasted = cleanPasted(text);
   const cleaned = foldSpaces(pasted);
   // A name may itself have invisible characters: an emoji that joins two others.
-  const asIs = [text.trim(), pasted, cleaned];
-  const joined = ['', ' '].map((joint) => foldSpaces(cleanPasted(text.replace(wrapping, joint))));
+  const asIs = [trimMarks(text), pasted, cleaned];
+  const joined = ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint))));
   const code = [...asIs, ...joined].find(hasCrc) ?? cleaned;
   checkEnvelope(code);
   return code;
 }
 
-/** A line break with the indentation that mail adds to it, or in the place of a space. */
-const wrapping = /[^\S\n\v\f\r\u0085\u2028\u2029]*[\n\v\f\r\u0085\u2028\u2029]\s*/gu;
+/** Removes space and invisible characters at both ends only. */
+function trimMarks(text: string): string {
+  return text.replace(/[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu, (marks, at: number) =>
+    at === 0 || at + marks.length === text.length ? '' : marks,
+  );
+}
+
+/** Joins lines that mail has broken and indented, or has broken at a space. */
+function joinLines(text: string, joint: string): string {
+  return text.replace(/\s+/g, (space) => (/[\n\v\f\r\u2028\u2029]/.test(space) ? joint : space));
+}
 
 function foldSpaces(text: string): string {
   return text.replace(/\p{Zs}/gu, ' ');

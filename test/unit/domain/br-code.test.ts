@@ -99,6 +99,14 @@ describe('decodeBrCode', () => {
     });
   }
 
+  it('reads a name with invisible characters of its own between those that pasting adds', () => {
+    for (const name of ['Açaí ❤️', '👩\u200d🍳 A']) {
+      const field = `59${String(Buffer.byteLength(name)).padStart(2, '0')}${name}`;
+      const code = withCrc(body.replace('5913Fulano de Tal', field));
+      assert.equal(decodeBrCode(`\u200e${code}\u200b \n`).receiverName, name);
+    }
+  });
+
   it('reads a description with accents, whose template is counted in the same way', () => {
     for (const [account, description] of [
       ['2641', '0204'],
