@@ -171,7 +171,10 @@ describe('what no shape reads', () => {
     const item = readOne({ event: 'SOMETHING', endToEndId: endToEnd, txid, clientCode: 'key-1' });
     const named = { endToEnd, clientRequestId: 'key-1', transactionIdentification: txid };
     assert.deepEqual([item.ignoredBecause, item.ids], ['unknown_event', ids(named)]);
-    assert.equal(readOne(flat({ end_to_end: 'E2' })).ids.endToEnd, endToEnd);
+    const twofold = { endToEndId: endToEnd, end_to_end_id: 'E2', valor: '1.00' };
+    for (const payload of [flat({ end_to_end: 'E2' }), { pix: [twofold] }]) {
+      assert.equal(readOne(payload).ids.endToEnd, endToEnd);
+    }
   });
 
   it('passes on a word, and no text that may be a person’s', () => {
