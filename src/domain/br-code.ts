@@ -124,7 +124,7 @@ const txidPattern = /^[a-zA-Z0-9]{1,25}$/;
  * the accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
  *
  * @param text the copy-and-paste text. Space around it, and invisible characters and line breaks
- *   anywhere in it, are ignored. Letters may have accents.
+ *   anywhere in it, with the space around those, are ignored. Letters may have accents.
  * @throws BrCodeFault, and nothing else, at the first fault.
  */
 export function decodeBrCode(text: string): BrCode {
@@ -187,12 +187,31 @@ interface Template {
 /** @returns the text that the CRC covers: as it is or, where pasting changed it, cleaned. */
 function checkedText(text: string): string {
   // A text that is too long is not worth cleaning.
-  const pasted = text.length > 8 * maxBrCodeLength ? text : cleanPasted(text);
-  const cleaned = pasted.replace(/\p{Zs}/gu, ' ');
+  if (text.length > 8 * maxBrCodeLength) throw new BrCodeFault('payload', tooLong);
+  const pasted = cleanPasted(text);
+  const cleaned = foldSpaces(pasted);
   // A name may itself have invisible characters: an emoji that joins two others.
-  const code = [text.trim(), pasted, cleaned].find(hasCrc) ?? cleaned;
+  const asIs = [trimMarks(text), pasted, cleaned];
+  const joined = ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint))));
+  const code = [...asIs, ...joined].find(hasCrc) ?? cleaned;
   checkEnvelope(code);
   return code;
+}
+
+/** Removes space and invisible characters at both ends only. */
+function trimMarks(text: string): string {
+  return text.replace(/[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu, (marks, at: number) =>
+    at === 0 || at + marks.length === text.length ? '' : marks,
+  );
+}
+
+/** Joins lines that mail has broken and indented, or has broken at a space. */
+function joinLines(text: string, joint: string): string {
+  return text.replace(/\s+/g, (space) => (/[\n\v\f\r\u2028\u2029]/.test(space) ? joint : space));
+}
+
+function foldSpaces(text: string): string {
+  return text.replace(/\p{Zs}/gu, ' ');
 }
 
 function hasCrc(code: string): boolean {

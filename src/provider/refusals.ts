@@ -123,8 +123,11 @@ function refusalStatusClass(status: number): ProviderStatusClass {
   return status === 429 ? '429' : '4xx';
 }
 
-/** Stored instead of a code that is not in the allowed form, which may be personal data. */
-const unreadableCode = 'unreadable';
+/**
+ * Stored instead of a code that is not in the allowed form, which may be personal data, or that may
+ * be about another payment.
+ */
+export const unreadableCode = 'unreadable';
 
 /**
  * Reads the code of a refusal at its declared places: `code` and `error.code`.

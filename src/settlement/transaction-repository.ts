@@ -163,6 +163,11 @@ export function closeness(table: string): string {
           (${table}.provider_txid = requested.provider_txid) is true desc`;
 }
 
+/** A condition: two numbers of accounts are the same but for leading zeros. */
+function isSameNumber(one: string, other: string): string {
+  return `ltrim(${one}, '0') = ltrim(${other}, '0')`;
+}
+
 /**
  * The accounts that a received PIX names by any identifier. Accounts that agree with every
  * identifier come first. At most two are returned: two mean that the account is ambiguous.
@@ -186,9 +191,11 @@ export const findPayees = batchedStatement({
            lateral (
              select user_id, has_key,
                     (requested.document is null or named.document = requested.document) is true
-                    and (requested.agency is null or named.agency = requested.agency) is true
+                    and (requested.agency is null
+                         or ${isSameNumber('named.agency', 'requested.agency')}) is true
                     and (requested.account_number is null
-                         or named.account_number = requested.account_number) is true
+                         or ${isSameNumber('named.account_number', 'requested.account_number')}
+                        ) is true
                     and (requested.pix_key is null or has_key)
                     and (requested.document is not null
                          or requested.agency is not null and requested.account_number is not null
@@ -203,7 +210,8 @@ export const findPayees = batchedStatement({
                         and ${isKnownToProvider('a.provider', 'requested.counts_local')}) named
               where named.document = requested.document or has_key
                  or named.account_number = requested.account_number
-                    and (requested.agency is null or named.agency = requested.agency)
+                    and (requested.agency is null
+                         or ${isSameNumber('named.agency', 'requested.agency')})
               order by agrees desc limit 2) payee
      order by ordinal, agrees desc`,
 });

@@ -48,6 +48,15 @@ const simple: Readonly<Record<string, Simple>> = {
             .slice(-(count as number))
             .join(''),
   },
+  ltrim: {
+    takes: ['text', 'text'],
+    returns: 'text',
+    apply: ([one, removed]) => {
+      const characters = splitCharacters(one);
+      const first = characters.findIndex((each) => !splitCharacters(removed).includes(each));
+      return first === -1 ? '' : characters.slice(first).join('');
+    },
+  },
   replace: {
     takes: ['text', 'text', 'text'],
     returns: 'text',

@@ -4,7 +4,7 @@ import type { ProviderStatement } from '../provider.ts';
 import type { RefusalCodes } from '../refusals.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
-import { formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
+import { Conflict, formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
 import type { IdName } from './format.ts';
 import { readShape, safeWord } from './read-shape.ts';
 import {
@@ -196,7 +196,10 @@ export class Dialects {
     readonly word?: unknown;
   }): Message {
     const ids = [...(this.#idPlaces.get(scope) ?? [])].flatMap(([name, places]) => {
-      const id = places.map((path) => readId(valueAt(node, path))).find((one) => one !== null);
+      const values = places.map((path) => valueAt(node, path));
+      const id = values
+        .map((value) => readId(value instanceof Conflict ? value.first : value))
+        .find((one) => one !== null);
       return id === undefined ? [] : [[name, id] as const];
     });
     return {

@@ -59,8 +59,11 @@ export function readShape(shape: Shape, node: Node): Reading {
   const meaning = readColumns(input, shape.status, 'status');
   const code = readCode(shape, input);
   const status = meaning === 'FAILED_WITH_CODE' ? 'FAILED' : meaning;
-  if ((shape.kind === 'payment' || shape.kind === 'refund') && status === 'FAILED')
-    requireListed(shape, { meaning, code }, note);
+  if (shape.kind === 'payment' || shape.kind === 'refund') {
+    if (status === 'FAILED') requireListed(shape, { meaning, code }, note);
+    // A success does not say why it was not executed.
+    if (status === 'COMPLETED' && isListed(shape, code)) note('contradictory_code', code.code);
+  }
   const amount = readAmounts(shape, input);
   const reading = {
     ids,
@@ -214,13 +217,17 @@ function readCode({ code: places }: Shape, input: Input): CodeReading {
 
 /** A code that is present and not listed leaves a failure open, whatever its word proves. */
 function requireListed(
-  { notExecuted }: Shape,
+  shape: Shape,
   { meaning, code }: { readonly meaning: Meaning | null; readonly code: CodeReading },
   note: Note,
 ): void {
   if (!code.isGiven && meaning === 'FAILED') return;
-  const word = code.code === null ? null : readWord(code.code);
-  if (word === null || !notExecuted.has(word)) note('unlisted_code', code.code);
+  if (!isListed(shape, code)) note('unlisted_code', code.code);
+}
+
+function isListed({ notExecuted }: Shape, { code }: CodeReading): boolean {
+  const word = code === null ? null : readWord(code);
+  return word !== null && notExecuted.has(word);
 }
 
 function readDirection(shape: Shape, input: Input, isOut: boolean): Reading['direction'] {

@@ -36,10 +36,17 @@ function withoutSign(value: unknown): unknown {
 /** The reader of each identifier of a payee. */
 export const payeeReaders = {
   key: readId,
-  document: readCode,
+  document: readDocument,
   agency: readCode,
   account: readCode,
 } as const;
+
+/** A document that is written as a number has lost its leading zeros. */
+function readDocument(value: unknown): string | null {
+  const code = readCode(value);
+  const isWhole = code === null || typeof value !== 'number';
+  return isWhole ? code : code.padStart(code.length > 11 ? 14 : 11, '0');
+}
 
 export type PayeeField = keyof typeof payeeReaders;
 

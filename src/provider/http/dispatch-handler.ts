@@ -4,13 +4,17 @@
  * obeys the signal while the request still waits for a connection.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { findContradictions, repeatsMembers } from '../../domain/json-members.ts';
 import { notSent, notUnderstood, ProviderError, timedOut } from '../errors.ts';
 
 export interface HttpResponse {
   readonly status: number;
   /** `Retry-After` of the response, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The parsed JSON; undefined when the body is empty, not JSON, or nested too deeply. */
+  /**
+   * The parsed JSON; undefined when the body is empty, not JSON, or nested too deeply, or has two
+   * members with one name and different values.
+   */
   readonly json: unknown;
   /** Whether there was no body at all. */
   readonly isEmpty: boolean;
@@ -141,11 +145,16 @@ function retryAfter(header: string | readonly string[] | undefined): number | un
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    const json: unknown = JSON.parse(utf8.decode(bytes));
-    return isDeeperThan(maxDepth, json) ? undefined : json;
+    const text = utf8.decode(bytes);
+    const json: unknown = JSON.parse(text);
+    return isDeeperThan(maxDepth, json) || isContradictory(text, json) ? undefined : json;
   } catch {
     return undefined;
   }
+}
+
+function isContradictory(text: string, json: unknown): boolean {
+  return repeatsMembers(text, json) && findContradictions(text).length > 0;
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

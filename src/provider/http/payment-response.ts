@@ -17,6 +17,7 @@ import {
   paymentRefusal,
   readCodeAt,
   readRefusalCode,
+  unreadableCode,
   type PaymentResponse,
   type RefusalCodes,
 } from '../refusals.ts';
@@ -28,7 +29,8 @@ import { payloadPlaces } from './translate.ts';
  * provider's own id may belong to another payment with the same client request id. An id that
  * differs from the order is returned, and the caller refuses it. An unknown status settles nothing,
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
- * payment only with a listed code.
+ * payment only with a listed code. No code counts in a response that names another payment, or in a
+ * refusal that also says that the payment was accepted.
  *
  * @param codes the codes that mean that a payment was not executed.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
@@ -51,7 +53,8 @@ export function readRefundResponse(
   { returnId, endToEnd, clientRequestId }: RefundOrder,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  const receipt = readReceipt(response, { id: returnId, clientRequestId, ...ofReturn }, codes);
+  const order = { id: returnId, clientRequestId, returned: endToEnd, ...ofReturn };
+  const receipt = readReceipt(response, order, codes);
   const returned = findValues(endToEndNames, payloadPlaces(response.json));
   if (
     !areAll(
@@ -68,6 +71,8 @@ interface Ordered {
   /** The end-to-end id, or of a return its return id. */
   readonly id: string;
   readonly clientRequestId: string;
+  /** Of a return the end-to-end id of the returned payment. */
+  readonly returned?: string;
   /** The names of the field that has the id. */
   readonly idNames: readonly string[];
   readonly words: StatusWords;
@@ -78,24 +83,28 @@ function readReceipt(
   order: Ordered,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  if (status < 200 || status >= 300) {
-    throw paymentRefusal({ status, code: readRefusalCode(json), retryAfterMs }, codes);
-  }
   const places = payloadPlaces(json);
+  if (status < 200 || status >= 300) {
+    const code = readRefusalCode(json);
+    const isDoubtful = namesOther(places, order) || saysAccepted(places, order);
+    const refusal = { status, code: code && isDoubtful ? unreadableCode : code, retryAfterMs };
+    throw paymentRefusal(refusal, codes);
+  }
   const response = { status, code: readCodeAt(places) };
   const endToEnd = findValues(order.idNames, places).filter((value) => value !== '');
   const clientRequestId = findValues(clientRequestIdNames, places).filter((value) => value !== '');
   const providerTxid = firstId(findValues(paymentIdNames, places));
   const payment = receiptStatus(places, order);
-  if (payment === 'FAILED' && endToEnd.length > 0) {
-    const isOurs = areAll(order.id, endToEnd) && areAll(order.clientRequestId, clientRequestId);
-    throw isOurs ? failedReceipt(response, codes) : paymentRefusal(response, codes);
+  if (payment === 'FAILED') {
+    if (namesOther(places, order)) {
+      throw paymentRefusal({ ...response, code: unreadableCode }, codes);
+    }
+    throw endToEnd.length > 0 ? failedReceipt(response, codes) : paymentRefusal(response, codes);
   }
   const ids = [...endToEnd, ...clientRequestId];
-  if (payment === 'FAILED' || (ids.length === 0 && providerTxid !== null)) {
-    throw paymentRefusal(response, codes);
-  }
-  if (ids.length === 0 || reportsFailure(places) || ids.some((id) => readId(id) === null)) {
+  if (ids.length === 0 && providerTxid !== null) throw paymentRefusal(response, codes);
+  const isFailure = reportsFailure(places) || codes.has(response.code ?? '');
+  if (ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
     throw unreadable(response);
   }
   return {
@@ -106,6 +115,29 @@ function readReceipt(
     ...(payment === 'PROCESSING' && isHeld(places) && { isUnderAnalysis: true as const }),
     ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
   };
+}
+
+/** Whether a response names another order: its code is not that of this one. */
+function namesOther(
+  places: readonly Fields[],
+  { id, idNames, clientRequestId, returned }: Ordered,
+): boolean {
+  const named = [
+    [id, idNames],
+    [clientRequestId, clientRequestIdNames],
+    ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
+  ] as const;
+  return named.some(([ordered, names]) => {
+    const values = findValues(names, places).filter((value) => value !== '');
+    return !areAll(ordered, values);
+  });
+}
+
+/** Whether a refusal also says that the order was accepted. */
+function saysAccepted(places: readonly Fields[], { words }: Ordered): boolean {
+  const statuses = findValues(['status'], places).map((value) => words.get(readWord(value) ?? ''));
+  const isSuccess = findValues(['success'], places).some((value) => String(value) === 'true');
+  return isSuccess || statuses.some((status) => status !== undefined && status !== 'FAILED');
 }
 
 /** It proves nothing, and the circuit breaker counts it. */

@@ -16,10 +16,10 @@ const [account] = await app.rows<{ document: string }>(
 assert.ok(account);
 const { document } = account;
 
-async function givenCharge(amount = 12.34) {
+async function givenCharge(amount = 12.34, type = 'dynamic') {
   const payee = await givenCustomer(app);
   await app.listEmail(payee);
-  const response = await app.charge(payee, { type: 'dynamic', amount, key: payee.email });
+  const response = await app.charge(payee, { type, amount, key: payee.email });
   const { id, transaction_identification: txid } = await stored(response.body.transaction_id);
   return { id, txid, payee };
 }
@@ -32,13 +32,16 @@ async function unread(reason: string): Promise<number> {
   return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
 }
 
-for (const [what, creditParty] of Object.entries({
-  key: { pixKey: { pixKey: customer.email } },
-  document: { holder: { taxID: { taxID: document } } },
+const creditedKey = { pixKey: { pixKey: customer.email } };
+
+for (const [what, payee] of Object.entries({
+  'a nested key': { creditParty: creditedKey },
+  'a nested document': { creditParty: { holder: { taxID: { taxID: document } } } },
+  'a key, named twice': { creditParty: creditedKey, pixKey: customer.email },
 })) {
-  test(`Woovi: money for a nested ${what} is one received Pix of its holder`, async () => {
+  test(`Woovi: money for ${what} is one received Pix of its holder`, async () => {
     const before = await receivedBy(customer);
-    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
+    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', ...payee };
     const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
     assert.deepEqual(results(await receive(event)), ['applied']);
     assert.deepEqual(results(await receive({ ...event, n: 2 })), ['already']);
@@ -51,16 +54,31 @@ for (const [what, creditParty] of Object.entries({
   });
 }
 
-test('Woovi: money for a nested key of nobody is no received Pix', async () => {
-  const before = (await receivedBy(customer)).length;
-  const creditParty = {
-    pixKey: { pixKey: 'zoe@example.com' },
-    holder: { taxID: { taxID: document } },
-  };
-  const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', creditParty };
-  const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
-  assert.deepEqual(results(await receive(event)), ['parked: no_match']);
-  assert.equal((await receivedBy(customer)).length, before);
+const nobodysKey = 'zoe@example.com';
+
+for (const [what, payee] of Object.entries({
+  'a nested key of nobody': {
+    creditParty: { pixKey: { pixKey: nobodysKey }, holder: { taxID: { taxID: document } } },
+  },
+  'two keys': { creditParty: creditedKey, pixKey: nobodysKey },
+})) {
+  test(`Woovi: money for ${what} is no received Pix`, async () => {
+    const before = (await receivedBy(customer)).length;
+    const pix = { value: 200, endToEndId: newEndToEnd(), status: 'CONFIRMED', ...payee };
+    const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix };
+    assert.deepEqual(results(await receive(event)), ['parked: no_match']);
+    assert.equal((await receivedBy(customer)).length, before);
+  });
+}
+
+test('Woovi: money by a static code completes its charge', async () => {
+  const charge = await givenCharge(12.34, 'static');
+  const pixQrCode = { value: 1234, correlationID: charge.txid };
+  const pix = { value: 1234, endToEndId: newEndToEnd(), status: 'CONFIRMED', pixQrCode };
+  const event = { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pixQrCode, pix };
+  assert.deepEqual(results(await receive(event)), ['applied']);
+  assert.equal(await readStatus(charge), 'COMPLETED');
+  assert.deepEqual(await receivedBy(charge.payee), []);
 });
 
 test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async () => {
@@ -131,6 +149,54 @@ test('Celcoin: a refund because of fraud is one refund once it is closed', async
   assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED' })), ['applied']);
   assert.deepEqual(results(await receive({ ...bare, status: 'CLOSED', n: 2 })), ['already']);
   assert.deepEqual(await refunds(), [{ amount: '5.00' }]);
+  assert.equal(await readStatus(send), 'COMPLETED');
+});
+
+test('Celcoin: money is received by an account whose numbers have lost their zeros', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  await app.rows(
+    `update accounts set agency = '0001', account_number = '0012345', document = '01234567890'
+      where user_id = $1`,
+    [payee.id],
+  );
+  const parties = [
+    { branch: 1, account: 12345, key: payee.email },
+    { branch: '1', account: '0012345' },
+    { branch: '1', taxId: 1234567890 },
+  ];
+  for (const creditParty of parties) {
+    const body = { id: randomUUID(), endToEndId: newEndToEnd(), amount: 7.77, creditParty };
+    const event = { entity: 'pix-payment-in', status: 'CONFIRMED', body };
+    assert.deepEqual(results(await receive(event)), ['applied']);
+  }
+  const body = { id: randomUUID(), endToEndId: newEndToEnd(), amount: 7.77 };
+  const creditParty = { branch: '10', account: '0012345' };
+  const other = { entity: 'pix-payment-in', status: 'CONFIRMED', body: { ...body, creditParty } };
+  assert.deepEqual(results(await receive(other)), ['parked: no_match']);
+  assert.equal((await receivedBy(payee)).length, parties.length);
+});
+
+test('Celcoin: a returned payment is one refund, whose event names both parties', async () => {
+  const send = await givenSend();
+  const { id, end_to_end: originalEndToEndId } = send;
+  await receive(confirmed({ endToEnd: originalEndToEndId, amount: 10.5 }));
+  const body = {
+    id: randomUUID(),
+    returnIdentification: newReturnId('99999999', app.clock.now()),
+    originalEndToEndId,
+    reason: 'MD06',
+    amount: 4.05,
+    debitParty: { taxId: '93541134780', branch: '0001', account: '7777777' },
+    creditParty: { taxId: document, branch: '0001', account: '1' },
+  };
+  const event = { entity: 'pix-reversal-in', status: 'CONFIRMED', body };
+  assert.deepEqual(results(await receive(event)), ['applied']);
+  const refunds = await app.rows(
+    'select operation, amount from pix_transactions where original_id = $1',
+    [id],
+  );
+  assert.deepEqual(refunds, [{ operation: 'REFUND_IN', amount: '4.05' }]);
   assert.equal(await readStatus(send), 'COMPLETED');
 });
 

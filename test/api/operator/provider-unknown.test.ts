@@ -152,6 +152,28 @@ describe('ponte provider unknown', () => {
     assert.deepEqual([own.result, own.reason], ['open', 'the statement could not be read whole']);
   });
 
+  it('counts no code of a response about another payment, or that contradicts itself', async () => {
+    const other = { endToEnd: 'E-other', code: 'E79' };
+    const user = await givenCustomer(app);
+    const sent = [
+      await send(user, { status: 422, body: other }),
+      await send(user, { status: 200, body: { ...other, status: 'ERROR' } }),
+      await send(user, {
+        status: 200,
+        body: { clientRequestId: 'other', status: 'ERROR', code: 'E79' },
+      }),
+      await send(user, { status: 422, body: { status: 'CONFIRMED', code: 'E79' } }),
+    ];
+    statement();
+    const path = await file('codes.yaml', 'E79: bulletin 14');
+    const { result } = await ponteJson('provider', 'unknown', '--try', path);
+    const tried = result.payments.map(({ id }: { id: string }) => id);
+    assert.deepEqual(
+      sent.filter(({ id }) => tried.includes(id)),
+      [],
+    );
+  });
+
   it('takes the codes of a dialect, and says of one without codes that it has none', async () => {
     const { id } = await send(await givenCustomer(app), refused('REACH_TRANSFER_LIMIT'));
     statement();

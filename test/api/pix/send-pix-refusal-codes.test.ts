@@ -49,6 +49,8 @@ const unknown: readonly Case[] = [
   [422, json, [{ code: 'PBE300' }], null],
   [422, json, [{ code: 'AC03' }], null],
   [422, json, 'AC03', null],
+  [422, 'application/problem+json', '{"code":"PBE300","code":"AC03"}', null],
+  [422, 'application/problem+json', '{"error":{"code":"X"},"error":{"code":"AC03"}}', null],
   [422, 'application/xml', '<error><code>AC03</code></error>', null],
   [400, json, { clientRequestId: ['already exists'] }, null],
   [400, json, { violations: [{ code: 'AC03' }] }, null],

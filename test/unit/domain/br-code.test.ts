@@ -41,6 +41,9 @@ describe('decodeBrCode', () => {
     ['soft hyphens', fromTheManual.replaceAll('0', '0\u00ad')],
     ['a variation selector', `${fromTheManual}\ufe0f`],
     ['line breaks', fromTheManual.replace(/.{60}/g, '$&\r\n')],
+    ['indented lines', fromTheManual.replace(/.{60}/g, '$&\r\n\t  ')],
+    ['spaces before line breaks', fromTheManual.replace(/.{60}/g, '$& \n')],
+    ['line breaks for spaces', fromTheManual.replaceAll(' ', '\n')],
     ['a line separator', fromTheManual.replace('5204', '\u20285204')],
     ['no-break spaces at the ends', `\u00a0${fromTheManual}\u202f`],
     ['no-break spaces for spaces', fromTheManual.replaceAll(' ', '\u00a0')],
@@ -95,6 +98,14 @@ describe('decodeBrCode', () => {
       assert.equal(code.receiverName, name);
     });
   }
+
+  it('reads a name with invisible characters of its own between those that pasting adds', () => {
+    for (const name of ['Açaí ❤️', '👩\u200d🍳 A']) {
+      const field = `59${String(Buffer.byteLength(name)).padStart(2, '0')}${name}`;
+      const code = withCrc(body.replace('5913Fulano de Tal', field));
+      assert.equal(decodeBrCode(`\u200e${code}\u200b \n`).receiverName, name);
+    }
+  });
 
   it('reads a description with accents, whose template is counted in the same way', () => {
     for (const [account, description] of [

@@ -106,6 +106,8 @@ describe('a field', () => {
     ['contradictory_id', { endToEndId: 'E2' }],
     ['unreadable_amount', { Amount: 99 }],
     ['unreadable_amount', { valor: '10.51' }],
+    ['contradictory_code', { reason: 'AC03' }],
+    ['contradictory_code', { error: { code: 'ac03' } }],
     ['contradictory_code', { status: 'ERROR', reason: 'AC03', errorCode: 'BE17' }],
     ['unknown_shape', { Event: 'PIX_IN' }],
   ];
@@ -114,6 +116,10 @@ describe('a field', () => {
       assert.equal(readOne(flat(changes)).ignoredBecause, because);
     });
   }
+
+  it('with a code that is not listed does not contradict a success', () => {
+    assert.deepEqual(readOne(flat({ code: '00' })), expected({ reason: '00' }));
+  });
 
   it('is compared by ASCII letters only', () => {
     assert.equal(readOne(flat({ status: 'paıd' })).ignoredBecause, 'unknown_status');
@@ -165,7 +171,10 @@ describe('what no shape reads', () => {
     const item = readOne({ event: 'SOMETHING', endToEndId: endToEnd, txid, clientCode: 'key-1' });
     const named = { endToEnd, clientRequestId: 'key-1', transactionIdentification: txid };
     assert.deepEqual([item.ignoredBecause, item.ids], ['unknown_event', ids(named)]);
-    assert.equal(readOne(flat({ end_to_end: 'E2' })).ids.endToEnd, endToEnd);
+    const twofold = { endToEndId: endToEnd, end_to_end_id: 'E2', valor: '1.00' };
+    for (const payload of [flat({ end_to_end: 'E2' }), { pix: [twofold] }]) {
+      assert.equal(readOne(payload).ids.endToEnd, endToEnd);
+    }
   });
 
   it('passes on a word, and no text that may be a person’s', () => {

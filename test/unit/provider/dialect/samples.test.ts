@@ -26,6 +26,20 @@ for (const dialect of dialectNames) {
   });
 }
 
+describe('an event of Woovi reads the same with the other name before its word', () => {
+  const text = readFileSync(new URL('woovi.samples.json', folder), 'utf8');
+  const renamed = JSON.parse(text.replaceAll('OPENPIX:', 'woovi:')) as Sample[];
+  for (const { name, reads, ...message } of renamed) {
+    it(name, () => {
+      const { items } = readSample(dialects, message);
+      assert.deepEqual(
+        items.map(({ result }) => result),
+        reads,
+      );
+    });
+  }
+});
+
 describe('an event of the provider', () => {
   for (const { title, payload, event } of shapes) {
     it(title, () => assert.deepEqual(dialects.readEvents(payload), [event]));

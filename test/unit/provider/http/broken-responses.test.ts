@@ -90,6 +90,11 @@ describe('a payment may have been executed when the response', () => {
     ['speaks of errors deeper down', JSON.stringify({ endToEnd, data: { errors: ['none'] } })],
     ['has an id of another type', '{"id":"p","endToEnd":{"value":"E1"}}'],
     ['has an id that is too long', JSON.stringify({ id: 'p', endToEnd: 'E'.repeat(300) })],
+    ['has two statuses', `{"endToEnd":"${endToEnd}","status":"ERROR","status":"PAID"}`],
+    [
+      'has two codes of a failure',
+      `{"endToEnd":"${endToEnd}","status":"ERROR","code":"X","code":"AC03"}`,
+    ],
     ['has an id with control characters', '{"id":"p","clientRequestId":"a\\u0000b"}'],
   ];
   for (const [title, body] of bodies) {

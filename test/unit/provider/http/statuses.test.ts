@@ -45,11 +45,20 @@ const tokenRefused: Expected = {
 
 const limited: Expected = { ...rejected, code: 'PROVIDER_RATE_LIMITED', statusClass: '429' };
 
+const refundOrder = {
+  returnId: 'D11165756202605241530aB3dE5gH7jK',
+  endToEnd: order.endToEnd,
+  clientRequestId: 'r-1',
+  amountCents: 500,
+  account: payer,
+};
+
 const calls = {
   login: (provider: Provider) => provider.login({ email: 'a@b.c', password: 'x' }),
   balance: (provider: Provider) => provider.balance({ session }),
   lookUpKey: (provider: Provider) => provider.lookUpKey({ session, payerId: '1', key: 'k' }),
   pay: (provider: Provider) => provider.pay({ session, order }),
+  refund: (provider: Provider) => provider.refund({ session, order: refundOrder }),
   charge: (provider: Provider) => provider.createDynamicCharge({ session, order: chargeOrder() }),
   createKey: (provider: Provider) =>
     provider.createKey({ session, keyType: 'CPF', key: '1', account: payer }),
@@ -152,6 +161,12 @@ describe('a payment is never called refused by', () => {
     [{ code: 'Maria da Silva' }, 'unreadable'],
     [{ code: '52998224725' }, 'unreadable'],
     [{ code: 17 }, '17'],
+    [{ endToEnd: 'E-other', code: 'AC03' }, 'unreadable'],
+    [{ clientRequestId: 'other', error: { code: 'AC03' } }, 'unreadable'],
+    [{ data: { endToEnd: 'E-other' }, code: 'AC03' }, 'unreadable'],
+    [{ ...ids, status: 'CONFIRMED', code: 'AC03' }, 'unreadable'],
+    [{ status: 'PROCESSING', code: 'AC03' }, 'unreadable'],
+    [{ success: true, code: 'AC03' }, 'unreadable'],
     ...['DUPL', 'AM05', 'DU04', 'PBE300', 'PBE324', 'IN_PROGRESS', 'TIMEOUT', 'ED05', 'AC99'].map(
       (code) => [{ code }, code] as const,
     ),
@@ -177,14 +192,21 @@ describe('a payment is never called refused by', () => {
       { ...ids, status: 'REJECTED', error: { code: 'ALREADY_PAID' } },
       { ...ids, status: 'ERROR', errors: [{ code: 'AC03' }] },
       { ...ids, status: 'ERROR', reason: 'AC03' },
-      { endToEnd: 'E-other', status: 'ERROR', code: 'AC03' },
-      { endToEnd: order.endToEnd, clientRequestId: 'other', status: 'ERROR', code: 'AC03' },
       { clientRequestId: order.clientRequestId, status: 'ERROR', code: 'AC03' },
       { id: 'p-1', status: 'REJECTED', code: 'AC03' },
     ].map((body) => ({
       status: 200,
       body,
       expected: { ...doubtful, statusClass: '2xx' as const, ...reasonIn(body) },
+    })),
+    ...[
+      { endToEnd: 'E-other' },
+      { clientRequestId: 'other' },
+      { endToEnd: order.endToEnd, clientRequestId: 'other' },
+    ].map((named) => ({
+      status: 200,
+      body: { ...named, status: 'ERROR', code: 'AC03' },
+      expected: { ...doubt('unreadable'), statusClass: '2xx' as const },
     })),
     // The provider's own id may be that of another payment.
     ...['PAID', 'PROCESSING'].map((status) => ({
@@ -206,7 +228,11 @@ describe('a payment is never called refused by', () => {
     { status: 599, expected: unavailable },
     { status: 204, expected: notUnderstood },
     { status: 200, expected: notUnderstood },
-    { status: 200, body: { code: 'AC03' }, expected: notUnderstood },
+    ...[{}, { ...ids, status: 'CONFIRMED' }, { ...ids, status: 'PROCESSING' }].map((receipt) => ({
+      status: 200,
+      body: { ...receipt, code: 'AC03' },
+      expected: notUnderstood,
+    })),
     { status: 300, expected: notUnderstood },
     { status: 304, expected: notUnderstood },
   ]);
@@ -219,6 +245,23 @@ describe('a payment is never called refused by', () => {
       assert.equal(elsewhere.sockets.length, 0);
     });
   }
+});
+
+describe('a return is refused by a listed code', () => {
+  const code = 'AC03';
+  const { returnId } = refundOrder;
+  const doubt = { ...doubtful, reason: 'unreadable' };
+  cases('refund', [
+    { status: 422, body: { endToEnd, returnId, code }, expected: { ...rejected, reason: code } },
+    // The response is about another return, or about that of another payment.
+    { status: 422, body: { returnId: 'D-other', code }, expected: doubt },
+    { status: 422, body: { endToEnd: 'E-other', returnId, code }, expected: doubt },
+    {
+      status: 200,
+      body: { endToEnd: 'E-other', returnId, status: 'NAO_REALIZADO', code },
+      expected: { ...doubt, statusClass: '2xx' },
+    },
+  ]);
 });
 
 describe('a login answered with', () => {
