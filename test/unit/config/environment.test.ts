@@ -43,6 +43,18 @@ describe('.env.example', () => {
     }
   });
 
+  it('says of every setting where it is required', () => {
+    const comments = new Map<string, string>();
+    for (const paragraph of text.split('\n\n')) {
+      const lines = paragraph.split('\n');
+      const [name = ''] = lines.findLast((line) => /^[A-Z]/.test(line))?.split('=') ?? [];
+      comments.set(name, lines.map((line) => line.replace(/^# /, '')).join(' '));
+    }
+    const requiredIn = (words: string) => /required in ([a-z, ]+)/i.exec(words)?.[1];
+    for (const { name, default: shown } of settings)
+      assert.equal(requiredIn(comments.get(name) ?? ''), requiredIn(shown), name);
+  });
+
   it('changes nothing when it is copied as it is', () => {
     assert.deepEqual(loadConfig(example), loadConfig({}));
   });
