@@ -100,6 +100,20 @@ describe('the report of the settings', () => {
   });
 });
 
+describe('METRICS_PORT', () => {
+  const faultsWith = (changes: Record<string, string>) =>
+    reportConfig({ APP_ENV: 'local', PORT: '9464', METRICS_PORT: '9464', ...changes }).faults;
+
+  it('is another port than PORT, on one address and on all addresses', () => {
+    const faults = [{ name: 'METRICS_PORT', message: 'must be another port than PORT' }];
+    assert.deepEqual(faultsWith({}), faults);
+    assert.deepEqual(faultsWith({ HOST: '0.0.0.0' }), faults);
+    assert.deepEqual(faultsWith({ METRICS_HOST: '::' }), faults);
+    assert.deepEqual(faultsWith({ METRICS_HOST: '10.0.0.1' }), []);
+    assert.deepEqual(faultsWith({ PORT: '0', METRICS_PORT: '0' }), []);
+  });
+});
+
 describe('a .env that root reads', () => {
   it('belongs to root, and nobody else may write it', () => {
     const modes = [0o600, 0o644, 0o664, 0o646];
