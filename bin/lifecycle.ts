@@ -21,10 +21,14 @@ export function configOrExit(): Config {
     return loadConfig(readEnvironment());
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const lines = error.faults.map(({ name, message }) => `  ${name} ${message}`);
-    complain(['ponte cannot start, because its configuration is not valid:', ...lines]);
-    process.exit(2);
+    return refuseConfig(error);
   }
+}
+
+function refuseConfig({ faults }: ConfigError): never {
+  const lines = faults.map(({ name, message }) => `  ${name} ${message}`);
+  complain(['ponte cannot start, because its configuration is not valid:', ...lines]);
+  process.exit(2);
 }
 
 /** Whether a start failed because another process listens on a port. */
@@ -51,7 +55,8 @@ function takenPort(setting: string, host: string, port: number): Error {
 
 /**
  * Starts a service and stops it at SIGTERM or SIGINT: exit 0. A second signal exits 1 at once. A
- * failed start exits 1 with one sentence.
+ * failed start exits 1 with one sentence, one that finds the configuration invalid exits 2 with all
+ * errors.
  *
  * An unhandled rejection is reported, and the service continues: the rejection belongs to one piece
  * of work, and payments in progress need the process. An uncaught exception can leave any state
@@ -85,6 +90,7 @@ export function runUntilSignal(
       process.stdout.write('stopped\n');
       process.exit(defects.isFatal() ? 1 : 0);
     } catch (error) {
+      if (error instanceof ConfigError) refuseConfig(error);
       complain([`ponte: ${startFailure(error, config.databaseUrl)}`]);
       const isVerbose = config.logLevel === 'debug' || config.logLevel === 'trace';
       if (isVerbose && error instanceof Error) complain([error.stack ?? '']);

@@ -34,7 +34,7 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', createExamples)
     .action(run(create));
 
-  withJson(noun.command('create-dev'))
+  withReason(withBy(withJson(noun.command('create-dev'))))
     .description('create the development user of PROVIDER_EMAIL; only in local and test')
     .addHelpText('after', examples('ponte user create-dev'))
     .action(run(createDev));

@@ -48,6 +48,7 @@ export function* findBreaches(
   yield* apiKeyHeaderBreaches(values);
   yield* callDurationBreaches(values);
   yield* jobBreaches(values, appEnv);
+  yield* metricsPortBreaches(values);
   if (values.DATABASE_URL !== undefined && URL.canParse(values.DATABASE_URL)) {
     yield* databaseBreaches(new URL(values.DATABASE_URL), values.DATABASE_TLS, appEnv);
   }
@@ -120,6 +121,18 @@ function* jobBreaches(
       when: 'without DATABASE_URL: the embedded database allows one process',
     };
   }
+}
+
+/** The addresses that stand for all addresses of the machine. */
+const everywhere: readonly unknown[] = ['0.0.0.0', '::'];
+
+/** Two listeners of one process cannot have one port, except on two addresses. */
+function* metricsPortBreaches(values: Partial<Values>): Generator<Breach> {
+  const { HOST: host, PORT: port, METRICS_HOST: metricsHost, METRICS_PORT: metricsPort } = values;
+  if (metricsPort === undefined || metricsPort === 0 || metricsPort !== port) return;
+  const hosts = [host, metricsHost];
+  if (host !== metricsHost && !hosts.some((one) => everywhere.includes(one))) return;
+  yield { name: 'METRICS_PORT', expected: 'another port than PORT' };
 }
 
 const loopback = new BlockList();

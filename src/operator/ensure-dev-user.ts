@@ -2,6 +2,7 @@ import type { AppEnv } from '../config/config.ts';
 import type { LocalContext } from '../context/context.ts';
 import { createUser, findLoginUser, type LoginUser } from '../auth/user-repository.ts';
 import { OpError, type Op } from './op.ts';
+import { recordAction } from './operator-action-repository.ts';
 
 /** The development user can log in (`created`, `ready`), or why not. */
 export type DevLogin = 'created' | 'ready' | 'other_password' | 'disabled';
@@ -20,18 +21,20 @@ export interface DevCredentials {
 
 /**
  * Creates the development user if there is none. An existing user keeps the stored password.
+ * @param create stores the user.
  * @returns null when the credentials are not set.
  */
 export async function ensureDevUser(
   context: LocalContext,
   { email, password }: DevCredentials,
+  create: typeof createUser = createUser,
 ): Promise<DevUser | null> {
   if (email === undefined || password === undefined) return null;
   const checkLogin = async (user: LoginUser): Promise<DevLogin> =>
     (await context.passwords.verify(password, user.passwordHash)) ? 'ready' : 'other_password';
   const found = await findLoginUser(context, email);
   if (found) return { email, password, login: await checkLogin(found) };
-  const id = await createUser(context, {
+  const id = await create(context, {
     name: 'Pessoa de Desenvolvimento',
     email,
     passwordHash: await context.passwords.hash(password),
@@ -60,13 +63,20 @@ export function refuseDeployed(appEnv: AppEnv): void {
 }
 
 /**
- * `user create-dev`, with the credentials of the command's own environment.
+ * `user create-dev`, with the credentials of the command's own environment. A user that it creates
+ * is recorded.
  * @throws OpError outside local and test, and when the credentials name no user.
  */
 export const createDevUser: Op<DevCredentials, CreatedDevUser> = {
-  async run(context, credentials) {
+  async run(context, credentials, { operator, reason }) {
     refuseDeployed(context.config.appEnv);
-    const user = await ensureDevUser(context, credentials);
+    const action = { operator, reason, command: 'user create-dev' };
+    const user = await ensureDevUser(context, credentials, (_context, person) =>
+      recordAction(context, action, async (transaction) => {
+        const id = await createUser(transaction, person);
+        return { result: id, targets: id === null ? [] : [`user:${id}`], outcome: 'made' };
+      }),
+    );
     if (user) return { email: user.email, created: user.login === 'created', login: user.login };
     throw new OpError('REFUSED', 'set PROVIDER_EMAIL and PROVIDER_PASSWORD');
   },

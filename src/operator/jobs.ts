@@ -11,7 +11,7 @@ import {
   type ListedJob,
   queueDeadJobs,
 } from './job-admin-repository.ts';
-import { type Op, type OpCaller, OpError } from './op.ts';
+import { type Op, type OpCaller, OpError, requireRowIds } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 
 export interface JobsListInput {
@@ -95,8 +95,7 @@ export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
   async run(context, { ids, allDead = false, kind }, caller) {
     if (allDead) return retryAll(context, kind ?? null, caller);
     if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or use --all-dead');
-    const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
-    if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of a job`);
+    requireRowIds(ids, 'a job');
     return retryByIds(context, [...new Set(ids)], caller);
   },
 };

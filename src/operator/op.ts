@@ -46,3 +46,12 @@ export class OpError extends Error {
     this.code = code;
   }
 }
+
+/**
+ * @param what a row of the ids is, such as `a job`.
+ * @throws OpError when one of them is not the number of a row.
+ */
+export function requireRowIds(ids: readonly string[], what: string): void {
+  const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
+  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of ${what}`);
+}

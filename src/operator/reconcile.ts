@@ -16,7 +16,7 @@ import {
 import type { SettledLine } from '../settlement/settle-line.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { explainDifference, type Explanation } from './difference-next-step.ts';
-import { OpError, type Op, type OpCaller } from './op.ts';
+import { OpError, requireRowIds, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import {
   acceptDifferences,
@@ -269,12 +269,13 @@ export interface Accepted {
 
 /**
  * Closes differences that an operator has explained; runs leave them closed.
- * @throws OpError when the reason or the operator is missing.
+ * @throws OpError when the reason or the operator is missing, or an id is invalid.
  */
 export const acceptOp: Op<AcceptInput, Accepted> = {
   async run(context, { ids, reason }, { operator }) {
     const mistake = decisionError({ reason }, operator);
     if (mistake !== null) throw new OpError('REFUSED', mistake);
+    requireRowIds(ids, 'a difference');
     const action = { operator, reason: reason.trim(), command: 'reconcile accept' };
     const accepted = await recordAction(context, action, async (transaction) => {
       const closed = await acceptDifferences(transaction, ids);

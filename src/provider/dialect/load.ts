@@ -58,9 +58,25 @@ export function openDialects(
   options: Pick<LoadOptions, 'runSamples'> = {},
 ): Dialects {
   const own = (name: string): string => join(folder, 'dialects', `${name}${extension}`);
-  const chosen = [...names.map(own), ...files].map(readDialect);
+  const chosen = mapAll([...names.map(own), ...files], readDialect);
   const others = dialectNames.filter((name) => !names.includes(name)).map(own);
   return loadDialects(chosen, { ...options, guarding: others.map(readDialect) });
+}
+
+/** @throws DialectError with the faults of all. */
+function mapAll<One, Mapped>(all: readonly One[], map: (one: One) => Mapped): Mapped[] {
+  const faults: string[] = [];
+  const mapped = all.flatMap((one) => {
+    try {
+      return [map(one)];
+    } catch (error) {
+      if (!(error instanceof DialectError)) throw error;
+      faults.push(...error.faults);
+      return [];
+    }
+  });
+  if (faults.length > 0) throw new DialectError(faults);
+  return mapped;
 }
 
 /** Reads the file of a dialect, and its samples if there are any. */
@@ -97,7 +113,7 @@ export function loadDialects(
 ): Dialects {
   const faults: string[] = [];
   const report = (place: string, fault: string): void => void faults.push(`${place}: ${fault}`);
-  const files = texts.map(({ name, text }) => parseFile(name, text));
+  const files = mapAll(texts, ({ name, text }) => parseFile(name, text));
   const markers = findMarkers(files);
   const common = new Map(readCommonCodes());
   // A file without shapes has codes for those of the others.

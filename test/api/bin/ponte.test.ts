@@ -171,4 +171,27 @@ describe('ponte', () => {
       '',
     ]);
   });
+
+  for (const command of ['serve', 'worker']) {
+    it(`refuses to ${command} with files of dialects that cannot be used, exit 2`, () => {
+      const env = {
+        PATH: '/usr/bin:/bin',
+        APP_ENV: 'local',
+        DATABASE_URL: 'postgres://ponte@127.0.0.1:1/ponte',
+        PROVIDER_STUB: 'false',
+        PROVIDER_BASE_URL: 'http://127.0.0.1:1',
+        PROVIDER_DIALECT_FILES: 'one.yaml,two.yaml',
+        PORT: '0',
+      };
+      const options = { encoding: 'utf8', cwd: folder, env } as const;
+      const { status, stderr } = spawnSync(ponte, [command], options);
+      assert.equal(status, 2);
+      const [first, ...faults] = stderr.trimEnd().split('\n');
+      assert.equal(first, 'ponte cannot start, because its configuration is not valid:');
+      assert.deepEqual(
+        faults.map((fault) => /^ {2}PROVIDER_DIALECT_FILES .*(one|two)\.yaml/.exec(fault)?.[1]),
+        ['one', 'two'],
+      );
+    });
+  }
 });

@@ -130,11 +130,18 @@ describe('ponte user create', () => {
       readonly login: string;
     }
     const email = 'dev@ponte.test';
-    const make = () => runJson<Made>('user', 'create-dev');
+    const make = () => runJson<Made>('user', 'create-dev', '--reason', 'a new database');
     assert.deepEqual(await make(), { email, created: true, login: 'created' });
     assert.deepEqual(await make(), { email, created: false, login: 'ready' });
     const { stdout } = await type(['user', 'create-dev']);
     assert.match(stdout, /^The development user dev@ponte\.test exists already/);
+    const recorded = await app.rows(
+      `select count(*)::int as actions, min(reason) as reason from operator_actions
+        where command = 'user create-dev'
+          and target = (select 'user:' || id from users where email = $1)`,
+      [email],
+    );
+    assert.deepEqual(recorded, [{ actions: 1, reason: 'a new database' }]);
   });
 
   it('says when the development user cannot log in with the credentials, and why', async () => {

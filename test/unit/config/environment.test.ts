@@ -43,6 +43,18 @@ describe('.env.example', () => {
     }
   });
 
+  it('says of every setting where it is required', () => {
+    const comments = new Map<string, string>();
+    for (const paragraph of text.split('\n\n')) {
+      const lines = paragraph.split('\n');
+      const [name = ''] = lines.findLast((line) => /^[A-Z]/.test(line))?.split('=') ?? [];
+      comments.set(name, lines.map((line) => line.replace(/^# /, '')).join(' '));
+    }
+    const requiredIn = (words: string) => /required in ([a-z, ]+)/i.exec(words)?.[1];
+    for (const { name, default: shown } of settings)
+      assert.equal(requiredIn(comments.get(name) ?? ''), requiredIn(shown), name);
+  });
+
   it('changes nothing when it is copied as it is', () => {
     assert.deepEqual(loadConfig(example), loadConfig({}));
   });
@@ -85,6 +97,20 @@ describe('the report of the settings', () => {
     const report = reportConfig({ PORT: '1', HOST: '127.0.0.1' }, new Set(['PORT']));
     const from = Object.fromEntries(report.settings.map((one) => [one.name, one.from]));
     assert.deepEqual([from['PORT'], from['HOST']], ['.env', 'environment']);
+  });
+});
+
+describe('METRICS_PORT', () => {
+  const faultsWith = (changes: Record<string, string>) =>
+    reportConfig({ APP_ENV: 'local', PORT: '9464', METRICS_PORT: '9464', ...changes }).faults;
+
+  it('is another port than PORT, on one address and on all addresses', () => {
+    const faults = [{ name: 'METRICS_PORT', message: 'must be another port than PORT' }];
+    assert.deepEqual(faultsWith({}), faults);
+    assert.deepEqual(faultsWith({ HOST: '0.0.0.0' }), faults);
+    assert.deepEqual(faultsWith({ METRICS_HOST: '::' }), faults);
+    assert.deepEqual(faultsWith({ METRICS_HOST: '10.0.0.1' }), []);
+    assert.deepEqual(faultsWith({ PORT: '0', METRICS_PORT: '0' }), []);
   });
 });
 

@@ -259,6 +259,14 @@ describe('codes that mean not executed', () => {
   });
 });
 
+it('the faults of several files are reported at once', () => {
+  const faults = findFaults('shapes: [', 'source: a page');
+  assert.deepEqual(
+    faults.map((fault) => /^\w+/.exec(fault)?.[0]),
+    ['bank', 'other1'],
+  );
+});
+
 it('a file that cannot be read is named', () => {
   assert.throws(
     () => openDialects({ names: [], files: ['/nowhere/bank.yaml'] }),
