@@ -220,7 +220,8 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   );
   const held = await store.rows(
     `select from webhook_events
-      where status = 'parked' and results @> '[{"reason": "may_be_another_attempt"}]'`,
+      where status = 'parked' and (results @> '[{"reason": "may_be_another_attempt"}]'
+                                   or results @> '[{"reason": "return_in_progress"}]')`,
   );
   if (held.length > 0) return doubtRestMs;
   const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
