@@ -12,6 +12,9 @@ type Store = Pick<LocalContext, 'db' | 'clock'>;
 /** A condition: an operator, or a process that misses a commit, has paused all sends. */
 export const isPixPaused = 'exists (select from pix_pauses where ended_at is null)';
 
+/** When the first recorded loss of commits began; null: there was none. */
+const firstLoss = '(select min(lost_since) from pix_pauses)';
+
 /** The last recorded loss of commits; null: there was none. */
 const lastLoss = '(select max(id) from pix_pauses where lost_since is not null)';
 
@@ -64,6 +67,7 @@ const madeBefore = "interval '10 minutes'";
  * A condition: nothing stored proves what the user of a row has not sent with a key, because
  * commits about orders may be lost. A line that blocks may be the payment of any of the user's
  * keys, and a refund that was only reported, at any time since a loss began, the return of any.
+ * With `is true` the planner finds that refund by its key, and not among all rows of the user.
  * @param row a table expression with the columns `user_id` and `operation`.
  */
 export function mayHaveLostOrders(row: string): string {
@@ -75,8 +79,7 @@ export function mayHaveLostOrders(row: string): string {
                                 where refund.user_id = ${row}.user_id
                                   and refund.operation = 'REFUND_OUT'
                                   and refund.idempotency_key is null
-                                  and exists (select from pix_pauses where lost_since
-                                                <= refund.created_at + ${madeBefore})))`;
+                                  and (refund.created_at + ${madeBefore} >= ${firstLoss}) is true))`;
 }
 
 /**
