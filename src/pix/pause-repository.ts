@@ -79,7 +79,8 @@ export function mayHaveLostOrders(row: string): string {
                                 where refund.user_id = ${row}.user_id
                                   and refund.operation = 'REFUND_OUT'
                                   and refund.idempotency_key is null
-                                  and (refund.created_at + ${madeBefore} >= ${firstLoss}) is true))`;
+                                  and (refund.created_at + ${madeBefore}
+                                         >= ${firstLoss}) is true))`;
 }
 
 /**
