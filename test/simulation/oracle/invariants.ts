@@ -62,7 +62,8 @@ const readTransactions = `
            as phases,
          array(select encode(e.payload_hash, 'hex') from pix_timeline l
                  join webhook_events e on e.id = l.event_id
-                where l.transaction_id = t.id and l.phase <> 'ANOMALY')
+                where l.transaction_id = t.id and l.phase <> 'ANOMALY'
+                order by l.id)
            as events
     from pix_transactions t order by t.created_at, t.id`;
 
