@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
+import { isAnyHost } from './own-address.ts';
 import { entries, type SettingName } from './schema.ts';
 import type { Values } from './values.ts';
 import { maxAllowedCallMs, maxCallMs } from '../domain/call-duration.ts';
@@ -123,15 +124,13 @@ function* jobBreaches(
   }
 }
 
-/** The addresses that stand for all addresses of the machine. */
-const everywhere: readonly unknown[] = ['0.0.0.0', '::'];
-
 /** Two listeners of one process cannot have one port, except on two addresses. */
 function* metricsPortBreaches(values: Partial<Values>): Generator<Breach> {
   const { HOST: host, PORT: port, METRICS_HOST: metricsHost, METRICS_PORT: metricsPort } = values;
   if (metricsPort === undefined || metricsPort === 0 || metricsPort !== port) return;
   const hosts = [host, metricsHost];
-  if (host !== metricsHost && !hosts.some((one) => everywhere.includes(one))) return;
+  const isOnAll = hosts.some((one) => one !== undefined && isAnyHost(one));
+  if (host !== metricsHost && !isOnAll) return;
   yield { name: 'METRICS_PORT', expected: 'another port than PORT' };
 }
 

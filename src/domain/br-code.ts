@@ -191,9 +191,10 @@ function checkedText(text: string): string {
   const pasted = cleanPasted(text);
   const cleaned = foldSpaces(pasted);
   // A name may itself have invisible characters: an emoji that joins two others.
-  const asIs = [trimMarks(text), pasted, cleaned];
-  const joined = ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint))));
-  const code = [...asIs, ...joined].find(hasCrc) ?? cleaned;
+  const code =
+    [trimMarks(text), pasted, cleaned].find(hasCrc) ??
+    ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint)))).find(hasCrc) ??
+    cleaned;
   checkEnvelope(code);
   return code;
 }

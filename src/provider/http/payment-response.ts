@@ -55,14 +55,8 @@ export function readRefundResponse(
 ): PaymentReceipt {
   const order = { id: returnId, clientRequestId, returned: endToEnd, ...ofReturn };
   const receipt = readReceipt(response, order, codes);
-  const returned = findValues(endToEndNames, payloadPlaces(response.json));
-  if (
-    !areAll(
-      endToEnd,
-      returned.filter((value) => value !== ''),
-    )
-  )
-    throw foreign(response);
+  const returned = findFilled(endToEndNames, payloadPlaces(response.json));
+  if (!areAll(endToEnd, returned)) throw foreign(response);
   return receipt;
 }
 
@@ -91,8 +85,8 @@ function readReceipt(
     throw paymentRefusal(refusal, codes);
   }
   const response = { status, code: readCodeAt(places) };
-  const endToEnd = findValues(order.idNames, places).filter((value) => value !== '');
-  const clientRequestId = findValues(clientRequestIdNames, places).filter((value) => value !== '');
+  const endToEnd = findFilled(order.idNames, places);
+  const clientRequestId = findFilled(clientRequestIdNames, places);
   const providerTxid = firstId(findValues(paymentIdNames, places));
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
@@ -127,10 +121,12 @@ function namesOther(
     [clientRequestId, clientRequestIdNames],
     ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
   ] as const;
-  return named.some(([ordered, names]) => {
-    const values = findValues(names, places).filter((value) => value !== '');
-    return !areAll(ordered, values);
-  });
+  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, places)));
+}
+
+/** The values of some fields, except empty ones. */
+function findFilled(names: readonly string[], places: readonly Fields[]): unknown[] {
+  return findValues(names, places).filter((value) => value !== '');
 }
 
 /** Whether a refusal also says that the order was accepted. */

@@ -54,13 +54,13 @@ for (const [what, payee] of Object.entries({
   });
 }
 
-const nobodysKey = 'zoe@example.com';
+const unknownKey = 'zoe@example.com';
 
 for (const [what, payee] of Object.entries({
-  'a nested key of nobody': {
-    creditParty: { pixKey: { pixKey: nobodysKey }, holder: { taxID: { taxID: document } } },
+  'a nested key that no customer has': {
+    creditParty: { pixKey: { pixKey: unknownKey }, holder: { taxID: { taxID: document } } },
   },
-  'two keys': { creditParty: creditedKey, pixKey: nobodysKey },
+  'two keys': { creditParty: creditedKey, pixKey: unknownKey },
 })) {
   test(`Woovi: money for ${what} is no received Pix`, async () => {
     const before = (await receivedBy(customer)).length;
