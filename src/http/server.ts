@@ -17,6 +17,7 @@ import {
   type Caller,
   type FindPrincipal,
 } from './authenticate.ts';
+import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { readBody } from './body.ts';
 import { clientAddress, createProxyWatch } from './client-address.ts';
 import type { Contract, OperationContract } from '../contract/contract.ts';
@@ -311,7 +312,7 @@ async function runStages(
 
 /**
  * Throttles refused events only. A flood from an address that the provider shares thus does not
- * block the provider's own events.
+ * block the provider's own events. Without a database the refusal stands, and is not counted.
  * @throws AppError THROTTLED, or what `require` throws.
  */
 async function admitEvent(
@@ -322,7 +323,10 @@ async function admitEvent(
   try {
     countRefusal(options.context, require);
   } catch (refused) {
-    await options.countAddress(options.context, 'webhook-refused', address);
+    const counted = options.countAddress(options.context, 'webhook-refused', address);
+    await counted.catch((failure: unknown) => {
+      if (!isDatabaseTrouble(failure)) throw failure;
+    });
     throw refused;
   }
 }

@@ -329,22 +329,28 @@ test(
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.databaseUrl ?? '');
     const behind = await startTestApp({
-      environment: { JOBS: 'off' },
+      environment: {
+        JOBS: 'off',
+        WEBHOOK_SECRET: 'the-secret',
+        THROTTLE_ADDRESS_PER_MINUTE: '600',
+      },
       database: { ...database, databaseUrl: proxy.url },
     });
+    const secret = (value: string): TestRequest => ({ headers: { 'x-webhook-secret': value } });
     afterFile(async () => {
       await proxy.cut();
       await database.drop();
     });
     await proxy.cut();
     for (let tries = 0; tries < 3; tries += 1) {
-      const response = await post(payment, {}, behind);
+      const response = await post(payment, secret('the-secret'), behind);
       assert.equal(response.status, 503);
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
       assert.deepEqual(Object.keys(response.body), ['message']);
+      assert.equal((await post(payment, secret('wrong'), behind)).status, 401);
     }
     await proxy.mend();
-    const response = await post(payment, {}, behind);
+    const response = await post(payment, secret('the-secret'), behind);
     assert.equal(response.status, 200);
     assert.equal(response.body.duplicate, false);
     const { events, jobs } = await takeStored(behind);
