@@ -1,5 +1,6 @@
 /** Runs one seed: a phase with faults, a phase without, and the checks at rest. */
 import { nextTurn } from '../../src/clock.ts';
+import { releaseSignals } from './abandoned-signals.ts';
 import { saveSession } from '../../src/auth/banking-sessions.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
@@ -83,6 +84,7 @@ export async function simulate(
     oracle.violated(describeUnhandled(error));
   }
   simulation.processes.abandon();
+  releaseSignals();
   // Node reports an unhandled rejection one turn later.
   await nextTurn();
   stopWatching();
