@@ -7,6 +7,7 @@
  * seed that fails is printed; `npm run simulate -- --seed S` replays it exactly.
  */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { after, test } from 'node:test';
 import { createTestDatabase } from '../support/db.ts';
 import { failureText, Summary } from './report.ts';
@@ -38,6 +39,18 @@ test('no payment is duplicated, lost or misreported under any fault', async (t) 
     assert.deepEqual(verdict.violations, [], failureText(verdict));
   }
   t.diagnostic(summary.text());
+});
+
+test('a history leaves no signal behind that a dead process waits for', async (t) => {
+  const combine = t.mock.method(AbortSignal, 'any');
+  await simulate(store, 7);
+  const signals = combine.mock.calls.flatMap(({ result }) => result ?? []);
+  const listeners = signals.map((signal) => getEventListeners(signal, 'abort').length);
+  assert.ok(listeners.length > 0);
+  assert.deepEqual(
+    listeners.filter((count) => count > 0),
+    [],
+  );
 });
 
 /**
