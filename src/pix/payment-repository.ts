@@ -8,7 +8,12 @@ import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { mayMove, type AttemptResponse } from './move-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { phasesBeforePaying, phasesOpenToResponse, type PixPhase } from '../domain/pix.ts';
+import {
+  isBeforePaying,
+  phasesBeforePaying,
+  phasesOpenToResponse,
+  type PixPhase,
+} from '../domain/pix.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
@@ -104,6 +109,7 @@ export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
  * claim is renewed for the longest duration of a call.
  * @param send as it was read; another process may have moved it.
  * @returns the send in PAYING, or null when the step was not possible.
+ * @throws Error when the database did not confirm the step, which it may still execute.
  */
 export async function beginPaying(
   context: LocalContext,
@@ -114,7 +120,7 @@ export async function beginPaying(
   const paying = { to: 'PAYING', endToEnd, owner, claimedUntil, attempt: 1, at } as const;
   const isTaken = await takeStep(context, send, paying).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error;
-    return repeatStep(context, send, paying);
+    return repeatStep(context, send, { paying, error });
   });
   return isTaken ? { ...send, phase: 'PAYING', endToEnd, claimedUntil } : null;
 }
@@ -128,18 +134,27 @@ export function hasEarlierLookUp(order: PixTransaction): boolean {
   return orderKind(order).isLookedUp && order.endToEnd !== null;
 }
 
+/** A step whose connection was lost. */
+interface LostStep {
+  readonly paying: Step & Pick<TimedStep, 'at'>;
+  readonly error: unknown;
+}
+
 /**
  * Repeats a step whose connection was lost, because the loss may follow the commit. The send would
  * then stay in PAYING although nothing was sent, and only this process knows that.
+ * @throws the error of the lost step if the send may not be paid now: the database may execute the
+ *   lost step later, when the account is ACTIVE again or sends are resumed.
  */
 async function repeatStep(
   context: LocalContext,
   send: PixTransaction,
-  paying: Step & Pick<TimedStep, 'at'>,
+  { paying, error }: LostStep,
 ): Promise<boolean> {
   if (await takeStep(context, send, paying)) return true;
   if (hasEarlierLookUp(send)) return false;
   const stored = await rereadTransaction(context, send);
+  if (isBeforePaying(stored.phase)) throw error;
   if (stored.phase !== 'PAYING' || stored.endToEnd !== paying.endToEnd) return false;
   return wasStartedOnlyByUs(context, send, paying);
 }

@@ -146,6 +146,29 @@ test('a send that reached PAYING a minute late fails', async (t) => {
   assert.equal(payments.mock.callCount(), 0);
 });
 
+test('a send that reached PAYING late fails although its account was blocked meanwhile', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  const setStatus = (status: string) =>
+    app.rows('update accounts set status = $2 where user_id = $1', [user.id, status]);
+  const steps: Parameters<RunAny>[] = [];
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    if (statement.name !== 'pix-step') return query(statement, parameters);
+    if (steps.push([statement, parameters]) === 1) throw new Error('Query read timeout');
+    await setStatus('BLOCKED');
+    const rows = await query(statement, parameters);
+    await setStatus('ACTIVE');
+    return rows;
+  });
+  const key = randomUUID();
+  assert.equal((await app.send(user, body, { key })).status, 503);
+  assert.equal(steps.length, 2);
+  await query(...(steps[0] ?? assert.fail('no step')));
+  await app.clock.advance(10_000);
+  await assertNotSent(key);
+  assert.equal(payments.mock.callCount(), 0);
+});
+
 test('a step that a failover has lost together with its send is not waited for', async (t) => {
   await sendWithLateStep(t);
   assert.equal(app.context.outcomes.size, 1);
