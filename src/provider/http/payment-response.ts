@@ -18,6 +18,7 @@ import {
   readCodeAt,
   readRefusalCode,
   unreadableCode,
+  withErrors,
   type PaymentResponse,
   type RefusalCodes,
 } from '../refusals.ts';
@@ -29,8 +30,8 @@ import { payloadPlaces } from './translate.ts';
  * provider's own id may belong to another payment with the same client request id. An id that
  * differs from the order is returned, and the caller refuses it. An unknown status settles nothing,
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
- * payment only with a listed code. No code counts in a response that names another payment, or in a
- * refusal that also says that the payment was accepted.
+ * payment only with a listed code. No code counts in a response that names another payment, or that
+ * also says that the payment was accepted.
  *
  * @param codes the codes that mean that a payment was not executed.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
@@ -80,7 +81,7 @@ function readReceipt(
   const places = payloadPlaces(json);
   if (status < 200 || status >= 300) {
     const code = readRefusalCode(json);
-    const isDoubtful = namesOther(places, order) || saysAccepted(places, order);
+    const isDoubtful = namesOther(places, order) || saysAccepted(withErrors(places), order);
     const refusal = { status, code: code && isDoubtful ? unreadableCode : code, retryAfterMs };
     throw paymentRefusal(refusal, codes);
   }
@@ -90,7 +91,7 @@ function readReceipt(
   const providerTxid = firstId(findValues(paymentIdNames, places));
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
-    if (namesOther(places, order)) {
+    if (namesOther(places, order) || saysSuccess(places)) {
       throw paymentRefusal({ ...response, code: unreadableCode }, codes);
     }
     throw endToEnd.length > 0 ? failedReceipt(response, codes) : paymentRefusal(response, codes);
@@ -121,7 +122,8 @@ function namesOther(
     [clientRequestId, clientRequestIdNames],
     ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
   ] as const;
-  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, places)));
+  const all = withErrors(places);
+  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, all)));
 }
 
 /** The values of some fields, except empty ones. */
@@ -132,8 +134,18 @@ function findFilled(names: readonly string[], places: readonly Fields[]): unknow
 /** Whether a refusal also says that the order was accepted. */
 function saysAccepted(places: readonly Fields[], { words }: Ordered): boolean {
   const statuses = findValues(['status'], places).map((value) => words.get(readWord(value) ?? ''));
-  const isSuccess = findValues(['success'], places).some((value) => String(value) === 'true');
-  return isSuccess || statuses.some((status) => status !== undefined && status !== 'FAILED');
+  return (
+    saysSuccess(places) || statuses.some((status) => status !== undefined && status !== 'FAILED')
+  );
+}
+
+function saysSuccess(places: readonly Fields[]): boolean {
+  return readFlags(places).some((word) => word === 'TRUE' || word === '1');
+}
+
+/** The flags of success: `true`, `"True"` and `1` are the same. */
+function readFlags(places: readonly Fields[]): (string | null)[] {
+  return findValues(['success'], places).map(readWord);
 }
 
 /** It proves nothing, and the circuit breaker counts it. */
@@ -222,7 +234,7 @@ function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean
 
 /** Whether a 2xx response contains an error. */
 function reportsFailure(places: readonly Fields[]): boolean {
-  const isRefused = findValues(['success'], places).some((value) => String(value) === 'false');
+  const isRefused = readFlags(places).some((word) => word === 'FALSE' || word === '0');
   return isRefused || findValues(['error', 'errors'], places).some(hasContent);
 }
 

@@ -34,7 +34,7 @@ import {
 /** The objects of a response that may contain the requested data. */
 export function payloadPlaces(json: unknown): readonly Fields[] {
   const top = readFields(json);
-  return [top, readInner(top, 'data'), readInner(top, 'result')];
+  return [top, ...readInner(top, 'data'), ...readInner(top, 'result')];
 }
 
 /** Returns the first non-empty text under one of the names that the database can store. */
@@ -90,7 +90,7 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
 
 /** Reads the owner of a key, as far as a response says it. */
 export function readOwner(places: readonly Fields[]): Omit<KeyOwner, 'endToEnd'> {
-  const of = (name: string) => places.map((place) => readInner(place, name));
+  const of = (name: string) => places.flatMap((place) => readInner(place, name));
   const ispb = textAt(of('account'), ['participant', 'ispb']);
   return {
     name: upTo(maxNameLength, textAt(of('owner'), ['name'])),

@@ -287,6 +287,10 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
     { endToEnd, data: { endToEnd: 'E-other' } },
     { ...bare, endToEnd: 'E-other' },
   ],
+  [
+    { data: { endToEnd }, Data: { endToEnd: 'E-other' } },
+    { ...bare, endToEnd: 'E-other' },
+  ],
 ]);
 
 const code = { qrCode: null, copyPaste: null, providerTxid: null };
