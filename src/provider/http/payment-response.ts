@@ -9,6 +9,7 @@ import {
   endToEndNames,
   firstId,
   readId,
+  readReais,
   findValues,
   type Fields,
 } from '../wire-reading.ts';
@@ -39,10 +40,11 @@ import { payloadPlaces } from './translate.ts';
  */
 export function readPaymentResponse(
   response: HttpResponse,
-  { endToEnd, clientRequestId }: PaymentOrder,
+  { endToEnd, clientRequestId, amountCents }: PaymentOrder,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  return readReceipt(response, { id: endToEnd, clientRequestId, ...ofPayment }, codes);
+  const order = { id: endToEnd, clientRequestId, amountCents, ...ofPayment };
+  return readReceipt(response, order, codes);
 }
 
 /**
@@ -51,10 +53,10 @@ export function readPaymentResponse(
  */
 export function readRefundResponse(
   response: HttpResponse,
-  { returnId, endToEnd, clientRequestId }: RefundOrder,
+  { returnId, endToEnd, clientRequestId, amountCents }: RefundOrder,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  const order = { id: returnId, clientRequestId, returned: endToEnd, ...ofReturn };
+  const order = { id: returnId, clientRequestId, amountCents, returned: endToEnd, ...ofReturn };
   const receipt = readReceipt(response, order, codes);
   const returned = findFilled(endToEndNames, payloadPlaces(response.json));
   if (!areAll(endToEnd, returned)) throw foreign(response);
@@ -66,6 +68,7 @@ interface Ordered {
   /** The end-to-end id, or of a return its return id. */
   readonly id: string;
   readonly clientRequestId: string;
+  readonly amountCents: number;
   /** Of a return the end-to-end id of the returned payment. */
   readonly returned?: string;
   /** The names of the field that has the id. */
@@ -169,18 +172,26 @@ const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 /**
  * Reads the status of the object that contains the payment's ids. An outer status may describe the
  * request only (`{status: "SUCCESS", data: {…}}`); if both disagree, the payment is still
- * processing. `SUCCESS` means no more than that the request was accepted.
+ * processing. `SUCCESS` means no more than that the request was accepted. Another amount or an
+ * outer word that is not listed completes nothing.
  */
-function receiptStatus(places: readonly Fields[], { idNames, words }: Ordered): PixStatus {
+function receiptStatus(
+  places: readonly Fields[],
+  { idNames, words, amountCents }: Ordered,
+): PixStatus {
   const names = [...idNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => findValues(names, [place]).length > 0);
   const readStatus = (value: unknown) => words.get(readWord(value) ?? '') ?? null;
   const inner = findValues(['status'], payments).map(readStatus);
   const all = findValues(['status'], places).map(readStatus);
   const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
+  const mayComplete =
+    !all.includes(null) &&
+    findValues(['amount'], places).every((value) => readReais(value) === amountCents);
   const isCertain =
     inner.every((one) => one === status || one === 'ACCEPTED') &&
-    all.every((one) => one === null || agree(one, status));
+    all.every((one) => one === null || agree(one, status)) &&
+    (status !== 'COMPLETED' || mayComplete);
   return status && isCertain ? status : 'PROCESSING';
 }
 
@@ -192,8 +203,8 @@ function isHeld(places: readonly Fields[]): boolean {
 }
 
 /**
- * The status words of a response. An unlisted word decides nothing. Numbers are unlisted because
- * providers give them different meanings.
+ * The status words of a response. An unlisted word decides nothing. Numbers but those of HTTP are
+ * unlisted because providers give them different meanings.
  */
 const paymentWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
   [heldWord, 'PROCESSING'],
@@ -206,7 +217,7 @@ const paymentWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
   ['COMPLETED', 'COMPLETED'],
   ['SETTLED', 'COMPLETED'],
   ['PAID', 'COMPLETED'],
-  ['SUCCESS', 'ACCEPTED'],
+  ...['SUCCESS', 'OK', '200', '201', '202'].map((word) => [word, 'ACCEPTED'] as const),
   ['ERROR', 'FAILED'],
   ['FAILED', 'FAILED'],
   ['REJECTED', 'FAILED'],

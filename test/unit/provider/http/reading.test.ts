@@ -263,7 +263,23 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
       { id: 'p-1', endToEnd, status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'ERROR' } },
       'PROCESSING',
     ],
-    [{ status: 200, data: { id: 'p-1', endToEnd, status: 'PAID' } }, 'COMPLETED'],
+    ...[200, '201', 'ok'].map((status) => [
+      { status, data: { id: 'p-1', endToEnd, status: 'PAID' } },
+      'COMPLETED',
+    ]),
+    ...[422, 2, 'DENIED', '', {}].map((status) => [
+      { status, data: { id: 'p-1', endToEnd, status: 'PAID' } },
+      'PROCESSING',
+    ]),
+    ...[10.5, '10.50'].map((amount) => [
+      { id: 'p-1', endToEnd, status: 'PAID', amount },
+      'COMPLETED',
+    ]),
+    // Another amount, and perhaps another unit.
+    ...[10.51, 1050, '10,50', { value: 10.5 }].map((amount) => [
+      { id: 'p-1', endToEnd, status: 'PAID', amount },
+      'PROCESSING',
+    ]),
     [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are passed on, and refused by the next layer, also beside one of ours.
