@@ -9,6 +9,7 @@ import type { IdName } from './format.ts';
 import { readShape, safeWord } from './read-shape.ts';
 import {
   hasReadableIds,
+  isAnswered,
   isWhole,
   meets,
   toItem,
@@ -94,14 +95,15 @@ export class Dialects {
   /**
    * Reads the Pix keys of the provider's list that belong to the account, in DICT's format.
    * It omits entries that no shape reads as a registered key.
+   * @returns null when no shape reads it as a list of keys, or it says that the request failed.
    */
-  readKeys(body: unknown): string[] {
+  readKeys(body: unknown): string[] | null {
     const page = this.#page(body, 'key list');
-    const keys = (page?.items ?? []).flatMap((value) => {
+    if (page === null || !isAnswered(page.shape, page.node)) return null;
+    const keys = page.items.flatMap((value) => {
       // A list may consist of bare keys.
       if (typeof value === 'string') return normalisePixKey(value).key;
-      const node = { value, around: page?.node ?? null };
-      return registeredKeys(this.#message(node, page?.shape.name ?? ''), null);
+      return registeredKeys(this.#message({ value, around: page.node }, page.shape.name), null);
     });
     return [...new Set(keys)];
   }

@@ -165,11 +165,18 @@ const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
 /** The words around a list for a request that has succeeded. */
 const successes: ReadonlySet<string> = new Set(['SUCCESS', 'OK', 'TRUE', '0', '00', '200']);
 
+/** Whether nothing around a list says that the request has failed. */
+export function isAnswered({ envelope }: Shape, node: Node): boolean {
+  const said = envelope.answer.map((path) => valueAt(node, path));
+  return said.every((value) => value === undefined || successes.has(readWord(value) ?? ''));
+}
+
 /**
  * Whether a list is the whole statement. Any sign of a further page speaks against it, and so does
  * any field that may be such a sign. The list of a request that has failed is none.
  */
-export function isWhole({ envelope }: Shape, node: Node, count: number): boolean {
+export function isWhole(shape: Shape, node: Node, count: number): boolean {
+  const { envelope } = shape;
   const filled = (paths: readonly Path[], ...empty: readonly unknown[]): unknown[] =>
     paths
       .map((path) => valueAt(node, path))
@@ -181,9 +188,8 @@ export function isWhole({ envelope }: Shape, node: Node, count: number): boolean
   const isOnlyPage =
     [...page, ...pages].every((number) => number === 0 || number === 1) &&
     total.every((number) => number === count) &&
-    filled(envelope.next, '').length + filled(envelope.more, false).length === 0 &&
-    filled(envelope.answer).every((value) => successes.has(readWord(value) ?? ''));
-  if (!isOnlyPage || !isKnown(node, envelope.known)) return false;
+    filled(envelope.next, '').length + filled(envelope.more, false).length === 0;
+  if (!isOnlyPage || !isAnswered(shape, node) || !isKnown(node, envelope.known)) return false;
   if (pages.length + total.length > 0) return true;
   if (size.length > 0) return size.every((number) => count < number);
   return page.length === 0 && !envelope.full.has(count);
