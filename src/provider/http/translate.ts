@@ -24,6 +24,7 @@ import type {
 import {
   endToEndNames,
   readFields,
+  readId,
   firstId,
   readInner,
   isObject,
@@ -80,8 +81,12 @@ const noise = 1e-6;
  */
 export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const places = payloadPlaces(json);
-  const endToEnd = firstId(findValues(endToEndNames, places));
-  if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
+  const filled = findValues(endToEndNames, places).filter((value) => value !== '');
+  const ids = new Set(filled.map(readId));
+  const [endToEnd = null] = ids;
+  if (endToEnd === null || ids.size > 1) {
+    throw notUnderstood(new Error('a look-up without one end-to-end id'));
+  }
   if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }

@@ -1,7 +1,7 @@
 import { qrCodePng } from '../../../../src/provider/qr-code.ts';
 import { chargeOrder, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { reads, type Row } from './reads.ts';
+import { reads, understandsNone, type Row } from './reads.ts';
 
 const credentials = { email: 'a@b.c', password: 'x' };
 
@@ -214,6 +214,15 @@ reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
   [{ endToEnd: 'E1', owner: { name: 'Ana \uD800', taxIdNumber: '\uDC00' } }, e1],
   // These name no other key: masked, of no form that is known, no text.
   ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [{ endToEnd: 'E1', key }, e1]),
+]);
+
+understandsNone('a look-up', (provider) => provider.lookUpKey({ session, ...lookUp }), [
+  {},
+  { endToEnd: '' },
+  { endToEnd: { id: 'E1' } },
+  { endToEnd: 'E1', endToEndId: 'E2' },
+  { endToEnd: 'E1', data: { endToEnd: 'E2' } },
+  { endToEnd: 'E1', key: 'other@ponte.test' },
 ]);
 
 const { endToEnd, clientRequestId } = order;
