@@ -155,9 +155,19 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
   };
 }
 
+/** Faults of a line that may be about any movement. */
+const namesNothing: ReadonlySet<IgnoredBecause | undefined> = new Set<IgnoredBecause>([
+  'unreadable_id',
+  'contradictory_id',
+  // Its ids may be in fields that no shape of a line reads.
+  'unknown_shape',
+  'unknown_event',
+  'ambiguous_shape',
+]);
+
 /** Whether it is certain which movement a line is about: otherwise it may be any. */
 export function hasReadableIds({ fault }: Message): boolean {
-  return fault?.because !== 'unreadable_id' && fault?.because !== 'contradictory_id';
+  return !namesNothing.has(fault?.because);
 }
 
 const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;

@@ -47,6 +47,9 @@ const partial: Readonly<Record<string, unknown>> = {
   'a request that failed, by its code': { data: { items: [] }, code: 'E500' },
   'a request with the status of another one': { list: [], statusCode: 206 },
   'a line that is no object': { items: [...items, 'x'] },
+  'a return in another form': [{ endToEnd: 'E1', returnIdentification: 'D1', amount: 5 }],
+  'a return of the Pix API': [{ endToEnd: 'E1', rtrId: 'D1', amount: 5 }],
+  'a return that names its payment only': [{ originalEndToEnd: 'E1', amount: 5 }],
   'a line with an id that cannot be read': { items: [...items, { endToEnd: { id: 'E1' } }] },
   'a line with two ids': { items: [...items, { endToEnd: 'E1', endToEndId: 'E2' }] },
 };
