@@ -111,10 +111,13 @@ export class Dialects {
   /**
    * Reads the key that the response to a creation reports as registered.
    * @param requested the requested key in any format; it counts if the response contains no key.
-   * @returns one key in the directory's format, or none.
+   * @returns one key in the directory's format, or none, as where the request has failed.
    */
   readCreatedKeys(body: unknown, requested: string | null): string[] {
-    return registeredKeys(this.#message({ value: body, around: null }, 'created key'), requested);
+    const node = { value: body, around: null };
+    const message = this.#message(node, 'created key');
+    const isCreated = message.shape !== null && isAnswered(message.shape, node);
+    return isCreated ? registeredKeys(message, requested) : [];
   }
 
   #page(body: unknown, scope: string) {

@@ -124,6 +124,18 @@ test('a response that is no list of keys leaves those that are stored', async (t
   }
 });
 
+test('a key that the response to its creation does not confirm is not stored', async (t) => {
+  const user = await givenCustomer(app);
+  for (const other of [{ success: false }, { data: { success: 'false' } }, { status: 'PENDING' }]) {
+    const { mock } = t.mock.method(app.bank, 'createKey', () => done(other));
+    const body = { key_type: 'E_MAIL' };
+    const response = await app.call('/pix/keys', { token: user.token, body });
+    mock.restore();
+    assert.deepEqual([response.status, response.body.data], [201, other]);
+    assert.deepEqual(await storedKeys(user), [], JSON.stringify(other));
+  }
+});
+
 test('a list that the provider made before a deletion does not bring the key back', async (t) => {
   const user = await givenCustomer(app);
   const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
