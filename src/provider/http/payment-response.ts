@@ -91,7 +91,7 @@ function readReceipt(
   const response = { status, code: readCodeAt(places) };
   const endToEnd = findFilled(order.idNames, places);
   const clientRequestId = findFilled(clientRequestIdNames, places);
-  const providerTxid = firstId(findValues(paymentIdNames, places));
+  const providerTxid = readPaymentId(places, order);
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
     if (namesOther(places, order) || saysSuccess(places)) {
@@ -168,6 +168,13 @@ function foreign({ status, json }: HttpResponse): ProviderError {
 }
 
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
+
+/** Reads the provider's own id; one beside no id of the order may be that of the request. */
+function readPaymentId(places: readonly Fields[], { idNames }: Ordered): string | null {
+  const names = [...idNames, ...clientRequestIdNames];
+  const named = places.filter((place) => findFilled(names, [place]).length > 0);
+  return firstId(findValues(paymentIdNames, named)) ?? firstId(findValues(paymentIdNames, places));
+}
 
 /**
  * Reads the status of the object that contains the payment's ids. An outer status may describe the

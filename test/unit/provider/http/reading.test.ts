@@ -237,6 +237,9 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
     { id: 7, clientRequestId },
     { ...receipt, providerTxid: '7', isByRequestAlone: true },
   ],
+  // The id around the payment may be that of the request.
+  [{ id: 'r-1', status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'PENDING' } }, receipt],
+  [{ id: 'p-1', data: { endToEnd } }, receipt],
   [{ endToEnd }, bare],
   [
     { clientRequestId, endToEnd: null },
