@@ -36,6 +36,29 @@ function countMembers(value: unknown): number {
   return members;
 }
 
+/** A whole number of so many digits, which a double may not hold exactly. */
+const longNumber = /[[,:]\s*-?\d{16}/;
+
+/** Whether a JSON text has whole numbers that a double may not hold exactly, such as 64-bit ids. */
+export function hasLongNumbers(text: string): boolean {
+  return longNumber.test(text);
+}
+
+/**
+ * Parses JSON. A whole number that a double does not hold exactly becomes its text.
+ * @throws SyntaxError
+ */
+export function parseExactly(text: string): unknown {
+  return hasLongNumbers(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+}
+
+function keepDigits(_name: string, value: unknown, context?: { readonly source?: string }) {
+  const { source = '' } = context ?? {};
+  const isLong =
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+  return isLong ? source : value;
+}
+
 /** Where a value is in a parsed text: the names and positions that lead to it. */
 export type JsonPath = readonly (string | number)[];
 

@@ -36,8 +36,8 @@ export function lastClosedDay(now: Date): string {
   return shiftDay(calendarDay(new Date(now.getTime() - afterMidnightMs)), -1);
 }
 
-/** `E` or `D`, an ISPB, `yyyyMMddHHmm` in UTC, eleven characters. */
-const spiId = /^[ED][0-9A-Z]{8}(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})[0-9A-Za-z]{11}$/;
+/** `E` or `D`, an ISPB, `yyyyMMddHHmm` in UTC, eleven characters. There is no year 0. */
+const spiId = /^[ED][0-9A-Z]{8}(?!0000)(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})[0-9A-Za-z]{11}$/;
 
 /**
  * Reads the time of an end-to-end id or of a return id, to the minute: the instant payment system

@@ -5,6 +5,7 @@ import { maxBytesOfBody } from '../contract/body-limit.ts';
 import type { BodyContract, FormContract } from '../contract/contract.ts';
 import { ValidationErrors } from '../contract/validation-errors.ts';
 import { notAFile } from '../contract/validation-messages.ts';
+import { hasLongNumbers } from '../domain/json-members.ts';
 import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 import { isJson, parseJson, parseOutline, readJson } from './json.ts';
@@ -86,8 +87,8 @@ export function readBody(
 }
 
 /**
- * Parses a complete JSON body. One that is stored as bytes is only outlined if it is long, or if an
- * object has two members with one name: its job decides which of them counts.
+ * Parses a complete JSON body. One that is stored as bytes is only outlined if it is long, if an
+ * object has two members with one name, or if a number is too long for a double: its job reads it.
  * @throws AppError MALFORMED_JSON
  */
 export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
@@ -96,7 +97,7 @@ export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isOutline: false };
   if (raw.length > maxParsedBytes) return { ...body, value: parseOutline(raw), isOutline: true };
   const { value, repeats } = readJson(raw);
-  return { ...body, value, isOutline: repeats };
+  return { ...body, value, isOutline: repeats || hasLongNumbers(raw.toString('latin1')) };
 }
 
 /** A body that is stored and is not JSON: its outline is an object, which any contract accepts. */

@@ -19,7 +19,8 @@ export const listPixKeys: SessionOperation<'listPixKeys'> = {
     );
     if (principal.account) {
       const keys = context.dialects.readKeys(data);
-      await keepPixKeys(context, { accountId: principal.account.id, keys, seen });
+      // A response that is not understood says nothing about the keys that are stored.
+      if (keys) await keepPixKeys(context, { accountId: principal.account.id, keys, seen });
     }
     return { status: 200, body: { data } };
   },

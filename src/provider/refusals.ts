@@ -142,13 +142,15 @@ export function readRefusalCode(body: unknown): string | null {
 
 /** Reads the code of a refusal at the declared places of the objects that describe the payment. */
 export function readCodeAt(places: readonly Fields[]): string | null {
-  const values = findValues(
-    ['code'],
-    places.flatMap((place) => [place, readInner(place, 'error')]),
-  );
+  const values = findValues(['code'], withErrors(places));
   const codes = new Set(values.map(restrictCode));
   const [code = null] = codes;
   return codes.size > 1 ? unreadableCode : code;
+}
+
+/** The objects that describe a payment, and those that describe its error. */
+export function withErrors(places: readonly Fields[]): readonly Fields[] {
+  return [...places, ...places.flatMap((place) => readInner(place, 'error'))];
 }
 
 /** Up to 32 letters, digits and `_.-`. */

@@ -74,9 +74,9 @@ export function readFields(value: unknown): Fields {
   return fields;
 }
 
-/** Reads the object under a name, in its first spelling; no fields when there is none. */
-export function readInner(fields: Fields, name: string): Fields {
-  return readFields(fields.get(name)?.[0]);
+/** Reads the objects under a name: there may be one for each spelling of it. */
+export function readInner(fields: Fields, name: string): Fields[] {
+  return (fields.get(name) ?? []).filter(isObject).map(readFields);
 }
 
 /**

@@ -328,6 +328,7 @@ function compileEnvelope(each: string | undefined, whole: ShapeFile['whole'] = {
     total: paths(signs.total),
     next: paths(signs.next),
     more: paths(signs.more),
+    answer: paths(signs.answer),
     full: new Set(toList(full).map(Number)),
   };
 }

@@ -9,6 +9,7 @@ import type { IdName } from './format.ts';
 import { readShape, safeWord } from './read-shape.ts';
 import {
   hasReadableIds,
+  isAnswered,
   isWhole,
   meets,
   toItem,
@@ -94,14 +95,15 @@ export class Dialects {
   /**
    * Reads the Pix keys of the provider's list that belong to the account, in DICT's format.
    * It omits entries that no shape reads as a registered key.
+   * @returns null when no shape reads it as a list of keys, or it says that the request failed.
    */
-  readKeys(body: unknown): string[] {
+  readKeys(body: unknown): string[] | null {
     const page = this.#page(body, 'key list');
-    const keys = (page?.items ?? []).flatMap((value) => {
+    if (page === null || !isAnswered(page.shape, page.node)) return null;
+    const keys = page.items.flatMap((value) => {
       // A list may consist of bare keys.
       if (typeof value === 'string') return normalisePixKey(value).key;
-      const node = { value, around: page?.node ?? null };
-      return registeredKeys(this.#message(node, page?.shape.name ?? ''), null);
+      return registeredKeys(this.#message({ value, around: page.node }, page.shape.name), null);
     });
     return [...new Set(keys)];
   }
@@ -109,10 +111,13 @@ export class Dialects {
   /**
    * Reads the key that the response to a creation reports as registered.
    * @param requested the requested key in any format; it counts if the response contains no key.
-   * @returns one key in the directory's format, or none.
+   * @returns one key in the directory's format, or none, as where the request has failed.
    */
   readCreatedKeys(body: unknown, requested: string | null): string[] {
-    return registeredKeys(this.#message({ value: body, around: null }, 'created key'), requested);
+    const node = { value: body, around: null };
+    const message = this.#message(node, 'created key');
+    const isCreated = message.shape !== null && isAnswered(message.shape, node);
+    return isCreated ? registeredKeys(message, requested) : [];
   }
 
   #page(body: unknown, scope: string) {

@@ -72,6 +72,7 @@ export const envelopeKeys = [
   'next',
   'more',
   'full',
+  'answer',
 ] as const;
 
 export type EnvelopeKey = (typeof envelopeKeys)[number];

@@ -155,18 +155,38 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
   };
 }
 
+/** Faults of a line that may be about any movement. */
+const namesNothing: ReadonlySet<IgnoredBecause | undefined> = new Set<IgnoredBecause>([
+  'unreadable_id',
+  'contradictory_id',
+  // Its ids may be in fields that no shape of a line reads.
+  'unknown_shape',
+  'unknown_event',
+  'ambiguous_shape',
+]);
+
 /** Whether it is certain which movement a line is about: otherwise it may be any. */
 export function hasReadableIds({ fault }: Message): boolean {
-  return fault?.because !== 'unreadable_id' && fault?.because !== 'contradictory_id';
+  return !namesNothing.has(fault?.because);
 }
 
 const lineDirections = { OUT: 'out', IN: 'in', OTHER: 'other' } as const;
 
+/** The words around a list for a request that has succeeded. */
+const successes: ReadonlySet<string> = new Set(['SUCCESS', 'OK', 'TRUE', '0', '00', '200']);
+
+/** Whether nothing around a list says that the request has failed. */
+export function isAnswered({ envelope }: Shape, node: Node): boolean {
+  const said = envelope.answer.map((path) => valueAt(node, path));
+  return said.every((value) => value === undefined || successes.has(readWord(value) ?? ''));
+}
+
 /**
  * Whether a list is the whole statement. Any sign of a further page speaks against it, and so does
- * any field that may be such a sign.
+ * any field that may be such a sign. The list of a request that has failed is none.
  */
-export function isWhole({ envelope }: Shape, node: Node, count: number): boolean {
+export function isWhole(shape: Shape, node: Node, count: number): boolean {
+  const { envelope } = shape;
   const filled = (paths: readonly Path[], ...empty: readonly unknown[]): unknown[] =>
     paths
       .map((path) => valueAt(node, path))
@@ -179,7 +199,7 @@ export function isWhole({ envelope }: Shape, node: Node, count: number): boolean
     [...page, ...pages].every((number) => number === 0 || number === 1) &&
     total.every((number) => number === count) &&
     filled(envelope.next, '').length + filled(envelope.more, false).length === 0;
-  if (!isOnlyPage || !isKnown(node, envelope.known)) return false;
+  if (!isOnlyPage || !isAnswered(shape, node) || !isKnown(node, envelope.known)) return false;
   if (pages.length + total.length > 0) return true;
   if (size.length > 0) return size.every((number) => count < number);
   return page.length === 0 && !envelope.full.has(count);

@@ -1,5 +1,10 @@
 /** Parses the payload of a webhook, and remembers which of its objects contradict themselves. */
-import { findContradictions, repeatsMembers, type JsonPath } from '../../domain/json-members.ts';
+import {
+  findContradictions,
+  parseExactly,
+  repeatsMembers,
+  type JsonPath,
+} from '../../domain/json-members.ts';
 
 /** Marks an object that has two members with one name and different values. */
 const contradictory = Symbol('contradictory');
@@ -11,7 +16,8 @@ interface Marked {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a payload; a byte order mark is not part of the JSON.
+ * Parses a payload; a byte order mark is not part of the JSON. A number that is too long for a
+ * double, as an id of 64 bits, is a text.
  * @returns null when the bytes are not JSON in UTF-8.
  */
 export function parsePayload(payload: Buffer): { readonly content: unknown } | null {
@@ -19,7 +25,7 @@ export function parsePayload(payload: Buffer): { readonly content: unknown } | n
   let content: unknown;
   try {
     text = utf8.decode(payload);
-    content = JSON.parse(text);
+    content = parseExactly(text);
   } catch {
     return null;
   }

@@ -93,7 +93,9 @@ export function readSample(
   dialects: Dialects,
   sample: Omit<Sample, 'name' | 'reads'>,
 ): { readonly items: readonly Read[]; readonly isWhole?: boolean } {
-  if (sample.keys !== undefined) return { items: dialects.readKeys(sample.keys).map(readOfKey) };
+  if (sample.keys !== undefined) {
+    return { items: (dialects.readKeys(sample.keys) ?? []).map(readOfKey) };
+  }
   if (sample.createdKey !== undefined) {
     return { items: dialects.readCreatedKeys(sample.createdKey, null).map(readOfKey) };
   }

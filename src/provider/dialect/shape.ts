@@ -34,6 +34,8 @@ export interface Envelope {
   readonly next: readonly Path[];
   /** A flag, which is true when there is a further page. */
   readonly more: readonly Path[];
+  /** Whether the request succeeded: the words of `successes` in messages.ts, or true. */
+  readonly answer: readonly Path[];
   /** Lengths of a list that may be a full page where nothing says more. */
   readonly full: ReadonlySet<number>;
 }

@@ -59,10 +59,13 @@ const maxTimeLength = 40;
 const offset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i;
 const withoutOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/;
 
+/** Times of other years are no time of a payment, and the database does not read their form. */
+const [firstYearMs, lastYearMs] = [Date.parse('0001-01-01T00:00:00Z'), Date.UTC(9_999, 11, 31)];
+
 /** Reads a time; null when it is not in the declared form, because it could be hours off. */
 export function readTime(value: unknown, form: TimeForm): Date | null {
   const at = new Date(epochOrText(value, form));
-  return Number.isNaN(at.getTime()) ? null : at;
+  return at.getTime() >= firstYearMs && at.getTime() < lastYearMs ? at : null;
 }
 
 function epochOrText(value: unknown, form: TimeForm): number | string {

@@ -3,7 +3,7 @@ import { isPixKey, normalisePixKey } from '../../domain/pix-key.ts';
 import { readWord } from '../dialect/fields.ts';
 import { notUnderstood } from '../errors.ts';
 import type { CodeAmounts, CodeCharge, CodeState } from '../provider.ts';
-import { endToEndNames, findValues, firstId, readReais, type Fields } from '../wire-reading.ts';
+import { endToEndNames, findValues, readId, readReais, type Fields } from '../wire-reading.ts';
 import { payloadPlaces, readOwner, textAt, upTo } from './translate.ts';
 
 /** The words of the central bank's Pix API, and those of an expired charge, which it has not. */
@@ -23,14 +23,15 @@ const maxDescriptionLength = 140;
 
 /**
  * Reads the charge of a dynamic code. A response that does not say whether, by whom or with which
- * amount the charge can be paid is not used: nothing of it is guessed.
+ * amount the charge can be paid, or that says it in two ways, is not used: nothing of it is
+ * guessed.
  *
  * @throws ProviderError `unknown` for such a response.
  */
 export function readCodeCharge(json: unknown): CodeCharge {
   const places = payloadPlaces(json);
   const state = readState(places);
-  const endToEnd = firstId(findValues(endToEndNames, places));
+  const endToEnd = readOnly('end-to-end id', places, { names: endToEndNames, read: readId });
   if (state === 'payable' && endToEnd === null) throw unusable('an end-to-end id');
   const cents = (name: string): number | null => readCents(places, name);
   return {
@@ -62,21 +63,52 @@ function readState(places: readonly Fields[]): CodeState {
   return state;
 }
 
+interface Field<Value> {
+  readonly names: readonly string[];
+  /** Returns null for a value that cannot be read. */
+  readonly read: (value: unknown) => Value | null;
+}
+
+/**
+ * Reads a field that may be in several places.
+ *
+ * @returns null when it is in none.
+ * @throws ProviderError for a value that cannot be read, and for values that differ.
+ */
+function readOnly<Value>(
+  what: string,
+  places: readonly Fields[],
+  { names, read }: Field<Value>,
+): Value | null {
+  const filled = findValues(names, places).filter((value) => value !== '');
+  const values = new Set(filled.map(read));
+  if (values.has(null)) throw unusable(`a readable ${what}`);
+  if (values.size > 1) throw unusable(`only one ${what}`);
+  const [value = null] = values;
+  return value;
+}
+
 function readKey(places: readonly Fields[]): string {
-  const key = textAt(places, ['key']);
-  if (key === null || !isPixKey(key)) throw unusable('a key');
-  return normalisePixKey(key).key;
+  const read = (value: unknown): string | null =>
+    typeof value === 'string' && isPixKey(value) ? normalisePixKey(value).key : null;
+  const key = readOnly('key', places, { names: ['key'], read });
+  if (key === null) throw unusable('a key');
+  return key;
 }
 
 function readTxid(places: readonly Fields[]): string {
-  const txid = textAt(places, ['transactionidentification', 'txid']);
-  if (txid === null || !txidPattern.test(txid)) throw unusable('a txid');
+  const read = (value: unknown): string | null =>
+    typeof value === 'string' && txidPattern.test(value) ? value : null;
+  const names = ['transactionidentification', 'txid'];
+  const txid = readOnly('txid', places, { names, read });
+  if (txid === null) throw unusable('a txid');
   return txid;
 }
 
 function readAmounts(places: readonly Fields[], state: CodeState): CodeAmounts {
   const amountCents = readCents(places, 'amount');
-  const isChangeable = findValues(['amountchangeable'], places).at(0) === true;
+  const changeable = { names: ['amountchangeable'], read: (value: unknown) => value === true };
+  const isChangeable = readOnly('changeable amount', places, changeable) === true;
   if (state === 'payable' && amountCents === null && !isChangeable) throw unusable('an amount');
   const [minCents, maxCents] = [
     readCents(places, 'minimumamount'),
@@ -87,11 +119,8 @@ function readAmounts(places: readonly Fields[], state: CodeState): CodeAmounts {
 
 /** @returns null for no amount, and for zero. @throws ProviderError for any other value. */
 function readCents(places: readonly Fields[], name: string): number | null {
-  const [value] = findValues([name], places);
-  if (value === undefined || isZero(value)) return null;
-  const cents = readReais(value);
-  if (cents === null) throw unusable(`a readable ${name}`);
-  return cents;
+  const read = (value: unknown): number | null => (isZero(value) ? 0 : readReais(value));
+  return readOnly(name, places, { names: [name], read }) || null;
 }
 
 function isZero(value: unknown): boolean {
@@ -116,10 +145,12 @@ const timePattern = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** @returns when the charge expires. @throws ProviderError for a time that is none. */
 function readTime(places: readonly Fields[]): Date | null {
-  const text = textAt(places, ['expiresat']);
-  if (text === null) return null;
-  const time = new Date(timePattern.test(text) ? text : Number.NaN);
-  if (Number.isNaN(time.getTime()) || time.getUTCFullYear() < 1970)
-    throw unusable('a readable expiry');
-  return time.getTime() < endOfTimeMs ? time : null;
+  const atMs = readOnly('expiry', places, { names: ['expiresat'], read: readMs });
+  return atMs !== null && atMs < endOfTimeMs ? new Date(atMs) : null;
+}
+
+function readMs(value: unknown): number | null {
+  const isTime = typeof value === 'string' && timePattern.test(value);
+  const atMs = isTime ? Date.parse(value) : Number.NaN;
+  return atMs >= 0 ? atMs : null;
 }

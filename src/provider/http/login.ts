@@ -50,7 +50,7 @@ function jwtPayload(token: string): unknown {
 
 /** Reads the account of a response; each part may be missing. */
 export function readAccount(places: readonly Fields[]): ProviderAccount {
-  const all = [...places, ...places.map((fields) => readInner(fields, 'account'))];
+  const all = [...places, ...places.flatMap((fields) => readInner(fields, 'account'))];
   const id = (...names: string[]): string | null => firstId(findValues(names, all));
   const number = id('accountnumber');
   const digit = id('digitaccount');

@@ -147,7 +147,7 @@ const decisions: ReadonlyMap<string, KycDecision['status']> = new Map([
 function readKyc(json: unknown): KycDecision {
   const places = payloadPlaces(json);
   const deepestFirst = [
-    ...places.map((fields) => readInner(fields, 'kyc')),
+    ...places.flatMap((fields) => readInner(fields, 'kyc')),
     ...places.toReversed(),
   ];
   const [word] = findValues(['kycstatus', 'status'], deepestFirst);

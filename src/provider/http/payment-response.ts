@@ -9,6 +9,7 @@ import {
   endToEndNames,
   firstId,
   readId,
+  readReais,
   findValues,
   type Fields,
 } from '../wire-reading.ts';
@@ -18,6 +19,7 @@ import {
   readCodeAt,
   readRefusalCode,
   unreadableCode,
+  withErrors,
   type PaymentResponse,
   type RefusalCodes,
 } from '../refusals.ts';
@@ -29,8 +31,8 @@ import { payloadPlaces } from './translate.ts';
  * provider's own id may belong to another payment with the same client request id. An id that
  * differs from the order is returned, and the caller refuses it. An unknown status settles nothing,
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
- * payment only with a listed code. No code counts in a response that names another payment, or in a
- * refusal that also says that the payment was accepted.
+ * payment only with a listed code. No code counts in a response that names another payment, or that
+ * also says that the payment was accepted.
  *
  * @param codes the codes that mean that a payment was not executed.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
@@ -38,10 +40,11 @@ import { payloadPlaces } from './translate.ts';
  */
 export function readPaymentResponse(
   response: HttpResponse,
-  { endToEnd, clientRequestId }: PaymentOrder,
+  { endToEnd, clientRequestId, amountCents }: PaymentOrder,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  return readReceipt(response, { id: endToEnd, clientRequestId, ...ofPayment }, codes);
+  const order = { id: endToEnd, clientRequestId, amountCents, ...ofPayment };
+  return readReceipt(response, order, codes);
 }
 
 /**
@@ -50,10 +53,10 @@ export function readPaymentResponse(
  */
 export function readRefundResponse(
   response: HttpResponse,
-  { returnId, endToEnd, clientRequestId }: RefundOrder,
+  { returnId, endToEnd, clientRequestId, amountCents }: RefundOrder,
   codes: RefusalCodes,
 ): PaymentReceipt {
-  const order = { id: returnId, clientRequestId, returned: endToEnd, ...ofReturn };
+  const order = { id: returnId, clientRequestId, amountCents, returned: endToEnd, ...ofReturn };
   const receipt = readReceipt(response, order, codes);
   const returned = findFilled(endToEndNames, payloadPlaces(response.json));
   if (!areAll(endToEnd, returned)) throw foreign(response);
@@ -65,6 +68,7 @@ interface Ordered {
   /** The end-to-end id, or of a return its return id. */
   readonly id: string;
   readonly clientRequestId: string;
+  readonly amountCents: number;
   /** Of a return the end-to-end id of the returned payment. */
   readonly returned?: string;
   /** The names of the field that has the id. */
@@ -80,17 +84,17 @@ function readReceipt(
   const places = payloadPlaces(json);
   if (status < 200 || status >= 300) {
     const code = readRefusalCode(json);
-    const isDoubtful = namesOther(places, order) || saysAccepted(places, order);
+    const isDoubtful = namesOther(places, order) || saysAccepted(withErrors(places), order);
     const refusal = { status, code: code && isDoubtful ? unreadableCode : code, retryAfterMs };
     throw paymentRefusal(refusal, codes);
   }
   const response = { status, code: readCodeAt(places) };
   const endToEnd = findFilled(order.idNames, places);
   const clientRequestId = findFilled(clientRequestIdNames, places);
-  const providerTxid = firstId(findValues(paymentIdNames, places));
+  const providerTxid = readPaymentId(places, order);
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
-    if (namesOther(places, order)) {
+    if (namesOther(places, order) || saysSuccess(places)) {
       throw paymentRefusal({ ...response, code: unreadableCode }, codes);
     }
     throw endToEnd.length > 0 ? failedReceipt(response, codes) : paymentRefusal(response, codes);
@@ -121,7 +125,8 @@ function namesOther(
     [clientRequestId, clientRequestIdNames],
     ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
   ] as const;
-  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, places)));
+  const all = withErrors(places);
+  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, all)));
 }
 
 /** The values of some fields, except empty ones. */
@@ -132,8 +137,18 @@ function findFilled(names: readonly string[], places: readonly Fields[]): unknow
 /** Whether a refusal also says that the order was accepted. */
 function saysAccepted(places: readonly Fields[], { words }: Ordered): boolean {
   const statuses = findValues(['status'], places).map((value) => words.get(readWord(value) ?? ''));
-  const isSuccess = findValues(['success'], places).some((value) => String(value) === 'true');
-  return isSuccess || statuses.some((status) => status !== undefined && status !== 'FAILED');
+  return (
+    saysSuccess(places) || statuses.some((status) => status !== undefined && status !== 'FAILED')
+  );
+}
+
+function saysSuccess(places: readonly Fields[]): boolean {
+  return readFlags(places).some((word) => word === 'TRUE' || word === '1');
+}
+
+/** The flags of success: `true`, `"True"` and `1` are the same. */
+function readFlags(places: readonly Fields[]): (string | null)[] {
+  return findValues(['success'], places).map(readWord);
 }
 
 /** It proves nothing, and the circuit breaker counts it. */
@@ -154,21 +169,36 @@ function foreign({ status, json }: HttpResponse): ProviderError {
 
 const paymentIdNames = ['id', 'transactionid', 'paymentid'];
 
+/** Reads the provider's own id; one beside no id of the order may be that of the request. */
+function readPaymentId(places: readonly Fields[], { idNames }: Ordered): string | null {
+  const names = [...idNames, ...clientRequestIdNames];
+  const named = places.filter((place) => findFilled(names, [place]).length > 0);
+  return firstId(findValues(paymentIdNames, named)) ?? firstId(findValues(paymentIdNames, places));
+}
+
 /**
  * Reads the status of the object that contains the payment's ids. An outer status may describe the
  * request only (`{status: "SUCCESS", data: {…}}`); if both disagree, the payment is still
- * processing. `SUCCESS` means no more than that the request was accepted.
+ * processing. `SUCCESS` means no more than that the request was accepted. Another amount or an
+ * outer word that is not listed completes nothing.
  */
-function receiptStatus(places: readonly Fields[], { idNames, words }: Ordered): PixStatus {
+function receiptStatus(
+  places: readonly Fields[],
+  { idNames, words, amountCents }: Ordered,
+): PixStatus {
   const names = [...idNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => findValues(names, [place]).length > 0);
   const readStatus = (value: unknown) => words.get(readWord(value) ?? '') ?? null;
   const inner = findValues(['status'], payments).map(readStatus);
   const all = findValues(['status'], places).map(readStatus);
   const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
+  const mayComplete =
+    !all.includes(null) &&
+    findValues(['amount'], places).every((value) => readReais(value) === amountCents);
   const isCertain =
     inner.every((one) => one === status || one === 'ACCEPTED') &&
-    all.every((one) => one === null || agree(one, status));
+    all.every((one) => one === null || agree(one, status)) &&
+    (status !== 'COMPLETED' || mayComplete);
   return status && isCertain ? status : 'PROCESSING';
 }
 
@@ -180,8 +210,8 @@ function isHeld(places: readonly Fields[]): boolean {
 }
 
 /**
- * The status words of a response. An unlisted word decides nothing. Numbers are unlisted because
- * providers give them different meanings.
+ * The status words of a response. An unlisted word decides nothing. Numbers but those of HTTP are
+ * unlisted because providers give them different meanings.
  */
 const paymentWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
   [heldWord, 'PROCESSING'],
@@ -194,7 +224,7 @@ const paymentWords: StatusWords = new Map<string, PixStatus | 'ACCEPTED'>([
   ['COMPLETED', 'COMPLETED'],
   ['SETTLED', 'COMPLETED'],
   ['PAID', 'COMPLETED'],
-  ['SUCCESS', 'ACCEPTED'],
+  ...['SUCCESS', 'OK', '200', '201', '202'].map((word) => [word, 'ACCEPTED'] as const),
   ['ERROR', 'FAILED'],
   ['FAILED', 'FAILED'],
   ['REJECTED', 'FAILED'],
@@ -222,7 +252,7 @@ function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean
 
 /** Whether a 2xx response contains an error. */
 function reportsFailure(places: readonly Fields[]): boolean {
-  const isRefused = findValues(['success'], places).some((value) => String(value) === 'false');
+  const isRefused = readFlags(places).some((word) => word === 'FALSE' || word === '0');
   return isRefused || findValues(['error', 'errors'], places).some(hasContent);
 }
 

@@ -108,7 +108,7 @@ const wrongCode = new RegExp(
 function isWrongCode({ status, json }: HttpResponse): boolean {
   if (!contentErrorStatuses.has(status)) return false;
   const places = errorPlaces(json);
-  const fieldErrors = places.map((place) => readInner(place, 'errors'));
+  const fieldErrors = places.flatMap((place) => readInner(place, 'errors'));
   if (findValues(['codigo'], fieldErrors).length > 0) return true;
   return findValues([...codeNames, ...sentenceNames], places).some(
     (word) => typeof word === 'string' && wrongCode.test(word.slice(0, maxSentenceLength)),
@@ -132,5 +132,5 @@ function errorPlaces(json: unknown): readonly Fields[] {
   const fields = readFields(json);
   const [list] = fields.get('errors') ?? [];
   const listed: readonly unknown[] = Array.isArray(list) ? list.slice(0, 10) : [];
-  return [fields, readInner(fields, 'error'), ...listed.map(readFields)];
+  return [fields, ...readInner(fields, 'error'), ...listed.map(readFields)];
 }

@@ -24,6 +24,7 @@ import type {
 import {
   endToEndNames,
   readFields,
+  readId,
   firstId,
   readInner,
   isObject,
@@ -34,7 +35,7 @@ import {
 /** The objects of a response that may contain the requested data. */
 export function payloadPlaces(json: unknown): readonly Fields[] {
   const top = readFields(json);
-  return [top, readInner(top, 'data'), readInner(top, 'result')];
+  return [top, ...readInner(top, 'data'), ...readInner(top, 'result')];
 }
 
 /** Returns the first non-empty text under one of the names that the database can store. */
@@ -80,8 +81,12 @@ const noise = 1e-6;
  */
 export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const places = payloadPlaces(json);
-  const endToEnd = firstId(findValues(endToEndNames, places));
-  if (endToEnd === null) throw notUnderstood(new Error('a look-up without an end-to-end id'));
+  const filled = findValues(endToEndNames, places).filter((value) => value !== '');
+  const ids = new Set(filled.map(readId));
+  const [endToEnd = null] = ids;
+  if (endToEnd === null || ids.size > 1) {
+    throw notUnderstood(new Error('a look-up without one end-to-end id'));
+  }
   if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
@@ -90,7 +95,7 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
 
 /** Reads the owner of a key, as far as a response says it. */
 export function readOwner(places: readonly Fields[]): Omit<KeyOwner, 'endToEnd'> {
-  const of = (name: string) => places.map((place) => readInner(place, name));
+  const of = (name: string) => places.flatMap((place) => readInner(place, name));
   const ispb = textAt(of('account'), ['participant', 'ispb']);
   return {
     name: upTo(maxNameLength, textAt(of('owner'), ['name'])),

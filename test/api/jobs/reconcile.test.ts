@@ -177,6 +177,18 @@ test('a line about what an event has settled or recorded changes nothing', async
   assert.deepEqual(await readMovements(user), before);
 });
 
+test('a refund whose id has no time of the calendar is recorded', async () => {
+  const user = await givenCustomer(app);
+  const send = await sent(user);
+  await bank.settle(send.end_to_end ?? '');
+  await bank.idle();
+  for (const id of await app.unsettled()) await app.settle(id);
+  const returnId = 'D99999999000001011200abcdefghijk';
+  const back = line({ type: 'PIX_REFUND_IN', endToEnd: send.end_to_end, returnId });
+  await reconcileToday(user, (items) => [...items, back]);
+  assert.deepEqual(await readMovements(user), ['REFUND_IN 5.00 COMPLETED', 'SEND 10.50 COMPLETED']);
+});
+
 test('an event and a line at once record a Pix and a return once', async () => {
   const user = { ...(await givenUnheardAgain()) };
   for (let round = 0; round < 5; round += 1) {

@@ -408,12 +408,16 @@ test('a received PIX is dated by its event, within bounds, and else by its recei
     );
     assert.deepEqual([row?.created_at.getTime(), row?.settled_at.getTime()], [dated, now], horario);
   }
-  const { items } = await receive(pix({ chave, valor: '3.00', horario: '2026-05-24T12:00:00' }));
-  const [undated] = await app.rows<{ created_at: Date }>(
-    'select created_at from pix_transactions where id = $1',
-    [items[0]?.transactionId],
-  );
-  assert.equal(undated?.created_at.getTime(), now);
+  // A time without an offset; times that the database does not have, such as a platform's largest.
+  const undated = ['2026-05-24T12:00:00', '9999-12-31T23:59:59-03:00', '0000-01-01T00:00:00Z'];
+  for (const horario of [...undated, '-000001-01-01T00:00:00Z', '+200000-01-01T00:00:00Z']) {
+    const { items } = await receive(pix({ chave, valor: '3.00', horario }));
+    const [row] = await app.rows<{ created_at: Date }>(
+      'select created_at from pix_transactions where id = $1',
+      [items[0]?.transactionId],
+    );
+    assert.equal(row?.created_at.getTime(), now, horario);
+  }
 });
 
 test('a PIX is received once, however often it is reported, even at the same time', async () => {

@@ -18,6 +18,16 @@ test('a payment that the bank settles is completed without a poll', async () => 
   assert.equal(status, 'COMPLETED');
 });
 
+test('an event whose own id is a number of 64 bits completes the payment', async () => {
+  const user = await givenCustomer(app);
+  const sent = await app.send(user, { pix_key: 'silent@ponte.test', amount: 1 });
+  const ids = `"id":1234567890123456789,"endToEnd":"${sent.body.end_to_end}"`;
+  await app.call('/webhooks/provider', {
+    body: `{"event":"PIX_PAYMENT_OUT",${ids},"status":"CONFIRMED","amount":1}`,
+  });
+  assert.equal((await app.settled(sent.body.transaction_id)).status, 'COMPLETED');
+});
+
 test('a webhook that comes before the response of the payment ends it all the same', async () => {
   const user = await givenCustomer(app);
   const anomalies = await app.anomalies();

@@ -9,6 +9,7 @@ import {
   findKeysVersion,
   keepPixKeys,
 } from '../../../src/accounts/account-repository.ts';
+import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 
@@ -108,6 +109,31 @@ test('a created key is stored beside the others, and for one account', async () 
   await addPixKeys(context, { accountId, keys: ['moved@example.com', 'late@example.com'], seen });
   assert.deepEqual(await storedKeys(ana), ['moved@example.com']);
   assert.deepEqual(await storedKeys(bia), ['hers@example.com']);
+});
+
+test('a response that is no list of keys leaves those that are stored', async (t) => {
+  const user = await givenCustomer(app);
+  await keep(user, ['kept@example.com']);
+  const others = [{}, { message: 'none' }, { keys: null }, { keys: [], success: false }];
+  for (const other of [...others, { data: { keys: [] }, status: 'ERROR' }]) {
+    const { mock } = t.mock.method(app.bank, 'listKeys', async () => done(other));
+    const response = await list(user);
+    mock.restore();
+    assert.deepEqual([response.status, response.body.data], [200, other]);
+    assert.deepEqual(await storedKeys(user), ['kept@example.com'], JSON.stringify(other));
+  }
+});
+
+test('a key that the response to its creation does not confirm is not stored', async (t) => {
+  const user = await givenCustomer(app);
+  for (const other of [{ success: false }, { data: { success: 'false' } }, { status: 'PENDING' }]) {
+    const { mock } = t.mock.method(app.bank, 'createKey', () => done(other));
+    const body = { key_type: 'E_MAIL' };
+    const response = await app.call('/pix/keys', { token: user.token, body });
+    mock.restore();
+    assert.deepEqual([response.status, response.body.data], [201, other]);
+    assert.deepEqual(await storedKeys(user), [], JSON.stringify(other));
+  }
 });
 
 test('a list that the provider made before a deletion does not bring the key back', async (t) => {

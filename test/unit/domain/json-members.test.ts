@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findContradictions, repeatsMembers } from '../../../src/domain/json-members.ts';
+import {
+  findContradictions,
+  parseExactly,
+  repeatsMembers,
+} from '../../../src/domain/json-members.ts';
 
 const cases: readonly (readonly [string, unknown[][]])[] = [
   ['{"a":1,"b":2}', []],
@@ -26,6 +30,20 @@ for (const [text, expected] of cases) {
     assert.deepEqual(findContradictions(text), expected);
   });
 }
+
+test('a whole number that a double does not hold exactly is parsed as its text', () => {
+  const numbers: readonly (readonly [string, unknown])[] = [
+    ['{"id":1234567890123456789}', { id: '1234567890123456789' }],
+    ['{"a":[ -12345678901234567, 1]}', { a: ['-12345678901234567', 1] }],
+    [
+      '{"a": 9007199254740992,"b":"9007199254740993"}',
+      { a: '9007199254740992', b: '9007199254740993' },
+    ],
+    ['{"a":9007199254740991,"b":10.50,"c":1e20}', { a: 9_007_199_254_740_991, b: 10.5, c: 1e20 }],
+    ['{"a":1000000000000000.5}', { a: 1_000_000_000_000_000.5 }],
+  ];
+  for (const [text, value] of numbers) assert.deepEqual(parseExactly(text), value, text);
+});
 
 test('a text repeats a member whatever the values', () => {
   for (const [text, expected] of [

@@ -1,4 +1,4 @@
-/** Whether a statement has all its lines: any sign of a further page says that it does not. */
+/** Whether a statement has all its lines: any sign of a further page or a failure says that not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dialects } from '../../support/dialects.ts';
@@ -19,6 +19,7 @@ const whole: Readonly<Record<string, unknown>> = {
   'no next page': { items, next: null, hasMore: false, cursor: '' },
   'page data of their own': { data: items, pagination: { page: 0, limit: 50, total: 2 } },
   'a total beside a usual page size': { items: many(100), total: 100 },
+  'a request that succeeded': { items, status: 'success', statusCode: 200, code: '00' },
 };
 
 const partial: Readonly<Record<string, unknown>> = {
@@ -41,7 +42,14 @@ const partial: Readonly<Record<string, unknown>> = {
   'a field that nobody has declared': { items, truncated: 'yes' },
   'a list as long as a usual page': many(100),
   'a list of a usual length under a name': { items: many(50) },
+  'a request that failed': { items: [], success: false, message: 'time-out' },
+  'a request that failed, by its status': { data: [], status: 'ERROR' },
+  'a request that failed, by its code': { data: { items: [] }, code: 'E500' },
+  'a request with the status of another one': { list: [], statusCode: 206 },
   'a line that is no object': { items: [...items, 'x'] },
+  'a return in another form': [{ endToEnd: 'E1', returnIdentification: 'D1', amount: 5 }],
+  'a return of the Pix API': [{ endToEnd: 'E1', rtrId: 'D1', amount: 5 }],
+  'a return that names its payment only': [{ originalEndToEnd: 'E1', amount: 5 }],
   'a line with an id that cannot be read': { items: [...items, { endToEnd: { id: 'E1' } }] },
   'a line with two ids': { items: [...items, { endToEnd: 'E1', endToEndId: 'E2' }] },
 };
@@ -53,7 +61,7 @@ for (const [title, json] of Object.entries(whole)) {
 }
 
 for (const [title, json] of Object.entries(partial)) {
-  test(`a statement may have a further page: ${title}`, () => {
+  test(`a statement may have further lines: ${title}`, () => {
     assert.equal(dialects.readStatement(json, false)?.isWhole, false);
   });
 }

@@ -86,6 +86,8 @@ describe('a payment may have been executed when the response', () => {
     ],
     ['names no payment', '{"status":"CONFIRMED"}'],
     ['says that it was no success', JSON.stringify({ endToEnd, success: false })],
+    ['says so in a text', JSON.stringify({ endToEnd, success: 'False' })],
+    ['says so in a number', JSON.stringify({ endToEnd, success: 0 })],
     ['speaks of an error', JSON.stringify({ endToEnd, status: 'PAID', error: { code: 'X' } })],
     ['speaks of errors deeper down', JSON.stringify({ endToEnd, data: { errors: ['none'] } })],
     ['has an id of another type', '{"id":"p","endToEnd":{"value":"E1"}}'],

@@ -49,6 +49,12 @@ test('a charge is read with its payee, its amounts and its times', () => {
   });
 });
 
+test('a value that is in two places is read, in any spelling', () => {
+  const data = { amount: '103.20', key: 'loja@example.com', txid: '', expiresAt: '' };
+  const charge = readCodeCharge({ ...payable, data });
+  assert.deepEqual([charge.amounts.amountCents, charge.key], [10_320, 'loja@example.com']);
+});
+
 const states = [
   ['CONCLUIDA', 'paid'],
   ['EXPIRADA', 'expired'],
@@ -77,6 +83,14 @@ const unusable: [what: string, change: object][] = [
   ['a bound that cannot be read', { minimumAmount: 'ten' }],
   ['an expiry without a zone', { expiresAt: '2026-06-20T23:59:59' }],
   ['an expiry that is none', { expiresAt: '2026-13-20T23:59:59Z' }],
+  ['an expiry that is a number', { expiresAt: 1_781_992_799 }],
+  ['two amounts', { data: { amount: 200 } }],
+  ['two spellings of the amount', { Amount: 200 }],
+  ['two keys', { data: { key: 'other@example.com' } }],
+  ['two txids', { txid: 'a'.repeat(26) }],
+  ['two end-to-end ids', { endToEndId: 'E99999999202605241200aB3dE5gH7jK' }],
+  ['two bounds', { minimumAmount: 1, data: { minimumAmount: 2 } }],
+  ['a doubt whether the amount may change', { amountChangeable: true, AmountChangeable: false }],
 ];
 for (const [what, change] of unusable) {
   test(`a response with ${what} is not used`, () => {

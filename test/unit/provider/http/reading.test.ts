@@ -1,7 +1,7 @@
 import { qrCodePng } from '../../../../src/provider/qr-code.ts';
 import { chargeOrder, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
-import { reads, type Row } from './reads.ts';
+import { reads, understandsNone, type Row } from './reads.ts';
 
 const credentials = { email: 'a@b.c', password: 'x' };
 
@@ -216,6 +216,15 @@ reads('a look-up:', (provider) => provider.lookUpKey({ session, ...lookUp }), [
   ...['m***@ponte.test', 'some-new-kind', '', 7].map((key): Row => [{ endToEnd: 'E1', key }, e1]),
 ]);
 
+understandsNone('a look-up', (provider) => provider.lookUpKey({ session, ...lookUp }), [
+  {},
+  { endToEnd: '' },
+  { endToEnd: { id: 'E1' } },
+  { endToEnd: 'E1', endToEndId: 'E2' },
+  { endToEnd: 'E1', data: { endToEnd: 'E2' } },
+  { endToEnd: 'E1', key: 'other@ponte.test' },
+]);
+
 const { endToEnd, clientRequestId } = order;
 const bare = { ...receipt, providerTxid: null };
 
@@ -228,6 +237,9 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
     { id: 7, clientRequestId },
     { ...receipt, providerTxid: '7', isByRequestAlone: true },
   ],
+  // The id around the payment may be that of the request.
+  [{ id: 'r-1', status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'PENDING' } }, receipt],
+  [{ id: 'p-1', data: { endToEnd } }, receipt],
   [{ endToEnd }, bare],
   [
     { clientRequestId, endToEnd: null },
@@ -263,7 +275,23 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
       { id: 'p-1', endToEnd, status: 'SUCCESS', data: { id: 'p-1', endToEnd, status: 'ERROR' } },
       'PROCESSING',
     ],
-    [{ status: 200, data: { id: 'p-1', endToEnd, status: 'PAID' } }, 'COMPLETED'],
+    ...[200, '201', 'ok'].map((status) => [
+      { status, data: { id: 'p-1', endToEnd, status: 'PAID' } },
+      'COMPLETED',
+    ]),
+    ...[422, 2, 'DENIED', '', {}].map((status) => [
+      { status, data: { id: 'p-1', endToEnd, status: 'PAID' } },
+      'PROCESSING',
+    ]),
+    ...[10.5, '10.50'].map((amount) => [
+      { id: 'p-1', endToEnd, status: 'PAID', amount },
+      'COMPLETED',
+    ]),
+    // Another amount, and perhaps another unit.
+    ...[10.51, 1050, '10,50', { value: 10.5 }].map((amount) => [
+      { id: 'p-1', endToEnd, status: 'PAID', amount },
+      'PROCESSING',
+    ]),
     [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are passed on, and refused by the next layer, also beside one of ours.
@@ -285,6 +313,10 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
   ],
   [
     { endToEnd, data: { endToEnd: 'E-other' } },
+    { ...bare, endToEnd: 'E-other' },
+  ],
+  [
+    { data: { endToEnd }, Data: { endToEnd: 'E-other' } },
     { ...bare, endToEnd: 'E-other' },
   ],
 ]);

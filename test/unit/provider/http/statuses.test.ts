@@ -166,7 +166,15 @@ describe('a payment is never called refused by', () => {
     [{ data: { endToEnd: 'E-other' }, code: 'AC03' }, 'unreadable'],
     [{ ...ids, status: 'CONFIRMED', code: 'AC03' }, 'unreadable'],
     [{ status: 'PROCESSING', code: 'AC03' }, 'unreadable'],
-    [{ success: true, code: 'AC03' }, 'unreadable'],
+    ...[true, 'True', 1].map((success) => [{ success, code: 'AC03' }, 'unreadable'] as const),
+    ...[
+      { endToEndId: 'E-other' },
+      { clientCode: 'other' },
+      { status: 'PROCESSING' },
+      { success: true },
+    ].map((named) => [{ error: { code: 'AC03', ...named } }, 'unreadable'] as const),
+    [{ error: { code: 'AC03' }, Error: { code: 'ED05' } }, 'unreadable'],
+    [{ code: 'AC03', data: {}, Data: { endToEnd: 'E-other' } }, 'unreadable'],
     ...['DUPL', 'AM05', 'DU04', 'PBE300', 'PBE324', 'IN_PROGRESS', 'TIMEOUT', 'ED05', 'AC99'].map(
       (code) => [{ code }, code] as const,
     ),
@@ -206,6 +214,15 @@ describe('a payment is never called refused by', () => {
     ].map((named) => ({
       status: 200,
       body: { ...named, status: 'ERROR', code: 'AC03' },
+      expected: { ...doubt('unreadable'), statusClass: '2xx' as const },
+    })),
+    ...[
+      { ...ids, status: 'ERROR', error: { code: 'AC03', endToEndId: 'E-other' } },
+      { ...ids, status: 'ERROR', success: true, code: 'AC03' },
+      { success: true, data: { ...ids, status: 'ERROR', code: 'AC03' } },
+    ].map((body) => ({
+      status: 200,
+      body,
       expected: { ...doubt('unreadable'), statusClass: '2xx' as const },
     })),
     // The provider's own id may be that of another payment.
