@@ -332,10 +332,11 @@ function formatNote({ status, mayBeDone, withdrawalRequestedAt, hasSession }: Op
     .join(', ');
 }
 
-async function disputes({ call, terminal }: Context, { limit, json }: ListOptions) {
-  const found = await call('pix disputes', { limit });
-  if (json) terminal.json(found);
-  else terminal.table({ columns: disputeColumns, rows: found.disputes, none: 'No dispute waits.' });
+async function disputes({ call, terminal }: Context, options: ListOptions) {
+  const { disputes: rows } = await call('pix disputes', { limit: options.limit });
+  const none = 'No dispute waits.';
+  const more = 'set a greater --limit';
+  terminal.list({ name: 'disputes', columns: disputeColumns, rows, none, more }, options);
 }
 
 /** The lines of `ponte pix show` about a dispute. */
