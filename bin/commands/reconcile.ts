@@ -19,6 +19,7 @@ import {
   type ChangeOptions,
   type ListOptions,
 } from '../options.ts';
+import { shortTime } from '../output.ts';
 import { reconcileDay, type RunOptions } from '../reconcile-run.ts';
 import type { Column } from '../table.ts';
 
@@ -105,7 +106,7 @@ const waitingColumns: readonly Column<WaitingView>[] = [
   { head: 'DAY', cell: ({ day }) => day },
   { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
   { head: 'WHY', cell: ({ reason }) => reason },
-  { head: 'TRIED', cell: ({ triedAt }) => triedAt },
+  { head: 'TRIED', cell: ({ triedAt }) => shortTime(triedAt) },
 ];
 
 async function waiting(

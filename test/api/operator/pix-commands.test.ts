@@ -416,7 +416,11 @@ describe('pix resolve', () => {
     await refused(resolve({ id, as: 'completed' }), /may be sending it at this moment/);
     const missing = resolve({ id: randomUUID(), as: 'completed' });
     await refused(missing, /there is no transaction/, 'NOT_FOUND');
-    await refused(resolve({ id: '*', as: 'completed' }), /'\*' is not an id of a transaction/, 'NOT_FOUND');
+    await refused(
+      resolve({ id: '*', as: 'completed' }),
+      /'\*' is not an id of a transaction/,
+      'NOT_FOUND',
+    );
   });
 
   it('refuses a reason that does not belong in a timeline, and a decision without an operator', async () => {

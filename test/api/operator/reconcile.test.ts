@@ -143,7 +143,10 @@ test('a run that is repeated leaves out who is done, and records nothing more', 
 test('who could not be read is listed', async () => {
   const { stdout, code } = await runPonte('reconcile', 'waiting', '--user', away.email);
   assert.equal(code, 0);
-  assert.match(stdout, new RegExp(`2026-05-24 +${away.id} +NO_SESSION`));
+  assert.match(
+    stdout,
+    new RegExp(`2026-05-24 +${away.id} +NO_SESSION +2026-05-25 \\d\\d:\\d\\d:\\d\\dZ`),
+  );
 });
 
 test('a difference is accepted once, with a reason and a name', async () => {
