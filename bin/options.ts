@@ -1,6 +1,7 @@
 /** Shared parts of the declarations of commands: examples, common options, parsers of values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Clock } from '../src/clock.ts';
+import { isDay } from '../src/domain/calendar.ts';
 
 /** The option of every command that prints data. */
 export interface JsonOption {
@@ -84,13 +85,23 @@ export const parseId = parseInteger(1, 2_147_483_647);
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** A hundred years: no age reaches back to a year that a date cannot show. */
+const maxDays = 36_500;
+
 /** Parses a duration such as `90s`, `10m`, `2h` or `7d`; returns milliseconds. */
 export function parseDuration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined) {
-    throw new InvalidArgumentError('It must be a number with a unit: 90s, 10m, 2h or 7d.');
-  }
-  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
+  const duration = Number(count) * unitsMs[unit as keyof typeof unitsMs];
+  if (duration <= maxDays * unitsMs.d) return duration;
+  throw new InvalidArgumentError(
+    `It must be a number with a unit: 90s, 10m, 2h or 7d, up to ${maxDays}d.`,
+  );
+}
+
+/** Parses a day such as `2026-11-21`. */
+export function parseDay(text: string): string {
+  if (isDay(text)) return text;
+  throw new InvalidArgumentError('It must be a day such as 2026-11-21.');
 }
 
 /** A point in time as typed: absolute, or relative to the time at which the command runs. */
@@ -108,7 +119,8 @@ export function parseTime(text: string): TypedTime {
   const iso = text.replace(' ', 'T');
   // JavaScript reads a time of day without a zone as local time.
   const time = new Date(/T\d{2}:\d{2}(?::[\d.]+)?$/.test(iso) ? `${iso}Z` : iso);
-  if (!timeFormat.test(text) || Number.isNaN(time.getTime())) {
+  // JavaScript reads 31 February as 3 March.
+  if (!timeFormat.test(text) || !isDay(text.slice(0, 10)) || Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError(
       'It must be a time such as 2026-11-21T14:30:00Z, or an age such as 2h.',
     );

@@ -87,7 +87,7 @@ export const declare: Declare = (noun, run) => {
     .argument('[id]', `${anyId}; or --from`)
     .addOption(choice('--as <end>', 'how it ended; required with an id', ['completed', 'failed']))
     .option('--end-to-end <id>', 'with --as completed, for a send whose commits were lost')
-    .option('--from <file>', 'a list that the bank has confirmed; see `bin/README.md`')
+    .option('--from <file>', 'a list that the bank has confirmed; its lines are below')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
     .addHelpText(
@@ -97,11 +97,17 @@ export const declare: Declare = (noun, run) => {
         "ponte pix resolve --from ends.csv --reason 'list of the bank, 2026-11-25'",
       ),
     )
+    .addHelpText('after', linesOfList)
     .action(run(resolve));
 
   declarePause(noun, run);
   declareDisputes(noun, run);
 };
+
+const linesOfList = `
+A line of --from:
+  E11165756202611210349AZI8BYWKo82,completed
+  {"id": "${exampleId}", "as": "failed"}`;
 
 const declareDisputes: Declare = (noun, run) => {
   withListOptions(noun.command('disputes'))
@@ -332,10 +338,11 @@ function formatNote({ status, mayBeDone, withdrawalRequestedAt, hasSession }: Op
     .join(', ');
 }
 
-async function disputes({ call, terminal }: Context, { limit, json }: ListOptions) {
-  const found = await call('pix disputes', { limit });
-  if (json) terminal.json(found);
-  else terminal.table({ columns: disputeColumns, rows: found.disputes, none: 'No dispute waits.' });
+async function disputes({ call, terminal }: Context, options: ListOptions) {
+  const { disputes: rows } = await call('pix disputes', { limit: options.limit });
+  const none = 'No dispute waits.';
+  const more = 'set a greater --limit';
+  terminal.list({ name: 'disputes', columns: disputeColumns, rows, none, more }, options);
 }
 
 /** The lines of `ponte pix show` about a dispute. */

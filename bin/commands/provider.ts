@@ -85,7 +85,7 @@ async function tryFile(context: Context, path: string, options: TryOptions): Pro
   const { decision } = options;
   if (decision !== undefined) {
     const question = 'Mark the payments that these codes account for as FAILED permanently?';
-    terminal.note('Their people will be offered to pay again.');
+    terminal.note('The app will offer their customers to pay again.');
     await context.confirm(question, options);
   }
   const payments = await tryAll(context, { codes, ...(decision && { apply: decision }) });

@@ -10,6 +10,7 @@ import type { Context, Declare } from '../context.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import {
   examples,
+  parseDay,
   parseTime,
   parseUser,
   withChangeOptions,
@@ -18,10 +19,13 @@ import {
   type ChangeOptions,
   type ListOptions,
 } from '../options.ts';
+import { shortTime } from '../output.ts';
 import { reconcileDay, type RunOptions } from '../reconcile-run.ts';
 import type { Column } from '../table.ts';
 
 const onlyUser = 'only this user: id or e-mail';
+
+const inSaoPaulo = 'in America/Sao_Paulo';
 
 export const declare: Declare = (noun, run) => {
   noun.addHelpText('after', examples('ponte reconcile', 'ponte reconcile list'));
@@ -31,7 +35,7 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list the open differences, the oldest first, each with what to do')
     .option('--user <user>', onlyUser, parseUser)
-    .option('--day <day>', 'only of this day, such as 2026-11-25')
+    .option('--day <day>', 'only of this day, such as 2026-11-25', parseDay)
     .option('--all', 'closed ones, too')
     .addHelpText('after', examples('ponte reconcile list --day 2026-11-25'))
     .action(run(list));
@@ -56,7 +60,7 @@ function declareRun(command: Command): Command {
   return withReason(withChangeOptions(command))
     .description('settle what the statement of a day proves, and list the rest; the default')
     .option('--user <user>', `${onlyUser}, also if the day was read before`, parseUser)
-    .option('--day <day>', 'in America/Sao_Paulo, such as 2026-11-25 (default: yesterday)')
+    .option('--day <day>', `${inSaoPaulo}, such as 2026-11-25 (default: yesterday)`, parseDay)
     .option('--read-before <time>', 'read again whom a run has read before this time', parseTime)
     .option('--dry-run', 'show what would be settled, and write nothing')
     .option('--report <file>', 'append a line of JSON for each user to this file')
@@ -102,7 +106,7 @@ const waitingColumns: readonly Column<WaitingView>[] = [
   { head: 'DAY', cell: ({ day }) => day },
   { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
   { head: 'WHY', cell: ({ reason }) => reason },
-  { head: 'TRIED', cell: ({ triedAt }) => triedAt },
+  { head: 'TRIED', cell: ({ triedAt }) => shortTime(triedAt) },
 ];
 
 async function waiting(

@@ -46,8 +46,8 @@ export function requireKnownForm(id: string): void {
   if (forms.some((has) => has(id))) return;
   throw new OpError(
     'NOT_FOUND',
-    `${id} is not an id of a kind that I know: give the id of a transaction (a UUID), its ` +
-      'end-to-end id (E and 31 characters), its txid (26 characters), or, as a whole, the ' +
-      "provider's id or the Idempotency-Key that it was stored with",
+    `'${id}' is not an id of a transaction: give its id (a UUID), its end-to-end id or return id ` +
+      "(32 characters), its txid (26 characters) or, in full, the provider's id or its " +
+      'Idempotency-Key',
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseTime, resolveTime } from '../../../bin/options.ts';
+import { parseDay, parseDuration, parseTime, resolveTime } from '../../../bin/options.ts';
 import { manualClock } from '../../support/clock.ts';
 
 // The zone of this machine must not matter: tables show UTC.
@@ -27,8 +27,44 @@ describe('a typed time', () => {
     assert.equal(read('2h'), new Date(now - 2 * 3_600_000).toISOString());
   });
 
-  for (const typed of ['yesterday', '2026-13-01', '2026-11-22 25:00', '15:00', '2x']) {
+  for (const typed of [
+    'yesterday',
+    '2026-13-01',
+    '2026-02-30',
+    '2026-02-30 15:00',
+    '0001-01-01',
+    '2026-11-22 25:00',
+    '15:00',
+    '2x',
+  ]) {
     it(`${typed} is refused`, () =>
       assert.throws(() => parseTime(typed), /It must be a time such as/));
+  }
+});
+
+describe('a typed age', () => {
+  for (const [typed, ms] of [
+    ['90s', 90_000],
+    ['36500d', 36_500 * 86_400_000],
+  ] as const) {
+    it(`${typed} is ${ms} ms`, () => assert.equal(parseDuration(typed), ms));
+  }
+
+  for (const typed of ['36501d', '999999d', '10', '-1d', '1w', '']) {
+    it(`'${typed}' is refused`, () => {
+      assert.throws(() => parseDuration(typed), /2h or 7d, up to 36500d\./);
+    });
+  }
+
+  it('that is too long is no time either', () =>
+    assert.throws(() => parseTime('999999d'), /up to 36500d/));
+});
+
+describe('a typed day', () => {
+  it('is a day that exists', () => assert.equal(parseDay('2024-02-29'), '2024-02-29'));
+
+  for (const typed of ['2026-02-29', '2026-2-1', 'yesterday', '20261121', '9999-01-01', '']) {
+    it(`'${typed}' is refused`, () =>
+      assert.throws(() => parseDay(typed), /It must be a day such as/));
   }
 });

@@ -31,6 +31,13 @@ test('the disputes that wait are listed, the oldest first, without the text', as
     [open.id, 'OPEN'],
     [requested.id, 'REQUESTED'],
   ]);
+  const [cut, all] = await Promise.all(
+    ['1', '3'].map((limit) => runPonte(app, ['pix', 'disputes', '--limit', limit])),
+  );
+  assert.match(cut?.stderr ?? '', /There may be more: set a greater --limit\./);
+  assert.equal(all?.stderr, '');
+  const first = JSON.parse(await ponte('pix', 'disputes', '--limit', '1', '--json'));
+  assert.deepEqual([first.disputes.length, first.mayHaveMore], [1, true]);
   const table = await ponte('pix', 'disputes');
   assert.match(table, /REQUESTED .*waits for a login/);
   assert.ok(!table.includes(scam.details));

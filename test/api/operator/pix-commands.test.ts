@@ -252,8 +252,8 @@ describe('pix show', () => {
   });
 
   it('calls no unknown form an id, and an id of a known form no unknown form', async () => {
-    const unknown = / is not an id of a kind that I know: give the id of a transaction/;
-    for (const text of ['everything', '*', '42', `E${'1'.repeat(30)}`, 'maria@example.com']) {
+    const unknown = /^'.*' is not an id of a transaction: give its id \(a UUID\)/;
+    for (const text of ['', 'everything', '*', '42', `E${'1'.repeat(30)}`, 'maria@example.com']) {
       await refused(show(text), unknown, 'NOT_FOUND');
     }
     for (const id of [randomUUID(), `E1116575620261121${'0'.repeat(15)}`, 'A1'.repeat(13)]) {
@@ -416,7 +416,11 @@ describe('pix resolve', () => {
     await refused(resolve({ id, as: 'completed' }), /may be sending it at this moment/);
     const missing = resolve({ id: randomUUID(), as: 'completed' });
     await refused(missing, /there is no transaction/, 'NOT_FOUND');
-    await refused(resolve({ id: '*', as: 'completed' }), /not an id of a kind/, 'NOT_FOUND');
+    await refused(
+      resolve({ id: '*', as: 'completed' }),
+      /'\*' is not an id of a transaction/,
+      'NOT_FOUND',
+    );
   });
 
   it('refuses a reason that does not belong in a timeline, and a decision without an operator', async () => {

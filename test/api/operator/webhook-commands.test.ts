@@ -94,11 +94,7 @@ describe('webhook list', () => {
 
   it('refuses what is no id and no time', async () => {
     await refused(list({ eventIds: ['x'] }), /x is not the id of an event/);
-    await refused(
-      list({ transactionId: 'y' }),
-      /y is not an id of a kind that I know/,
-      'NOT_FOUND',
-    );
+    await refused(list({ transactionId: 'y' }), /'y' is not an id of a transaction/, 'NOT_FOUND');
     await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/);
     await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/);
   });
@@ -452,6 +448,6 @@ describe('webhook send', () => {
     );
     await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
-    await refused(compose('x'), /x is not an id of a kind that I know/, 'NOT_FOUND');
+    await refused(compose('x'), /'x' is not an id of a transaction/, 'NOT_FOUND');
   });
 });
