@@ -82,6 +82,17 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte pix audit --json'))
     .action(run(audit));
 
+  declareResolve(noun, run);
+  declarePause(noun, run);
+  declareDisputes(noun, run);
+};
+
+const linesOfList = `
+A line of --from:
+  E11165756202611210349AZI8BYWKo82,completed
+  {"id": "${exampleId}", "as": "failed"}`;
+
+const declareResolve: Declare = (noun, run) => {
   withChangeOptions(noun.command('resolve'))
     .description('record how a payment ended that the provider leaves open; moves no money')
     .argument('[id]', `${anyId}; or --from`)
@@ -99,15 +110,7 @@ export const declare: Declare = (noun, run) => {
     )
     .addHelpText('after', linesOfList)
     .action(run(resolve));
-
-  declarePause(noun, run);
-  declareDisputes(noun, run);
 };
-
-const linesOfList = `
-A line of --from:
-  E11165756202611210349AZI8BYWKo82,completed
-  {"id": "${exampleId}", "as": "failed"}`;
 
 const declareDisputes: Declare = (noun, run) => {
   withListOptions(noun.command('disputes'))

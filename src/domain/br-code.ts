@@ -123,8 +123,8 @@ const txidPattern = /^[a-zA-Z0-9]{1,25}$/;
  * the format of each value that is used. Of a dynamic code only the URL counts. The postal code,
  * the accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
  *
- * @param text the copy-and-paste text. Space around it, and invisible characters and line breaks
- *   anywhere in it, with the space around those, are ignored. Letters may have accents.
+ * @param text the copy-and-paste text. Space around it, and invisible characters, line breaks and
+ *   spaces that were added anywhere in it, are ignored. Letters may have accents.
  * @throws BrCodeFault, and nothing else, at the first fault.
  */
 export function decodeBrCode(text: string): BrCode {
@@ -194,10 +194,14 @@ function checkedText(text: string): string {
   const code =
     [trimMarks(text), pasted, cleaned].find(hasCrc) ??
     ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint)))).find(hasCrc) ??
+    ['$1', ''].map((kept) => cleaned.replace(addedSpace, kept)).find(hasCrc) ??
     cleaned;
   checkEnvelope(code);
   return code;
 }
+
+/** Any space; of that between two letters, which a name has, one character may be kept. */
+const addedSpace = /(?<=\p{L})(\s)\s*(?=\p{L})|\s+/gu;
 
 /** Removes space and invisible characters at both ends only. */
 function trimMarks(text: string): string {

@@ -165,7 +165,7 @@ const unreadable: [what: string, code: string, error: RegExp][] = [
     withCrc(`${head}${tail}${noTxid}${recurrence}`),
     /Pix Automático.*cannot be paid as a transfer/,
   ],
-  ['a space within it', manual.replace('5204', ' 5204'), /incomplete or was changed/],
+  ['a character less', manual.replace('5204', '524'), /incomplete or was changed/],
   ['an amount with a comma', withCrc(`${head}540510,00${tail}${noTxid}`), /field 54/],
   ['an amount of three decimals', withCrc(`${head}540610.000${tail}${noTxid}`), /field 54/],
   [

@@ -47,6 +47,12 @@ describe('decodeBrCode', () => {
     ['a line separator', fromTheManual.replace('5204', '\u20285204')],
     ['no-break spaces at the ends', `\u00a0${fromTheManual}\u202f`],
     ['no-break spaces for spaces', fromTheManual.replaceAll(' ', '\u00a0')],
+    ['a space between two fields', fromTheManual.replace('5204', ' 5204')],
+    ['spaces after every fifth digit', fromTheManual.replace(/\d{5}/g, '$& ')],
+    [
+      'a tab, and two spaces for one',
+      fromTheManual.replace('5204', '\t5204').replace(' de', '  de'),
+    ],
   ];
   for (const [what, text] of pasted) {
     it(`ignores ${what} that pasting adds`, () => {
@@ -242,7 +248,7 @@ describe('decodeBrCode', () => {
     ['a CRC of another text', `${body}0000`, '63'],
     ['a CRC in lower case', `${body}1d3d`, '63'],
     ['a byte after the CRC', `${fromTheManual}0`, '63'],
-    ['a space within it', fromTheManual.replace('5204', ' 5204'), '63'],
+    ['a space for a letter of its name', fromTheManual.replace('Fulano', 'Ful no'), '63'],
     ['a control character', withCrc(body.replace('Fulano ', 'Fulano\u0007')), 'payload'],
     ['half of a surrogate pair', withCrc(body.replace('Fulano ', 'Fulano\ud800')), 'payload'],
     [
