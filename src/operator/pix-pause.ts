@@ -1,9 +1,13 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
+import { dayMs } from '../clock.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
+
+/** A backup is not older, and providers list no longer periods in one statement. */
+const maxLossDays = 90;
 
 export interface PauseInput extends OperatorDecision {
   /** Since when commits may be lost, ISO 8601; absent: none are. */
@@ -19,17 +23,15 @@ export interface PauseView {
 /**
  * Pauses all sends, in every instance. In a pause it sets since when commits may be lost, if that
  * is earlier.
- * @throws OpError when sends are paused already and nothing changes, or the reason or the operator
- *   is missing.
+ * @throws OpError when sends are paused already and nothing changes, the time is in the future or
+ *   over 90 days ago, or the reason or the operator is missing.
  */
 export const pausePix: Op<PauseInput, PauseView> = {
   async run(context, { reason, since }, { operator }) {
     const error = decisionError({ reason }, operator);
     if (error !== null) throw new OpError('REFUSED', error);
     const lostSince = since === undefined ? null : new Date(since);
-    if (lostSince && lostSince > context.clock.now()) {
-      throw new OpError('REFUSED', '--since is in the future');
-    }
+    if (lostSince) requireRecent(lostSince, context.clock.now());
     const action = { operator, command: 'pix pause', reason: reason.trim() };
     await recordAction(context, action, async (transaction) => {
       const pause = { by: operator, reason: reason.trim(), lostSince };
@@ -41,6 +43,15 @@ export const pausePix: Op<PauseInput, PauseView> = {
     return { lostSince: lostSince?.toISOString() ?? null };
   },
 };
+
+/** @throws OpError for a time that is no time of a loss of commits, as one with a wrong year. */
+function requireRecent(lostSince: Date, now: Date): void {
+  if (lostSince > now) throw new OpError('REFUSED', '--since is in the future');
+  if (now.getTime() - lostSince.getTime() <= maxLossDays * dayMs) return;
+  const rule = `--since is over ${maxLossDays} days ago: is the year right?`;
+  const effect = 'Customers send again only when the provider lists all since then';
+  throw new OpError('REFUSED', `${rule} ${effect}.`);
+}
 
 /**
  * Ends the pause. If commits were lost, the end records the loss: each user sends again only when

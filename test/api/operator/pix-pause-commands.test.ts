@@ -54,9 +54,12 @@ describe('ponte pix pause and resume', () => {
     assert.match(resumed.stdout, /once their statement since 2026-05-24 11:00/);
   });
 
-  it('refuse a time in the future and a missing reason', async () => {
+  it('refuse a time in the future or long ago, and a missing reason', async () => {
     const future = await type('pause', ...reason, '--since', '2027-01-01');
     assert.match(future.stderr, /--since is in the future/);
+    const lastYear = await type('pause', ...reason, '--since', '2025-05-24 11:00');
+    assert.match(lastYear.stderr, /--since is over 90 days ago: is the year right\?/);
+    assert.equal(lastYear.code, 1);
     assert.equal((await type('pause', '--yes')).code, 2);
     assert.equal((await type('resume', '--yes')).code, 2);
   });
