@@ -1,7 +1,6 @@
 /** Shared parts of the declarations of commands: examples, common options, parsers of values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Clock } from '../src/clock.ts';
-import { isDay } from '../src/domain/calendar.ts';
 
 /** The option of every command that prints data. */
 export interface JsonOption {
@@ -98,6 +97,13 @@ export function parseDuration(text: string): number {
   );
 }
 
+/** Whether a text is a day from the year 1000 on. JavaScript reads 31 February as 3 March. */
+function isDay(text: string): boolean {
+  const start = new Date(`${text}T00:00:00Z`);
+  const isRead = /^[1-9]\d{3}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(start.getTime());
+  return isRead && start.toISOString().startsWith(text);
+}
+
 /** Parses a day such as `2026-11-21`. */
 export function parseDay(text: string): string {
   if (isDay(text)) return text;
@@ -119,7 +125,6 @@ export function parseTime(text: string): TypedTime {
   const iso = text.replace(' ', 'T');
   // JavaScript reads a time of day without a zone as local time.
   const time = new Date(/T\d{2}:\d{2}(?::[\d.]+)?$/.test(iso) ? `${iso}Z` : iso);
-  // JavaScript reads 31 February as 3 March.
   if (!timeFormat.test(text) || !isDay(text.slice(0, 10)) || Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError(
       'It must be a time such as 2026-11-21T14:30:00Z, or an age such as 2h.',

@@ -80,12 +80,6 @@ export function dayRange(
   };
 }
 
-/** @returns whether a text is a day, `yyyy-MM-dd`, that exists, of the years 1970 to 2100. */
-export function isDay(text: string): boolean {
-  const day = parseDay(text);
-  return day !== null && !isOutside(day);
-}
-
 /** @returns the day, `yyyy-MM-dd`, that an instant falls on in America/Sao_Paulo. */
 export function calendarDay(instant: Date): string {
   return today(instant).toString();
