@@ -25,8 +25,6 @@ import type { Column } from '../table.ts';
 
 const onlyUser = 'only this user: id or e-mail';
 
-const inSaoPaulo = 'in America/Sao_Paulo';
-
 export const declare: Declare = (noun, run) => {
   noun.addHelpText('after', examples('ponte reconcile', 'ponte reconcile list'));
 
@@ -60,7 +58,11 @@ function declareRun(command: Command): Command {
   return withReason(withChangeOptions(command))
     .description('settle what the statement of a day proves, and list the rest; the default')
     .option('--user <user>', `${onlyUser}, also if the day was read before`, parseUser)
-    .option('--day <day>', `${inSaoPaulo}, such as 2026-11-25 (default: yesterday)`, parseDay)
+    .option(
+      '--day <day>',
+      'in America/Sao_Paulo, such as 2026-11-25 (default: yesterday)',
+      parseDay,
+    )
     .option('--read-before <time>', 'read again whom a run has read before this time', parseTime)
     .option('--dry-run', 'show what would be settled, and write nothing')
     .option('--report <file>', 'append a line of JSON for each user to this file')

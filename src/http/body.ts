@@ -96,8 +96,8 @@ export function jsonBody(contract: BodyContract, raw: Buffer): ReadBody {
   const body = { isPresent: true, raw, isPending: false };
   if (!contract.isStoredAsBytes) return { ...body, value: parseJson(raw), isOutline: false };
   if (raw.length > maxParsedBytes) return { ...body, value: parseOutline(raw), isOutline: true };
-  const { value, repeats } = readJson(raw);
-  return { ...body, value, isOutline: repeats || hasLongNumbers(raw.toString('latin1')) };
+  const { text, value, repeats } = readJson(raw);
+  return { ...body, value, isOutline: repeats || hasLongNumbers(text) };
 }
 
 /** A body that is stored and is not JSON: its outline is an object, which any contract accepts. */

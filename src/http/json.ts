@@ -21,12 +21,20 @@ export function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
+/** A JSON text, in which an object may have two members with the same name. */
+interface ReadJson {
+  readonly text: string;
+  /** With the last of such members. */
+  readonly value: unknown;
+  /** Whether there are any. */
+  readonly repeats: boolean;
+}
+
 /**
  * Parses JSON, in which an object may have two members with the same name.
- * @returns the value with the last of them, and whether there are any.
  * @throws AppError MALFORMED_JSON when the bytes are not JSON in UTF-8.
  */
-export function readJson(bytes: Buffer): { readonly value: unknown; readonly repeats: boolean } {
+export function readJson(bytes: Buffer): ReadJson {
   let text: string;
   let value: unknown;
   try {
@@ -36,7 +44,7 @@ export function readJson(bytes: Buffer): { readonly value: unknown; readonly rep
     // The parser's message quotes the body, which may contain a password, so only its name is kept.
     throw new AppError('MALFORMED_JSON', { cause: cause instanceof Error ? cause.name : cause });
   }
-  return { value, repeats: repeatsMembers(text, value) };
+  return { text, value, repeats: repeatsMembers(text, value) };
 }
 
 const duplicateNames: Text = {

@@ -89,6 +89,11 @@ export function findValues(names: readonly string[], objects: readonly Fields[])
     .filter((value) => value !== undefined && value !== null);
 }
 
+/** As `findValues`; an empty text counts as absent, too. */
+export function findFilled(names: readonly string[], objects: readonly Fields[]): unknown[] {
+  return findValues(names, objects).filter((value) => value !== '');
+}
+
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */
 export function readId(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;

@@ -3,7 +3,14 @@ import { isPixKey, normalisePixKey } from '../../domain/pix-key.ts';
 import { readWord } from '../dialect/fields.ts';
 import { notUnderstood } from '../errors.ts';
 import type { CodeAmounts, CodeCharge, CodeState } from '../provider.ts';
-import { endToEndNames, findValues, readId, readReais, type Fields } from '../wire-reading.ts';
+import {
+  endToEndNames,
+  findFilled,
+  findValues,
+  readId,
+  readReais,
+  type Fields,
+} from '../wire-reading.ts';
 import { payloadPlaces, readOwner, textAt, upTo } from './translate.ts';
 
 /** The words of the central bank's Pix API, and those of an expired charge, which it has not. */
@@ -80,8 +87,7 @@ function readOnly<Value>(
   places: readonly Fields[],
   { names, read }: Field<Value>,
 ): Value | null {
-  const filled = findValues(names, places).filter((value) => value !== '');
-  const values = new Set(filled.map(read));
+  const values = new Set(findFilled(names, places).map(read));
   if (values.has(null)) throw unusable(`a readable ${what}`);
   if (values.size > 1) throw unusable(`only one ${what}`);
   const [value = null] = values;

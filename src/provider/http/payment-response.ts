@@ -10,6 +10,7 @@ import {
   firstId,
   readId,
   readReais,
+  findFilled,
   findValues,
   type Fields,
 } from '../wire-reading.ts';
@@ -127,11 +128,6 @@ function namesOther(
   ] as const;
   const all = withErrors(places);
   return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, all)));
-}
-
-/** The values of some fields, except empty ones. */
-function findFilled(names: readonly string[], places: readonly Fields[]): unknown[] {
-  return findValues(names, places).filter((value) => value !== '');
 }
 
 /** Whether a refusal also says that the order was accepted. */

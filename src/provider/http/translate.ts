@@ -23,6 +23,7 @@ import type {
 } from '../provider.ts';
 import {
   endToEndNames,
+  findFilled,
   readFields,
   readId,
   firstId,
@@ -81,8 +82,7 @@ const noise = 1e-6;
  */
 export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   const places = payloadPlaces(json);
-  const filled = findValues(endToEndNames, places).filter((value) => value !== '');
-  const ids = new Set(filled.map(readId));
+  const ids = new Set(findFilled(endToEndNames, places).map(readId));
   const [endToEnd = null] = ids;
   if (endToEnd === null || ids.size > 1) {
     throw notUnderstood(new Error('a look-up without one end-to-end id'));
