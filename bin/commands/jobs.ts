@@ -126,7 +126,7 @@ async function retry(
 function retrySentences({ retried, superseded, notDead, notFound }: JobsRetried): string[] {
   return [
     `${retried} ${retried === 1 ? 'job is' : 'jobs are'} queued again.`,
-    ...(superseded > 0 ? [`${superseded} stay dead: another job does the same work already.`] : []),
+    ...(superseded > 0 ? [`${superseded} removed: another job does the same work already.`] : []),
     ...notDead.map(({ id, state }) => `${id} is ${state}, not dead: it is unchanged.`),
     ...notFound.map((id) => `There is no job ${id}.`),
   ];

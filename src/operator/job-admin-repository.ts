@@ -87,12 +87,13 @@ export const jobStatements = {
   }),
   /**
    * At most one open job may have a unique key: of several dead ones with one key the newest is
-   * taken, and none when one with that key is open already.
+   * taken, and none when one with that key is open already. The others are removed: nothing would
+   * end them when that work is done.
    */
   retry: statement({
     name: 'jobs-retry',
     parameters: { ids: 'bigint[]', now: 'timestamptz' },
-    text: ({ ids, now }) => sql<{ id: string }>`
+    text: ({ ids, now }) => sql<{ id: string; is_queued: boolean }>`
       with chosen as (
         select distinct on (coalesce(unique_key, id::text)) id from jobs as dead
          where status = 'dead' and id = any(${ids})
@@ -104,8 +105,15 @@ export const jobStatements = {
         update jobs set status = 'queued', attempts = 0, run_at = ${now}, finished_at = null
          where id in (select id from chosen) and status = 'dead'
         returning id
+      ), superseded as (
+        delete from jobs
+         where id = any(${ids}) and status = 'dead' and unique_key is not null
+           and id not in (select id from chosen)
+        returning id
       )
-      select id, pg_notify('${jobsChannel}', '')::text as notified from retried`,
+      select id, true as is_queued, pg_notify('${jobsChannel}', '')::text as notified from retried
+       union all
+      select id, false, null from superseded`,
   }),
   stats: statement({
     name: 'inspect-job-stats',
@@ -142,16 +150,22 @@ export async function findDeadJobs(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Queues dead jobs again, due now, as if they had never been tried, and wakes the job loop.
- * @returns the ids of those that were queued.
- */
+/** What became of dead jobs: their ids. */
+export interface RetriedJobs {
+  readonly queued: readonly string[];
+  /** Another open job does the same work: they are removed. */
+  readonly superseded: readonly string[];
+}
+
+/** Queues dead jobs again, due now, as if they had never been tried, and wakes the job loop. */
 export async function queueDeadJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   ids: readonly string[],
-): Promise<string[]> {
+): Promise<RetriedJobs> {
   const rows = await db.query(jobStatements.retry, { ids, now: clock.now() });
-  return rows.map(({ id }) => id);
+  const idsOf = (isQueued: boolean): string[] =>
+    rows.filter((row) => row.is_queued === isQueued).map(({ id }) => id);
+  return { queued: idsOf(true), superseded: idsOf(false) };
 }
 
 /** The jobs of one kind and status. */

@@ -10,6 +10,7 @@ import {
   type JobStatus,
   type ListedJob,
   queueDeadJobs,
+  type RetriedJobs,
 } from './job-admin-repository.ts';
 import { type Op, type OpCaller, OpError, requireRowIds } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -78,7 +79,7 @@ export interface JobsRetryInput {
 
 export interface JobsRetried {
   readonly retried: number;
-  /** Dead jobs whose work another open job has taken over. */
+  /** Dead jobs whose work another open job has taken over: they are removed. */
   readonly superseded: number;
   readonly notDead: readonly { readonly id: string; readonly state: JobStatus }[];
   readonly notFound: readonly string[];
@@ -88,7 +89,7 @@ export interface JobsRetried {
 const batchSize = 500;
 
 /**
- * Queues dead jobs again, due now. One whose work another open job has taken over is unchanged.
+ * Queues dead jobs again, due now. One whose work another open job has taken over is removed.
  * @throws OpError without ids and `allDead`, or when an id is invalid.
  */
 export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
@@ -105,15 +106,16 @@ async function retryByIds(
   ids: readonly string[],
   caller: OpCaller,
 ): Promise<JobsRetried> {
-  const retried = new Set(await retry(context, ids, caller));
+  const { queued, superseded } = await retry(context, ids, caller);
+  const retried = new Set([...queued, ...superseded]);
   const left = ids.filter((id) => !retried.has(id));
   const states = await findJobStatuses(context, left);
   return {
-    retried: retried.size,
-    superseded: left.filter((id) => states.get(id) === 'dead').length,
+    retried: queued.length,
+    superseded: superseded.length,
     notDead: left.flatMap((id) => {
       const state = states.get(id);
-      return state === undefined || state === 'dead' ? [] : [{ id, state }];
+      return state === undefined ? [] : [{ id, state }];
     }),
     notFound: left.filter((id) => !states.has(id)),
   };
@@ -125,30 +127,34 @@ async function retryAll(
   caller: OpCaller,
 ): Promise<JobsRetried> {
   let retried = 0;
+  let superseded = 0;
   let seen = 0;
   let after = '0';
   for (;;) {
     const ids = await findDeadJobs(context, { kind, after, limit: batchSize });
-    if (ids.length > 0) retried += (await retry(context, ids, caller)).length;
+    if (ids.length > 0) {
+      const page = await retry(context, ids, caller);
+      retried += page.queued.length;
+      superseded += page.superseded.length;
+    }
     seen += ids.length;
     caller.progress(seen, 0);
     const last = ids.at(-1);
     if (last === undefined || ids.length < batchSize || context.stopping.aborted) break;
     after = last;
   }
-  return { retried, superseded: seen - retried, notDead: [], notFound: [] };
+  return { retried, superseded, notDead: [], notFound: [] };
 }
 
-/** @returns the ids of the queued jobs. */
 async function retry(
   context: LocalContext,
   ids: readonly string[],
   { operator, reason }: OpCaller,
-): Promise<string[]> {
-  const attempt = (): Promise<string[]> =>
+): Promise<RetriedJobs> {
+  const attempt = (): Promise<RetriedJobs> =>
     recordAction(context, { operator, reason, command: 'jobs retry' }, async (transaction) => {
-      const queued = await queueDeadJobs(transaction, ids);
-      return { result: queued, targets: queued.map((id) => `job:${id}`), outcome: 'queued' };
+      const result = await queueDeadJobs(transaction, ids);
+      return { result, targets: result.queued.map((id) => `job:${id}`), outcome: 'queued' };
     });
   try {
     return await attempt();

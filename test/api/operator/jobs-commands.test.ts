@@ -125,7 +125,7 @@ describe('jobs retry', () => {
     assert.deepEqual((await jobState(app, queued))?.run_at, at(60_000));
   });
 
-  it('leaves a dead job whose work an open one has taken over', async () => {
+  it('removes a dead job whose work an open one has taken over', async () => {
     const old = await dead({ unique_key: 'work:1' });
     await queueJob(app, 'test', { unique_key: 'work:1' });
     assert.deepEqual(await retry({ ids: [old] }), {
@@ -134,14 +134,15 @@ describe('jobs retry', () => {
       notDead: [],
       notFound: [],
     });
-    assert.equal((await jobState(app, old))?.status, 'dead');
+    assert.equal(await jobState(app, old), undefined);
   });
 
   it('retries the newest of several dead jobs for the same work', async () => {
     const older = await dead({ unique_key: 'work:2' });
     const newer = await dead({ unique_key: 'work:2' });
-    assert.equal((await retry({ ids: [older, newer] })).retried, 1);
-    assert.equal((await jobState(app, older))?.status, 'dead');
+    const { retried, superseded } = await retry({ ids: [older, newer] });
+    assert.deepEqual([retried, superseded], [1, 1]);
+    assert.equal(await jobState(app, older), undefined);
     assert.equal((await jobState(app, newer))?.status, 'queued');
   });
 
