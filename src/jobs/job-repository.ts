@@ -297,6 +297,25 @@ export async function finishJob(
   return ended?.status ?? null;
 }
 
+/** Removes a job whose row says no more than what it has done; it is found as in `finish`. */
+const remove = batchedStatement({
+  name: 'jobs-remove',
+  parameters: { id: 'bigint', worker: 'text' },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql`
+    delete from jobs using ${requested}
+     where jobs.id = any(array[requested.id]) and leased_by = worker
+    returning ordinal`,
+});
+
+/** Removes a job, if its worker still has the lease. It has no key: nobody can request it again. */
+export async function removeJob(
+  { db }: Pick<LocalContext, 'db'>,
+  { id, worker }: LeasedJob,
+): Promise<void> {
+  await db.query(remove, { id, worker });
+}
+
 /**
  * Puts a job back for later, if the worker still has its lease; a job that was requested again
  * while it ran is due at once. It is found as in `finish`.
@@ -400,6 +419,7 @@ export const jobStatements = {
   releaseLapsed,
   renew,
   finish,
+  remove,
   requeue,
   bringForward,
   ensurePeriodic,

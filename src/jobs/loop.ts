@@ -18,9 +18,10 @@ import {
   type Lease,
   type RunningJobs,
 } from './job-repository.ts';
-import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
+import type { FirstRun, JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import { maxRunMs, type JobTable } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
+import { JointRun } from './joint-run.ts';
 
 export interface LoopOptions {
   readonly context: Context;
@@ -65,6 +66,8 @@ export class JobLoop {
   #full = new Set<string>();
   /** How many claimed jobs of each kind are running. */
   readonly #claimed = new Map<string, number>();
+  /** The running jobs of local dispatch that have several parts, by the holder of the lease. */
+  readonly #shared = new Map<string, JointRun>();
   /** How many jobs of local dispatch are running, or about to be stored. */
   #dispatched = 0;
   #releaseDueMs = -Infinity;
@@ -136,12 +139,29 @@ export class JobLoop {
     return {
       ...lease,
       release,
-      begin: ({ id, kind, payload }, work) => {
-        const job = { id, kind, payload, attempt: 1, worker: lease.worker };
-        const isLate = this.#state !== 'running';
-        this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
+      begin: ({ sharedBy, ...stored }, work) => {
+        const job = { ...stored, attempt: 1, worker: sharedBy ?? lease.worker };
+        if (sharedBy === null) this.#begin(job, work, release);
+        else this.#join(job, work, release);
       },
     };
+  }
+
+  #begin(job: LeasedJob, work: FirstRun, release: () => void): void {
+    const isLate = this.#state !== 'running';
+    this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
+  }
+
+  /** Runs a part of a shared job, which ends when all its parts have ended. */
+  #join(job: LeasedJob, work: FirstRun, release: () => void): void {
+    const begun = this.#shared.get(job.worker);
+    const shared = begun ?? new JointRun();
+    if (this.#state === 'running') shared.add(work(job).finally(release));
+    else release();
+    if (begun) return;
+    this.#shared.set(job.worker, shared);
+    const end = (): void => void this.#shared.delete(job.worker);
+    this.#begin(job, () => shared.end(), end);
   }
 
   get #periodicKinds(): string[] {

@@ -2,7 +2,7 @@
 import type { Context } from '../context/context.ts';
 import { span } from '../telemetry/tracing.ts';
 import { withJitter } from '../domain/call-duration.ts';
-import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
+import { finishJob, removeJob, requeueJob, type Requeued } from './job-repository.ts';
 import type { FirstRun, JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { JobHandler, JobTable } from './job.ts';
 
@@ -95,6 +95,10 @@ export class JobRuns {
     result: JobResult,
   ): Promise<'done' | 'dead' | 'queued'> {
     if (result && 'ended' in result) return result.ended;
+    if (result && 'leavesNoRow' in result) {
+      await removeJob(this.#context, job);
+      return 'done';
+    }
     const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
     if (!runAgainAt) return this.#finish(job, 'done', null);
     await this.#requeue(job, { runAt: runAgainAt, attempts: 0, error: null });

@@ -8,6 +8,7 @@ import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { nilUuid } from '../domain/text.ts';
 import { openStates } from '../jobs/job-repository.ts';
+import { batchKind } from '../settlement/event-repository.ts';
 import {
   pixInvariants,
   type AuditedPage,
@@ -26,14 +27,17 @@ export interface AuditedRow {
 
 /**
  * A job that will settle an event: it is queued or it runs. Its key names the event; a job that an
- * older version has queued has no key.
+ * older version has queued has no key, and neither has one that several events share.
  */
 const openJob = `
   (exists (select from jobs j
             where j.unique_key = 'webhook:' || e.id and ${isOneOf('j.status', openStates)})
    or exists (select from jobs j
                where j.unique_key is null and j.kind = 'settle-webhook'
-                 and ${isOneOf('j.status', openStates)} and j.payload->>'eventId' = e.id::text))`;
+                 and ${isOneOf('j.status', openStates)} and j.payload->>'eventId' = e.id::text)
+   or exists (select from jobs j, jsonb_array_elements_text(j.payload->'eventIds') as shared
+               where j.unique_key is null and j.kind = '${batchKind}'
+                 and ${isOneOf('j.status', openStates)} and shared = e.id::text))`;
 
 /** An anomaly by one of its items, while another item waits. */
 const isWaitingAnomaly = `

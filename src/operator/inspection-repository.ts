@@ -6,6 +6,7 @@ import { isAbandoned, isUnsettled, openTransactions } from '../pix/pix-transacti
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
+import { batchKind } from '../settlement/event-repository.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
@@ -59,11 +60,17 @@ const isFailing =
   `last_error is not null and (unique_key like 'every:%' or ` +
   `attempts - (status = 'running')::int >= ${failedOften})`;
 
-/** The jobs that settle events, and those that could not. Each part uses a partial index. */
-const openJobs = (['queued', 'running', 'dead'] as const)
-  .map(
-    (status) => `select payload from jobs where status = '${status}' and kind = 'settle-webhook'`,
-  )
+/**
+ * The events of the jobs that settle them, and of those that could not. Each part uses a partial
+ * index.
+ */
+const eventsOfJobs = (['queued', 'running', 'dead'] as const)
+  .flatMap((status) => [
+    `select payload->>'eventId' as event_id from jobs
+      where status = '${status}' and kind = 'settle-webhook'`,
+    `select event_id from jobs, jsonb_array_elements_text(payload->'eventIds') as event_id
+      where status = '${status}' and kind = '${batchKind}'`,
+  ])
   .join(' union all ');
 
 /**
@@ -96,7 +103,7 @@ export const backlogStatement = statement({
               from (select * from queue order by kind, state) queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            (select count(*)::int from webhook_events
-             where id = any(array(select (payload->>'eventId')::uuid from (${openJobs}) as open))
+             where id = any(array(select event_id::uuid from (${eventsOfJobs}) as open))
                and status = 'received') as received,
            flagged.parked, flagged.orphaned, flagged.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",

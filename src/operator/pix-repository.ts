@@ -13,6 +13,7 @@ import {
   shortTxid,
   type PixTransaction,
 } from '../pix/pix-transaction-repository.ts';
+import { joinSteps } from '../pix/timeline.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
 import { orderTypes, staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';
@@ -157,10 +158,11 @@ export const pixStatements = {
     name: 'inspect-pix-timeline',
     parameters: { transactionId: 'uuid', limit: 'int' },
     text: ({ transactionId, limit }) => sql<TimelineEntry>`
-      select at, phase, attempt, provider_status as "providerStatus",
-             http_status as "httpStatus", provider_code as "providerCode", event_id as "eventId",
-             note
-        from pix_timeline where transaction_id = ${transactionId} order by id limit ${limit}`,
+      select step.at, step.phase, step.attempt, step.provider_status as "providerStatus",
+             step.http_status as "httpStatus", step.provider_code as "providerCode",
+             step.event_id as "eventId", step.note
+        from pix_transactions t, ${joinSteps}
+       where t.id = ${transactionId} order by step.id, step.place limit ${limit}`,
   }),
 };
 

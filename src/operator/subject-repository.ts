@@ -5,6 +5,7 @@
 import { nextKeysVersion } from '../accounts/account-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
+import { joinSteps } from '../pix/timeline.ts';
 import { settledStatuses } from '../settlement/event-repository.ts';
 import { nilUuid } from '../domain/text.ts';
 
@@ -45,10 +46,10 @@ const exported = (userId: string) =>
            qr_code, copy_paste, created_at, updated_at, settled_at, held_at
       from pix_transactions where user_id = ${userId} order by created_at, id`,
     timeline: `
-    select l.transaction_id, l.phase, l.at, l.attempt, l.provider_status, l.event_id,
-           l.provider_txid, l.note
-      from pix_timeline l join pix_transactions t on t.id = l.transaction_id
-     where t.user_id = ${userId} order by l.id`,
+    select t.id as transaction_id, step.phase, step.at, step.attempt, step.provider_status,
+           step.event_id, step.provider_txid, step.note
+      from pix_transactions t, ${joinSteps}
+     where t.user_id = ${userId} order by t.created_at, t.id, step.id, step.place`,
     disputes: `
     select transaction_id, status, situation, encode(details, 'base64') as details, requested_at,
            opened_at, ended_at from pix_disputes where user_id = ${userId} order by requested_at`,

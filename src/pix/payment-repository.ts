@@ -37,7 +37,7 @@ const hasActiveAccount = `
  * are paused, or the commit of an earlier PAYING may be lost. It is a smaller form of the general
  * move (`pix-move`) for the steps that every send takes, which by that one would cost a send 7 %
  * more CPU, here and in the database. Both steps are one statement, so that they share batches.
- * A send that comes from RESERVED passes through RESOLVED, which is noted.
+ * A send that comes from RESERVED passes through RESOLVED, which PAYING implies in the timeline.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
  */
 const step = batchedStatement({
@@ -47,7 +47,6 @@ const step = batchedStatement({
     toPhase: 'text',
     endToEnd: 'text null',
     providerTxid: 'text null',
-    notesResolved: 'boolean',
     now: 'timestamptz',
     claimedUntil: 'timestamptz null',
     attempt: 'int',
@@ -67,20 +66,14 @@ const step = batchedStatement({
         from requested
        where ${mayMove('requested', `case to_phase ${fromPhases} end`)}
          and (to_phase <> 'PAYING' or not ${mayBeLost('t')} and ${hasActiveAccount})
-      returning requested.ordinal, requested.notes_resolved, requested.attempt,
+      returning requested.ordinal, requested.attempt,
                 requested.provider_txid as reported_txid, t.phase, t.updated_at,
                 ${qualifyColumns('t', namingColumns)}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
-      select id, entry.phase, updated_at, case when entry.phase <> 'RESOLVED' then attempt end,
-             entry.provider_status, reported_txid
-        from moved join (values (1, 'PAYING', 'RESOLVED', null),
-                                (2, 'PAYING', 'PAYING', null),
-                                (3, 'ACCEPTED', 'ACCEPTED', '2xx'))
-                        as entry (item, of_step, phase, provider_status)
-                     on of_step = moved.phase
-       where notes_resolved or entry.phase <> 'RESOLVED'
-       order by ordinal, entry.item
+      select id, phase, updated_at, attempt, case phase when 'ACCEPTED' then '2xx' end,
+             reported_txid
+        from moved order by ordinal
     ), ${wakingEvents('moved', 'updated_at')}
     select ordinal from moved, woken`,
 });
@@ -192,13 +185,11 @@ async function takeStep(
   { to, attempt, endToEnd = null, providerTxid = null, ...given }: Step,
 ): Promise<boolean> {
   const { claimedUntil = null, at = clock.now(), owner } = given;
-  const notesResolved = send.phase === 'RESERVED' && orderKind(send).isLookedUp;
   const rows = await db.query(step, {
     id: send.id,
     toPhase: to,
     endToEnd,
     providerTxid,
-    notesResolved,
     now: at,
     claimedUntil,
     attempt,

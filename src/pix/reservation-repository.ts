@@ -100,7 +100,7 @@ export type ReservedRow =
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * each with its first timeline row, where their keys are free, and wakes events that wait for them.
+ * where their keys are free, and wakes events that wait for them.
  * @param source a table expression with a row for each call, and perhaps a condition.
  * @param further columns, after a comma.
  */
@@ -115,9 +115,6 @@ export function reserveCte(source: string, further = ''): string {
         from ${source}
           on conflict (user_id, operation, idempotency_key) do nothing
       returning ${namingColumns}, created_at
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at)
-      select id, 'RESERVED', created_at from reserved
     ), ${wakingEvents('reserved', 'created_at')}`;
 }
 

@@ -22,9 +22,21 @@ export interface LeasedJob {
  * The result of a run. `undefined`: the job is done; the loop queues a periodic kind again.
  * `runAgainAt`: the job runs again at that time. `ended`: the run has stored this status itself, in
  * the commit of its work; a periodic kind never returns it, because nothing would queue it again.
+ * `leavesNoRow`: the job is done, and its row, which would say nothing more, is removed.
  */
 export type JobResult =
-  { readonly runAgainAt: Date } | { readonly ended: 'done' | 'queued' } | undefined;
+  | { readonly runAgainAt: Date }
+  | { readonly ended: 'done' | 'queued' }
+  | { readonly leavesNoRow: true }
+  | undefined;
+
+/** A job that was stored under the lease of a slot. */
+export interface DispatchedJob extends Pick<LeasedJob, 'id' | 'kind' | 'payload'> {
+  /**
+   * The holder of the lease, if several slots each begin a part of the job; null: the slot itself.
+   */
+  readonly sharedBy: string | null;
+}
 
 /** Room for one more job in a loop. Either `begin` or `release` is called. */
 export interface JobSlot {
@@ -32,10 +44,10 @@ export interface JobSlot {
   readonly worker: string;
   readonly leasedUntil: Date;
   /**
-   * Runs the job, once it is stored.
+   * Runs the job, or its part of a shared one, once it is stored.
    * @param work the first run, by a caller that has in memory what the handler would read.
    */
-  begin(job: Pick<LeasedJob, 'id' | 'kind' | 'payload'>, work: FirstRun): void;
+  begin(job: DispatchedJob, work: FirstRun): void;
   /** Gives the room back: no job was stored. */
   release(): void;
 }

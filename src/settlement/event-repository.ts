@@ -1,7 +1,7 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
-import { batchedStatement, sql } from '../db/statement.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
 import {
   isRerunRequested,
@@ -21,6 +21,9 @@ import { closeness, joinCandidates, type CandidateRow } from './transaction-repo
 export type WebhookEventStatus =
   'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
+/** The kind of the job that several events share. */
+export const batchKind = 'settle-webhook-batch';
+
 /** The statuses of an event that needs its payload no longer. */
 export const settledStatuses = ['processed', 'ignored'] as const satisfies WebhookEventStatus[];
 
@@ -30,6 +33,9 @@ export const settledStatuses = ['processed', 'ignored'] as const satisfies Webho
  * lease the job is stored as running, and the holder of the lease runs it; otherwise it is queued,
  * which wakes the job loops. No row is returned when a concurrent delivery committed the same bytes
  * after the statement's snapshot: the caller runs the statement again.
+ *
+ * Several events of a batch that are stored under leases share one job: a job for each would be a
+ * quarter of what an event writes.
  *
  * A duplicate of an event that is not settled queues a job if the event has no open job: the
  * provider repeats events that it considers open, and the first job may be dead.
@@ -71,13 +77,23 @@ export const storeWebhookEvent = batchedStatement({
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
       select failed, event_id from received where is_new and failed is not null
+    ), shared as (
+      select min(job_id) as shared_id, min(worker) as shared_by, min(leased_until) as leased_until,
+             min(now) as now, jsonb_agg(event_id) as event_ids
+        from received where is_new and worker is not null
+      having count(*) > 1
     ), queued as (
       insert into jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until,
                         run_at, created_at)
       select job_id, 'settle-webhook', jsonb_build_object('eventId', event_id),
              'webhook:' || event_id, case when worker is null then 'queued' else 'running' end,
              case when worker is null then 0 else 1 end, worker, leased_until, now, now
-        from received where is_new
+        from received
+       where is_new and (worker is null or not exists (select from shared))
+       union all
+      select shared_id, '${batchKind}', jsonb_build_object('eventIds', event_ids), null, 'running',
+             1, shared_by, leased_until, now, now
+        from shared
       returning case when status = 'queued' then pg_notify('${jobsChannel}', '') end
     ), revived as (
       insert into jobs (kind, payload, unique_key, status, run_at, created_at)
@@ -90,8 +106,9 @@ export const storeWebhookEvent = batchedStatement({
       returning pg_notify('${jobsChannel}', '')
     )
     select ordinal, is_new, case when is_new then event_id else known_id end as event_id, job_id,
-           found.*
+           shared_id, shared_by, found.*
       from received requested
+      left join shared on is_new and worker is not null
       left join lateral (
              select id as known_id from webhook_events
               where payload_hash = requested.payload_hash and not is_new limit 1) known on true
@@ -118,9 +135,16 @@ export interface StoredEvent {
   /** Whether the same bytes were stored before. */
   readonly duplicate: boolean;
   /** Null for a duplicate. */
-  readonly jobId: string | null;
+  readonly job: StoredJob | null;
   /** The candidates of the item that was sought, as they were before the event was stored. */
   readonly candidates: readonly CandidateRow[];
+}
+
+/** The job that is stored with an event. */
+export interface StoredJob {
+  readonly id: string;
+  /** The holder of its lease if it is the job of other events, too; null: it has one event. */
+  readonly sharedBy: string | null;
 }
 
 interface StoredRow {
@@ -128,6 +152,8 @@ interface StoredRow {
   /** Null: a concurrent delivery has committed the same bytes. */
   readonly event_id: string | null;
   readonly job_id: string;
+  readonly shared_id: string | null;
+  readonly shared_by: string | null;
 }
 
 /** One for each candidate, or one without. */
@@ -161,9 +187,10 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
     });
     const [stored] = rows;
     if (stored && stored.event_id !== null) {
-      const { event_id: id, is_new: isNew, job_id: jobId } = stored;
+      const { event_id: id, is_new: isNew } = stored;
+      const job = { id: stored.shared_id ?? stored.job_id, sharedBy: stored.shared_by };
       const candidates = rows.filter((row) => row.id !== null);
-      return { id, duplicate: !isNew, jobId: isNew ? jobId : null, candidates };
+      return { id, duplicate: !isNew, job: isNew ? job : null, candidates };
     }
   }
   throw new Error('a webhook event was neither stored nor found');
@@ -175,6 +202,27 @@ const noIds: WebhookItem['ids'] = {
   transactionIdentification: null,
   providerTxid: null,
 };
+
+/** Queues a job for each of some events that no attempt has settled or parked yet. */
+export const queueReceivedEvents = statement({
+  name: 'webhook-queue-received',
+  parameters: { ids: 'uuid[]', now: 'timestamptz' },
+  text: ({ ids, now }) => sql`
+    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
+    select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id, 'queued', ${now},
+           ${now}
+      from webhook_events where id = any(${ids}) and status = 'received' order by id
+    ${onOpenJob} do nothing
+    returning pg_notify('${jobsChannel}', '')`,
+});
+
+/** Queues a job for each event that no attempt has settled yet and that has none of its own. */
+export async function queueReceived(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  ids: readonly string[],
+): Promise<void> {
+  await db.query(queueReceivedEvents, { ids, now: clock.now() });
+}
 
 /** One event. */
 export const findWebhookEvent = batchedStatement({

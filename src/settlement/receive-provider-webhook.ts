@@ -2,13 +2,13 @@
  * Receives what the provider posts. An event and its job are one commit. Where the job loop of this
  * process has room, the job is stored as running under the loop's lease, and is dispatched to it at
  * once, with the event still in memory. If the process dies, the lease runs out and the job is
- * taken up like any other.
+ * taken up like any other. Events that are stored in one commit share a job.
  */
 import type { Context } from '../context/context.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookOperation } from '../context/operation.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { storeEvent, type StoredEvent } from './event-repository.ts';
+import { batchKind, storeEvent, type StoredEvent } from './event-repository.ts';
 import { settleForJob } from './settle-event.ts';
 
 /** Answers once the event is durable with its job; the same bytes again change nothing. */
@@ -47,12 +47,14 @@ export async function receiveEvent(
   let isDispatched = false;
   try {
     const event = { payload, receivedAt, place, failedEndToEnd, sought };
-    const { id, duplicate, jobId, candidates } = await storeEvent(context, event);
-    if (place && jobId !== null) {
+    const { id, duplicate, job, candidates } = await storeEvent(context, event);
+    if (place && job) {
       isDispatched = true;
       const read = items && { items, before: [], receivedAt, attemptedAt: null, candidates };
-      place.begin({ id: jobId, kind: 'settle-webhook', payload: { eventId: id } }, (job) =>
-        settleForJob(context, job, { eventId: id, ...(read && { event: read }) }),
+      const isShared = job.sharedBy !== null;
+      const kind = isShared ? batchKind : 'settle-webhook';
+      place.begin({ ...job, kind, payload: { eventId: id } }, (leased) =>
+        settleForJob(context, leased, { eventId: id, isShared, ...(read && { event: read }) }),
       );
     }
     return { id, duplicate };

@@ -104,6 +104,8 @@ export async function settleEvent(
 /** An event whose job runs. */
 export interface JobEvent extends Pick<SettleOptions, 'event' | 'waitingSince'> {
   readonly eventId: string;
+  /** The job is also that of other events: if this one waits, it gets a job of its own. */
+  readonly isShared?: boolean;
 }
 
 /**
@@ -134,13 +136,15 @@ export async function settleForJob(
 async function settleAndEnd(
   context: LocalContext,
   job: LeasedJob,
-  { eventId, ...options }: JobEvent,
+  { eventId, isShared = false, ...options }: JobEvent,
 ): Promise<JobResult> {
-  const last = await settle(context, eventId, { ...options, job });
+  const ofJob = isShared ? { queuesJob: true } : { job };
+  const last = await settle(context, eventId, { ...options, ...ofJob });
   if (last === 'overtaken') {
     context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every attempt');
     return { runAgainAt: new Date(context.clock.now().getTime() + firstRetryMs) };
   }
+  if (isShared) return undefined;
   if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };
   return last?.jobStatus ? { ended: last.jobStatus } : undefined;
 }

@@ -131,6 +131,7 @@ const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = 
   '||': concatenate,
   '@>': contains,
   '&&': overlaps,
+  '->': fieldJson,
   '->>': fieldText,
   '~~': (pair, scope) => like(pair, scope),
   '!~~': (pair, scope) => not(like(pair, scope)),
@@ -182,15 +183,30 @@ function overlaps([left, right]: Pair, scope: Scope): Expr {
 }
 
 function fieldText([left, right]: Pair, scope: Scope): Expr {
-  const key = right.type === 'int4' ? right : coerced(scope, right, 'text');
-  return strict('text', [left, key], (json, name) => {
-    if (json === jsonNull || typeof json !== 'object' || json === null) return null;
-    if (Array.isArray(json) !== (typeof name === 'number')) return null;
-    if (!Object.hasOwn(json, name as string)) return null;
-    const value = (json as Readonly<Record<string, unknown>>)[name as string];
+  return strict('text', [left, fieldKey(right, scope)], (json, name) => {
+    const value = readField(json, name);
     if (value === null || value === undefined) return null;
     return typeof value === 'string' ? value : toText('jsonb', value);
   });
+}
+
+function fieldJson([left, right]: Pair, scope: Scope): Expr {
+  return strict('jsonb', [left, fieldKey(right, scope)], (json, name) => {
+    const value = readField(json, name);
+    return value === null ? jsonNull : (value ?? null);
+  });
+}
+
+function fieldKey(key: Expr, scope: Scope): Expr {
+  return key.type === 'int4' ? key : coerced(scope, key, 'text');
+}
+
+/** @returns undefined without such a field. */
+function readField(json: Value, name: Value): unknown {
+  if (json === jsonNull || typeof json !== 'object' || json === null) return undefined;
+  if (Array.isArray(json) !== (typeof name === 'number')) return undefined;
+  if (!Object.hasOwn(json, name as string)) return undefined;
+  return (json as Readonly<Record<string, unknown>>)[name as string];
 }
 
 function like([left, right]: Pair, scope: Scope): Expr {

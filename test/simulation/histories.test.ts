@@ -70,7 +70,7 @@ test('the client of the contract pays no wish twice, and each of its results is 
  * Seeds in which customers dispute payments, whatever the seeds draw. In 98, 110 and 139 an event
  * of a dispute is ahead of its payment.
  */
-const seedsOfDisputes = [1, 24, 28, 98, 110, 139];
+const seedsOfDisputes = [1, 24, 28, 98, 109, 110, 139];
 
 test('no dispute is invented, lost or misreported under any fault', async () => {
   const occurred = new Set<string>();

@@ -14,6 +14,7 @@ import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
+import { batchKind } from '../../src/settlement/event-repository.ts';
 import { reconcileUser, type ReconciledUser } from '../../src/settlement/reconcile-user.ts';
 import { findStatementUser } from '../../src/settlement/reconciliation-repository.ts';
 import type { Processes } from './processes.ts';
@@ -140,10 +141,12 @@ export class Operator {
   }
 
   /** Retries the dead jobs of events. */
-  retryDeadJobs(): Promise<unknown> {
-    return this.#call('retries dead jobs', (context) =>
-      retryJobs.run(context, { allDead: true, kind: 'settle-webhook' }, caller),
-    );
+  async retryDeadJobs(): Promise<void> {
+    for (const kind of ['settle-webhook', batchKind]) {
+      await this.#call('retries dead jobs', (context) =>
+        retryJobs.run(context, { allDead: true, kind }, caller),
+      );
+    }
   }
 
   async unblockAll(): Promise<void> {

@@ -2,6 +2,7 @@
 import { nextTurn } from '../../src/clock.ts';
 import { releaseSignals } from './abandoned-signals.ts';
 import { saveSession } from '../../src/auth/banking-sessions.ts';
+import { batchKind } from '../../src/settlement/event-repository.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
@@ -237,9 +238,13 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
 /** The time by which all events are settled whose failed jobs wait for a retry. */
 async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
   const [last] = await store.rows<{ run_at: Date }>(
-    `select jobs.run_at from webhook_events event
-       join jobs on jobs.unique_key = 'webhook:' || event.id and jobs.status = 'queued'
-      where event.status = 'received' order by jobs.run_at desc limit 1`,
+    `select run_at from (
+       select jobs.run_at from webhook_events event
+         join jobs on jobs.unique_key = 'webhook:' || event.id and jobs.status = 'queued'
+        where event.status = 'received'
+        union all
+       select run_at from jobs where kind = '${batchKind}' and status = 'queued') due
+      order by run_at desc limit 1`,
   );
   return last ? last.run_at.getTime() + restMs : -Infinity;
 }
@@ -314,7 +319,7 @@ async function replayAgain({ operator }: Simulation, settle: Settle): Promise<vo
  */
 async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): Promise<boolean> {
   const dead = await store.rows(
-    `select from jobs where status = 'dead' and kind = 'settle-webhook'`,
+    `select from jobs where status = 'dead' and kind in ('settle-webhook', '${batchKind}')`,
   );
   if (dead.length === 0) return false;
   await settleWork(settle, () => operator.retryDeadJobs());

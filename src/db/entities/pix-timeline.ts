@@ -2,7 +2,10 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { instant } from './columns.ts';
 import { PixTransaction } from './pix-transaction.ts';
 
-/** What happened to a transaction, in order. Rows are only ever added. */
+/**
+ * What happened to a transaction, in order. Rows are only ever added. The steps that other rows
+ * show have none here (`pix/timeline.ts`).
+ */
 export const PixTimeline = defineEntity({
   name: 'PixTimeline',
   tableName: 'pix_timeline',

@@ -71,6 +71,7 @@ const statements: readonly Statement[] = [
   sessionStatements.findPrincipal,
   findWebhookEvent,
   jobStatements.finish,
+  jobStatements.remove,
   finishWebhookEvent,
   identifyPayment,
   moveStatements.move,

@@ -1,9 +1,10 @@
 /** Events whose jobs begin where they are stored, and what becomes of those that cannot. */
 import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
+import type { Context } from '../../../src/context/context.ts';
 import type { JobLoop } from '../../../src/jobs/loop.ts';
 import type { Lease } from '../../../src/jobs/job-repository.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { settleWebhook, settleWebhookBatch } from '../../../src/settlement/settle-webhook.ts';
 import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
 import {
   receiveEvent,
@@ -23,7 +24,7 @@ import {
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
-const jobs = { 'settle-webhook': settleWebhook };
+const jobs = { 'settle-webhook': settleWebhook, 'settle-webhook-batch': settleWebhookBatch };
 
 beforeEach(async () => {
   await app.rows('delete from webhook_events');
@@ -183,10 +184,11 @@ test('a loop that stops waits for what has begun, takes no more, and puts back w
   };
   const ids = [await leasedTo(early), await leasedTo(late)];
   const [begun = '', put = ''] = ids;
-  early.begin({ id: begun, kind: 'work', payload: {} }, (job) => work.run(process.context, job));
+  const kept = { kind: 'work', payload: {}, sharedBy: null };
+  early.begin({ ...kept, id: begun }, (job) => work.run(process.context, job));
   const stopped = process.loop.stop();
   assert.equal(process.loop.reserve(), null);
-  late.begin({ id: put, kind: 'work', payload: {} }, () => assert.fail('it has begun'));
+  late.begin({ ...kept, id: put }, () => assert.fail('it has begun'));
   await eventually(async () => (await jobState(app, put))?.status === 'queued', 'the job put back');
   work.release();
   await stopped;
@@ -195,3 +197,114 @@ test('a loop that stops waits for what has begun, takes no more, and puts back w
     ['done', null],
   );
 });
+
+/** Receives events that are stored in one commit. */
+async function receiveTogether(
+  context: Context,
+  events: readonly PostedEvent[],
+): Promise<readonly string[]> {
+  const received = await Promise.all(events.map((event) => receiveEvent(context, event)));
+  return received.map(({ id }) => id);
+}
+
+const threeEvents = (): PostedEvent[] => [posted(), posted(), posted()];
+
+const listJobs = () =>
+  app.rows(`select kind, status, jsonb_array_length(payload->'eventIds') as events
+              from jobs where kind like 'settle-%' order by id`);
+
+const areSettled = (ids: readonly string[]) =>
+  eventually(async () => {
+    const statuses = await Promise.all(ids.map(readStatus));
+    return statuses.every((status) => status === 'ignored');
+  }, 'the end of the events');
+
+test('events that are stored together share a job, which ends with the last of them', async (t) => {
+  const process = await startProcess(t);
+  const polls = process.polls();
+  const during: unknown[] = [];
+  const context = before(process.context, 'webhook-finish', async () => {
+    during.push(...(await listJobs()));
+  });
+  const ids = await receiveTogether(context, threeEvents());
+  await areSettled(ids);
+  await process.rest();
+  assert.deepEqual(during[0], { kind: 'settle-webhook-batch', status: 'running', events: 3 });
+  assert.deepEqual(await listJobs(), [], 'its row is removed');
+  assert.equal(process.polls(), polls);
+});
+
+test('events whose process dies with their shared job each get a job', async (t) => {
+  const lease = { worker: 'the-dead', leasedUntil: new Date(app.clock.now().getTime() + 30_000) };
+  const loop = { reserve: () => ({ ...lease, begin: () => undefined, release: () => undefined }) };
+  const ids = await receiveTogether(connected(watched(app), loop), threeEvents());
+  assert.deepEqual(await listJobs(), [
+    { kind: 'settle-webhook-batch', status: 'running', events: 3 },
+  ]);
+  const other = await startProcess(t);
+  await other.pass(29_000);
+  assert.equal(await readStatus(ids[0] ?? ''), 'received');
+  await other.pass(7_000);
+  await areSettled(ids);
+});
+
+test('of a shared job, only the event that fails gets a job of its own', async (t) => {
+  const process = await startProcess(t);
+  let failing = '';
+  const context = before(process.context, 'webhook-finish', ({ id }) => {
+    if (failing !== '') return;
+    failing = String(id);
+    throw new Error('it fails');
+  });
+  const ids = await receiveTogether(context, threeEvents());
+  await eventually(async () => {
+    return (await listJobs()).some((job) => job['status'] === 'queued');
+  }, 'the failed run');
+  await areSettled(ids.filter((id) => id !== failing));
+  assert.equal(await readStatus(failing), 'received');
+  await process.pass(2_000);
+  await areSettled(ids);
+  const found = process.executions('webhook-find');
+  assert.equal(found, 1, 'the others are not settled again');
+});
+
+test('an event that waits leaves the shared job, and gets one of its own', async (t) => {
+  const process = await startProcess(t);
+  const content = { event: 'PIX_PAYMENT', endToEnd: 'E-none', status: 'CONFIRMED', amount: 1 };
+  const parked = { payload: Buffer.from(JSON.stringify(content)), content };
+  const [id = '', ...others] = await receiveTogether(process.context, [parked, posted(), posted()]);
+  await areSettled(others);
+  await process.rest();
+  assert.equal(await readStatus(id), 'parked');
+  assert.equal((await readJob(id))?.status, 'queued');
+  assert.deepEqual(await listJobs(), [{ kind: 'settle-webhook', status: 'queued', events: null }]);
+});
+
+test('a shared job whose parts come after the stop is put back', async (t) => {
+  const process = await startProcess(t);
+  const slots = [process.loop.reserve(), process.loop.reserve()];
+  const [first] = slots;
+  assert.ok(first);
+  const lease = { leased_by: first.worker, leased_until: first.leasedUntil };
+  const id = await queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
+  await process.loop.stop();
+  for (const slot of slots) {
+    const job = { id, kind: 'work', payload: {}, sharedBy: first.worker };
+    slot?.begin(job, () => assert.fail('it has begun'));
+  }
+  await eventually(async () => (await jobState(app, id))?.status === 'queued', 'the job put back');
+});
+
+/** A context in which `work` comes before each execution of a statement, and may fail it. */
+function before(
+  context: Context,
+  name: string,
+  work: (parameters: Readonly<Record<string, unknown>>) => unknown,
+): Context {
+  const { query } = context.db;
+  const watching: typeof query = async (statement, parameters) => {
+    if (statement.name === name) await work(parameters as Readonly<Record<string, unknown>>);
+    return query(statement, parameters);
+  };
+  return { ...context, db: { ...context.db, query: watching } };
+}

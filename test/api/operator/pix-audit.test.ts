@@ -269,12 +269,8 @@ const breaks: readonly Break[] = [
     prepare: accepted,
     spoil: ({ id }) => update(id, 'settled_at = $2', [app.clock.now()]),
   },
-  {
-    rule: 'timeline_begins',
-    prepare: accepted,
-    spoil: ({ id }) => remove(id, `phase = 'RESERVED'`),
-  },
-  { rule: 'timeline_begins', prepare: lost, spoil: ({ id }) => remove(id) },
+  { rule: 'timeline_begins', prepare: refunded, spoil: ({ id }) => remove(id) },
+  { rule: 'timeline_agrees', prepare: lost, spoil: ({ id }) => remove(id) },
   {
     rule: 'timeline_agrees',
     prepare: accepted,

@@ -197,6 +197,18 @@ describe('pix show', () => {
     assert.match((await show(failed.id)).waitsFor, /FAILED is final/);
   });
 
+  it('shows the steps once that an earlier release has stored as rows', async () => {
+    const { id } = await givenSend(silent);
+    const before = (await show(id)).timeline;
+    await app.rows(
+      `insert into pix_timeline (id, transaction_id, phase, at)
+       values (-2, $1, 'RESERVED', $2), (-1, $1, 'RESOLVED', $2)`,
+      [id, app.clock.now()],
+    );
+    assert.deepEqual((await show(id)).timeline, before);
+    assert.equal(before.length, 4);
+  });
+
   it('cuts a timeline that a provider has filled with contradictions, and says so', async () => {
     const { id } = await givenSend(silent);
     await app.rows(

@@ -9,6 +9,7 @@ import {
   type TestAppOptions,
   type TestRequest,
 } from '../../support/app.ts';
+import { joinSteps } from '../../../src/pix/timeline.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import type { TestUser } from '../../support/factories.ts';
 
@@ -111,7 +112,8 @@ interface TimelineRow {
 
 async function readTimeline(app: TestApp, id: string): Promise<string[]> {
   const rows = await app.rows<TimelineRow>(
-    'select * from pix_timeline where transaction_id = $1 order by id',
+    `select step.* from pix_transactions t, ${joinSteps}
+      where t.id = $1 order by step.id, step.place`,
     [id],
   );
   return rows.map(({ phase, attempt, provider_status: providerStatus, note, event_id: event }) =>

@@ -48,8 +48,8 @@ async function countSettled(target: Target, prefix: string): Promise<Stored> {
   }
 }
 
-/** The number of timeline entries of an accepted send: one for each phase. */
-const notesPerSend = 4;
+/** The rows of the timeline of an accepted send: PAYING and ACCEPTED. */
+const notesPerSend = 2;
 
 export const send: Case = {
   name: 'send',

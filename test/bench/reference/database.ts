@@ -100,9 +100,6 @@ export const reserve: Statement = {
        where agency is not null and account_number is not null and document is not null
           on conflict (user_id, operation, idempotency_key) do nothing
       returning id
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at)
-      select id, 'RESERVED', now() from reserved
     )
     select principal.*, exists (select from reserved) as is_new, known.*
       from principal
@@ -121,8 +118,7 @@ export const beginPaying: Statement = {
       returning id
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt)
-      select id, phase, now(), attempt
-        from moved, (values ('RESOLVED', null), ('PAYING', 1)) as entry (phase, attempt)
+      select id, 'PAYING', now(), 1 from moved
     )
     select id from moved`,
 };

@@ -225,7 +225,6 @@ function checkRow(
       !['RESERVED', 'RESOLVED'].includes(phase) || rest.lost.failedOverAt !== null,
       `was left in ${phase}`,
     ],
-    [row.phases[0] === 'RESERVED', 'has a timeline that does not begin with RESERVED'],
     [row.phases.filter((one) => one === 'PAYING').length <= 1, 'was PAYING twice'],
     [payments.length === 0 || row.phases.includes('PAYING'), 'was executed without PAYING'],
     [

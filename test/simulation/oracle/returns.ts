@@ -227,7 +227,6 @@ export class Returns {
     if (status === 'FAILED' && made.some(({ state }) => state !== 'reversed')) {
       violated(`${name} is FAILED and was made`);
     }
-    if (row.phases[0] !== 'RESERVED') violated(`${name} does not begin with RESERVED`);
     if (row.phases.filter((one) => one === 'PAYING').length > 1)
       violated(`${name} was PAYING twice`);
     const centsMade = made[0]?.amountCents ?? centsFromDecimal(row.amount);

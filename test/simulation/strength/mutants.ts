@@ -11,7 +11,11 @@ import { findReplay } from '../../../src/pix/replay-repository.ts';
 import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
 import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
-import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import {
+  finishWebhookEvent,
+  queueReceivedEvents,
+  storeWebhookEvent,
+} from '../../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../../src/settlement/refund-repository.ts';
 import {
   findCandidates,
@@ -49,6 +53,7 @@ const hotStatements: readonly Statement[] = [
   recordReceived,
   transactionStatements.storeAnomaly,
   storeWebhookEvent,
+  queueReceivedEvents,
   finishWebhookEvent,
   findCandidates,
   recordRefund,
@@ -62,6 +67,7 @@ const hotStatements: readonly Statement[] = [
   sweepStatements.findExpired,
   jobs.claim,
   jobs.finish,
+  jobs.remove,
   jobs.requeue,
   jobs.releaseLapsed,
   jobs.renew,

@@ -1,5 +1,9 @@
 /** Scenes of the statements that store events, settle them and end their jobs. */
-import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import {
+  finishWebhookEvent,
+  queueReceivedEvents,
+  storeWebhookEvent,
+} from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -40,15 +44,15 @@ const event = (title: string, failed: string | null, worker: string | null): Sce
   },
 });
 
-const again = (title: string, changes: Columns): Scene => ({
+const again = (title: string, changes: Columns, failed: string | null = null): Scene => ({
   statement: storeWebhookEvent,
   title,
   async play(stage) {
     const { row, fetchRows } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
-    const none = [null, null, null];
-    const rows = await fetchRows(freeId, hash, Buffer.from('{}'), now, ...none, ...noIds);
+    const rest = [null, null, failed, ...noIds];
+    const rows = await fetchRows(freeId, hash, Buffer.from('{}'), now, ...rest);
     const results = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
     return [results, ...(await stored(stage))];
   },
@@ -93,6 +97,54 @@ const bothStored: Scene = {
     const rows = await callBatch(ids, bytes, bytes, both(now), ...facts);
     const waits = await found('select id_value from webhook_waits');
     return [rows, ...(await found('select status from jobs order by id')), ...waits];
+  },
+};
+
+/** Events of one batch: each has a lease or none, or has the bytes of a stored event. */
+const storedTogether = (
+  title: string,
+  calls: readonly ('leased' | 'queued' | 'again')[],
+): Scene => ({
+  statement: storeWebhookEvent,
+  title,
+  async play({ row, fetchBatch, found }) {
+    await row('webhook_events', { payload_hash: hash, status: 'processed' });
+    const ids = calls.map((_, at) => freeId.replace('ffff', `fff${at}`));
+    const hashes = calls.map((call, at) => (call === 'again' ? hash : Buffer.from(String(at))));
+    const isLeased = calls.map((call) => call !== 'queued');
+    const each = <Value>(value: Value): Value[] => calls.map(() => value);
+    const rows = await fetchBatch(
+      ids,
+      hashes,
+      hashes,
+      each(now),
+      isLeased.map((leased, at) => (leased ? `me/${at}` : null)),
+      isLeased.map((leased) => (leased ? later : null)),
+      each(null),
+      ...noIds.map(each),
+    );
+    return [
+      rows.map((one) => [one['is_new'], one['shared_id'] === null, one['shared_by']]),
+      ...(await found(`select kind, unique_key, status, attempts, leased_by, payload::text
+                         from jobs order by unique_key`)),
+    ];
+  },
+});
+
+/** A shared job that is run again. */
+const splitUp: Scene = {
+  statement: queueReceivedEvents,
+  title: 'the received events of a shared job get jobs of their own',
+  async play({ row, call, found, notifications }) {
+    const withJob = await row('webhook_events');
+    await row('jobs', { unique_key: `webhook:${String(withJob)}`, payload: '{}', run_at: later });
+    await row('webhook_events');
+    const open = await row('webhook_events');
+    const processed = await row('webhook_events', { status: 'processed' });
+    await call([withJob, open, processed], now);
+    const jobs = await found(`select status, unique_key = 'webhook:' || (payload->>'eventId') as own
+                                from jobs order by id`);
+    return [...jobs, notifications.map(({ length }) => length)];
   },
 };
 
@@ -230,6 +282,7 @@ export const eventScenes: readonly Scene[] = [
     processed_at: now,
     results: '[]',
   }),
+  again('a repeated event of a failed send does not wait again', {}, endToEnd),
   finish('an event is finished with its job', {}),
   finish('an event that another process has finished is not finished again', {
     attempted: earlier,
@@ -284,4 +337,14 @@ export const eventScenes: readonly Scene[] = [
   }),
   bothFinished,
   bothStored,
+  storedTogether('two events under leases share a job', ['leased', 'leased']),
+  storedTogether('one event under a lease shares no job', ['leased', 'queued']),
+  storedTogether('an event under a lease shares no job with a duplicate', ['leased', 'again']),
+  storedTogether('queued events and duplicates have no part in a shared job', [
+    'leased',
+    'queued',
+    'again',
+    'leased',
+  ]),
+  splitUp,
 ];

@@ -166,7 +166,7 @@ const step = (situation: Situation): Scene =>
   withSend(
     { statement: paymentStatements.step, title: 'a send enters PAYING' },
     situation,
-    (stage, id) => stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null),
+    (stage, id) => stage.call(id, 'PAYING', endToEnd, null, now, later, 1, null),
   );
 
 const stale = (situation: Situation, what = 'a send', changes: Columns = {}): Scene =>

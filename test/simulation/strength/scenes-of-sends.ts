@@ -84,7 +84,7 @@ const step = (from: string, to: string): Scene => ({
   async play(stage) {
     const id = await send(stage, from === 'SETTLED' ? settled : under(from));
     await send(stage, { idempotency_key: 'other' });
-    const moved = await stage.call(id, to, endToEnd, 'bank-1', true, now, later, 1, null);
+    const moved = await stage.call(id, to, endToEnd, 'bank-1', now, later, 1, null);
     const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
     const rows = await stage.found('select phase, outcome from pix_transactions');
     return [moved, ...rows, ...noted];
@@ -146,7 +146,7 @@ const byKeyOrId: readonly Scene[] = [
 ].flatMap(([title = '', idValue = '']) => [
   waking(paymentStatements.step, { title, idValue }, async (stage) => {
     const id = await send(stage, { idempotency_key: key });
-    await stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+    await stage.call(id, 'PAYING', endToEnd, null, now, later, 1, null);
   }),
   waking(moveStatements.move, { title, idValue }, async ({ row, call }) => {
     const id = await row('pix_transactions', { idempotency_key: key });
@@ -329,7 +329,7 @@ export const sendScenes: readonly Scene[] = [
     title: 'a send of a blocked account does not enter PAYING',
     async play(stage) {
       const id = await send(stage, { idempotency_key: key }, 'BLOCKED');
-      return stage.call(id, 'PAYING', endToEnd, null, true, now, later, 1, null);
+      return stage.call(id, 'PAYING', endToEnd, null, now, later, 1, null);
     },
   },
   {
@@ -337,7 +337,7 @@ export const sendScenes: readonly Scene[] = [
     title: 'a send with another end-to-end id does not enter ACCEPTED',
     async play(stage) {
       const id = await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd });
-      return stage.call(id, 'ACCEPTED', endToEnd, 'bank-1', true, now, null, 1, null);
+      return stage.call(id, 'ACCEPTED', endToEnd, 'bank-1', now, null, 1, null);
     },
   },
   move('a transaction with another end-to-end id is not moved', [

@@ -191,10 +191,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-candidates: without attempt.phase = 'PAYING'",
     "webhook-store: without attempt.phase = 'PAYING'",
   ],
-  [
-    'equivalent: a send enters PAYING only from RESERVED, so RESOLVED is always noted',
-    "pix-step: without notes_resolved or entry.phase <> 'RESOLVED'",
-  ],
 ];
 
 /** The reason of each mutant that survives. */

@@ -27,6 +27,7 @@ const jobCases: Cases = {
     jobs.requeueJob(context, leased(jobId), { runAt: now, attempts: 1, error: null }),
   finishJob: (context, { jobId }) =>
     jobs.finishJob(context, leased(jobId), { status: 'done', error: null }),
+  removeJob: (context, { jobId }) => jobs.removeJob(context, leased(jobId)),
   releaseLapsedJobs: (context) =>
     jobs.releaseLapsedJobs(context, {
       maxAttempts: 3,
@@ -42,13 +43,14 @@ const jobCases: Cases = {
 const eventCases: Cases = {
   storeEvent: async (context, { now }) => {
     const event = { payload: Buffer.from('{"a":1}'), receivedAt: now, place: null };
-    const { id, jobId, ...stored } = await events.storeEvent(context, {
+    const { id, job, ...stored } = await events.storeEvent(context, {
       ...event,
       failedEndToEnd: null,
       sought: null,
     });
-    return { ...stored, id: typeof id, jobId: typeof jobId };
+    return { ...stored, id: typeof id, jobId: typeof job?.id, sharedBy: job?.sharedBy };
   },
+  queueReceived: (context, { eventId }) => events.queueReceived(context, [eventId]),
   findEvent: (context, { eventId }) => events.findEvent(context, eventId),
   finishAttempt: (context, { eventId, now }) =>
     events.finishAttempt(context, {

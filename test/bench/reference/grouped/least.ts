@@ -28,10 +28,9 @@ export const leastSchema = {
   create view least.pix_timeline as
     select t.id as transaction_id, phase.place as id, phase.name as phase
       from least.pix_transactions t,
-           unnest(array['RESERVED', 'RESOLVED', 'PAYING', 'ACCEPTED', 'SETTLED'])
-             with ordinality as phase (name, place)
-     where phase.place <= case t.phase when 'RESERVED' then 1 when 'PAYING' then 3
-                                       when 'ACCEPTED' then 4 else 5 end`,
+           unnest(array['PAYING', 'ACCEPTED', 'SETTLED']) with ordinality as phase (name, place)
+     where phase.place <= case t.phase when 'RESERVED' then 0 when 'PAYING' then 1
+                                       when 'ACCEPTED' then 2 else 3 end`,
 };
 
 const reserve: Statement = {

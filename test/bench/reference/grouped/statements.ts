@@ -80,9 +80,6 @@ const reserve: Statement = {
        where agency is not null and account_number is not null and document is not null
           on conflict (user_id, operation, idempotency_key) do nothing
       returning id
-    ), noted as (
-      insert into pix_timeline (transaction_id, phase, at)
-      select id, 'RESERVED', now() from reserved
     )
     select p.ordinal, p.sealed_token, p.agency, p.account_number, p.document,
            exists (select from reserved r where r.id = p.id) as is_new
@@ -108,10 +105,7 @@ const move: Statement = {
       returning q.ordinal, ${columns}, t.phase
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt)
-      select id, entry, now(), case entry when 'PAYING' then 1 end
-        from moved
-             cross join lateral unnest(case phase when 'PAYING' then array['RESOLVED', 'PAYING']
-                                                  else array[phase] end) entry
+      select id, phase, now(), case phase when 'PAYING' then 1 end from moved
     )
     select ordinal, id, status, outcome, end_to_end, fingerprint from moved`,
 };
