@@ -297,7 +297,7 @@ export async function finishJob(
   return ended?.status ?? null;
 }
 
-/** Removes a job whose row says no more than what it has done; it is found as in `finish`. */
+/** It is found as in `finish`. */
 const remove = batchedStatement({
   name: 'jobs-remove',
   parameters: { id: 'bigint', worker: 'text' },
@@ -308,7 +308,11 @@ const remove = batchedStatement({
     returning ordinal`,
 });
 
-/** Removes a job, if its worker still has the lease. It has no key: nobody can request it again. */
+/**
+ * Removes a job that is done, if its worker still has the lease.
+ * @param job a job without a unique key. A job with a key may be requested again while it runs, and
+ *   the removal would lose that request.
+ */
 export async function removeJob(
   { db }: Pick<LocalContext, 'db'>,
   { id, worker }: LeasedJob,

@@ -152,12 +152,15 @@ export class JobLoop {
     this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
   }
 
-  /** Runs a part of a shared job, which ends when all its parts have ended. */
+  /**
+   * Runs a part of a shared job, which ends when all its parts have ended. A job that has begun
+   * takes its other parts also while the loop stops: no event may stay without its job.
+   */
   #join(job: LeasedJob, work: FirstRun, release: () => void): void {
     const begun = this.#shared.get(job.worker);
+    if (!begun && this.#state !== 'running') return this.#begin(job, work, release);
     const shared = begun ?? new JointRun();
-    if (this.#state === 'running') shared.add(work(job).finally(release));
-    else release();
+    shared.add(work(job).finally(release));
     if (begun) return;
     this.#shared.set(job.worker, shared);
     const end = (): void => void this.#shared.delete(job.worker);

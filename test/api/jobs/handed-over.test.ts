@@ -153,18 +153,9 @@ for (const [release, column] of [
 ] as const) {
   test(`a job that ${release} requests again while it runs is queued by the commit that would end it`, async (t) => {
     const process = await startProcess(t);
-    const { query } = process.context.db;
-    const context = {
-      ...process.context,
-      db: {
-        ...process.context.db,
-        query: (async (statement, parameters) => {
-          if (statement.name === 'webhook-finish')
-            await app.rows(`update jobs set ${column} = true`);
-          return query(statement, parameters);
-        }) satisfies typeof query,
-      },
-    };
+    const context = before(process.context, 'webhook-finish', () =>
+      app.rows(`update jobs set ${column} = true`),
+    );
     const polls = process.polls();
     const { id } = await receiveEvent(context, posted());
     await isDone(id);
@@ -278,6 +269,23 @@ test('an event that waits leaves the shared job, and gets one of its own', async
   assert.equal(await readStatus(id), 'parked');
   assert.equal((await readJob(id))?.status, 'queued');
   assert.deepEqual(await listJobs(), [{ kind: 'settle-webhook', status: 'queued', events: null }]);
+});
+
+test('a shared job that has begun runs the parts that come during the stop', async (t) => {
+  const process = await startProcess(t);
+  const [early, late] = [process.loop.reserve(), process.loop.reserve()];
+  assert.ok(early && late);
+  const lease = { leased_by: early.worker, leased_until: early.leasedUntil };
+  const id = await queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
+  const job = { id, kind: 'work', payload: {}, sharedBy: early.worker };
+  const work = held(t);
+  early.begin(job, (leased) => work.run(process.context, leased));
+  const stopped = process.loop.stop();
+  let isRun = false;
+  late.begin(job, async () => void (isRun = true));
+  work.release();
+  await stopped;
+  assert.deepEqual([isRun, await jobState(app, id)], [true, undefined]);
 });
 
 test('a shared job whose parts come after the stop is put back', async (t) => {
