@@ -8,8 +8,10 @@
 import { nextTurn, type Clock } from '../../src/clock.ts';
 import { runZeroTimersAtNextTurn } from '../support/zero-timers.ts';
 import type { Chance } from './chance.ts';
+import { awaitsTurn, takeTurnsInProcess } from './turns.ts';
 
 runZeroTimersAtNextTurn();
+takeTurnsInProcess();
 
 /** The owner of steps; when it dies, its steps are removed. */
 export interface Owner {
@@ -238,32 +240,16 @@ export class Scheduler {
   }
 }
 
-/** How many callbacks wait for a turn of the event loop. */
-let waitingForTurn = 0;
-
-const setMachineImmediate = globalThis.setImmediate;
-
-function setCountedImmediate(work: (...values: unknown[]) => void, ...values: unknown[]) {
-  waitingForTurn += 1;
-  return setMachineImmediate(() => {
-    waitingForTurn -= 1;
-    work(...values);
-  });
-}
-
-globalThis.setImmediate = Object.assign(setCountedImmediate, setMachineImmediate);
-
 /**
  * The service waits only for steps and turns of the event loop: the batcher waits for one turn
- * before it sends a batch, and for another after its result. Most steps lead to no such wait, and
- * empty turns would take a tenth of the run's time.
+ * before it sends a batch, and for another after its result. Most steps lead to no such wait.
  */
 async function waitUntilIdle(): Promise<void> {
   let turns = 0;
   do {
     await nextTurn();
     turns += 1;
-  } while (waitingForTurn > 0 && turns < turnsOfBatching);
+  } while (awaitsTurn() && turns < turnsOfBatching);
 }
 
 const turnsOfBatching = 3;
