@@ -95,11 +95,8 @@ function decideSide(final: FinalItem, facts: Candidates): Decision {
 }
 
 /** Whether an item without an end-to-end id reports the payment of a charge that is paid. */
-function isPaidWithoutId(
-  { item, status }: FinalItem,
-  { operation, ...row }: CandidateRow,
-): boolean {
-  const isPaid = operation === 'CHARGE' && row.status === 'COMPLETED';
+function isPaidWithoutId({ item, status }: FinalItem, candidate: CandidateRow): boolean {
+  const isPaid = candidate.operation === 'CHARGE' && candidate.status === 'COMPLETED';
   return isPaid && status === 'COMPLETED' && item.ids.endToEnd === null;
 }
 

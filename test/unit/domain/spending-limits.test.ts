@@ -27,6 +27,23 @@ describe('the period of an instant in São Paulo', () => {
     });
   }
 
+  test('an instant has the same period whatever instant was before', () => {
+    const day = limitPeriod(new Date('2026-05-24T12:00:00.000Z'), 20);
+    const night = limitPeriod(new Date('2026-05-25T02:00:00.000Z'), 20);
+    const last = (period: { readonly nextDayAt: Date }) => period.nextDayAt.getTime() - 1;
+    for (const [instant, period] of [
+      [night.beganAt.getTime() - 1, day],
+      [night.beganAt.getTime(), night],
+      [day.beganAt.getTime(), day],
+      [last(night), night],
+      [night.beganAt.getTime() - 1, day],
+    ] as const) {
+      assert.deepEqual(limitPeriod(new Date(instant), 20), period);
+    }
+    assert.notDeepEqual(limitPeriod(new Date(last(night) + 1), 20), night);
+    assert.notDeepEqual(limitPeriod(new Date(day.beganAt.getTime() - 1), 20), day);
+  });
+
   test('a night in which daylight saving time began has nine hours', () => {
     const night = limitPeriod(new Date('2018-11-04T07:00:00.000Z'), 20);
     assert.deepEqual(
