@@ -11,7 +11,7 @@ const setMachineImmediate = globalThis.setImmediate;
 /** Runs the ticks and microtasks that are due, as Node does after each callback of its loop. */
 const runTicks = Reflect.get(process, '_tickCallback') as () => void;
 
-/** After so many callbacks the event loop itself has a turn: messages and signals arrive in time. */
+/** After so many callbacks the event loop has a turn: messages and signals arrive in time. */
 const callbacksAtOnce = 1_000;
 
 let isScheduled = false;
@@ -42,7 +42,7 @@ function setImmediateInProcess(work: (...values: unknown[]) => void, ...values: 
   return {};
 }
 
-/** Replaces `setImmediate`: its callbacks run in the same order, with their ticks and microtasks. */
+/** Replaces `setImmediate`: callbacks run in the same order, with their ticks and microtasks. */
 export function takeTurnsInProcess(): void {
   globalThis.setImmediate = Object.assign(setImmediateInProcess, setMachineImmediate) as never;
 }
