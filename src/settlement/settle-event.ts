@@ -288,7 +288,7 @@ async function store(
   const found = mergeOutcomes(event, [...settledNow, ...moved]);
   const items = endLongWaits(event, found, startedAt.getTime() - waitingSince.getTime());
   const isParked = items.some(({ result }) => result === 'parked');
-  const parkedUntil = isParked ? nextAttempt(waitingSince, startedAt) : null;
+  const parkedUntil = isParked ? nextAttempt(event.attemptedAt, startedAt) : null;
   const status = eventStatus(items);
   const stored = await finishAttempt(context, {
     eventId,
@@ -389,9 +389,12 @@ function eventStatus(items: readonly { readonly result: ItemResult }[]): Webhook
   return statusOrder.find(([result]) => results.has(result))?.[1] ?? 'ignored';
 }
 
-/** @returns the next attempt, at growing intervals. */
-function nextAttempt(waitingSince: Date, now: Date): Date {
-  const waitedMs = now.getTime() - waitingSince.getTime();
-  const delayMs = Math.min(maxRetryMs, Math.max(firstRetryMs, waitedMs));
+/**
+ * @param before the previous attempt; null: there was none.
+ * @returns the next attempt: soon after the first one, and then after twice the last interval.
+ */
+function nextAttempt(before: Date | null, now: Date): Date {
+  const intervalMs = before ? now.getTime() - before.getTime() : 0;
+  const delayMs = Math.min(maxRetryMs, Math.max(firstRetryMs, 2 * intervalMs));
   return new Date(now.getTime() + delayMs);
 }

@@ -21,8 +21,11 @@ after(async () => {
   await database.drop();
 });
 
-/** The same seeds in every run; each of the last three has found a fault once. */
-const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 536_127_567, 106_049, 64];
+/** Seeds that have found a fault once. */
+const seedsOfFaults = [64, 106_049, 536_127_567, 960_002_211, 960_018_853, 960_029_579];
+
+/** The same seeds in every run. */
+const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), ...seedsOfFaults];
 
 const verdicts = new Map<number, Verdict>();
 
@@ -63,7 +66,7 @@ test('the client of the contract pays no wish twice, and each of its results is 
 });
 
 /** Seeds in which customers dispute payments, whatever the seeds draw. */
-const seedsOfDisputes = [1, 24, 28, 98, 109, 110, 139];
+const seedsOfDisputes = [1, 5, 24, 28, 98, 109, 110, 139];
 
 test('no dispute is invented, lost or misreported under any fault', async () => {
   const occurred = new Set<string>();

@@ -31,14 +31,22 @@ const openRow =
 const reportedOnly = isOneOf('operation', ['RECEIVED', 'REFUND_IN']);
 const requestedOnly = isOneOf('operation', ['SEND', 'CHARGE']);
 
-/** The body of a trigger of a return: it changes the sums of the transaction that is returned. */
+/**
+ * The body of a trigger of a return: it changes the sums of the transaction that is returned. An
+ * event of another refund may wait for the end of the return, and is woken by it.
+ */
 function countReturn(sums: Readonly<Record<string, '+' | '-'>>): string {
+  const wakes = sums['refunding_amount'] === '-' ? `${wakeEventsOfReturned} ` : '';
   const changes = Object.entries(sums).map(
     ([column, sign]) => `${column} = nullif(coalesce(${column}, 0) ${sign} new.amount, 0)`,
   );
   const set = [...changes, 'updated_at = new.updated_at'].join(', ');
-  return `update pix_transactions set ${set} where id = new.original_id; return null;`;
+  return `update pix_transactions set ${set} where id = new.original_id; ${wakes}return null;`;
 }
+
+/** Such an event names the transaction that is returned by its end-to-end id. */
+const wakeEventsOfReturned =
+  'perform wake_events(array[end_to_end], new.updated_at) from pix_transactions where id = new.original_id and exists (select from webhook_waits);';
 
 const isReturn = "new.operation = 'REFUND_OUT'";
 

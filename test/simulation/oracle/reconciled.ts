@@ -7,12 +7,15 @@
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { isSameReturn } from '../../../src/domain/pix.ts';
 import type { StoredCustomer, Store } from '../store.ts';
+import type { Payment } from '../bank/ledger.ts';
+import type { Policy } from '../bank/policy.ts';
 import type { Names } from '../names.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Oracle } from './oracle.ts';
 
 export interface Reconciled {
   readonly store: Store;
+  readonly policy: Policy;
   readonly oracle: Oracle;
   readonly names: Names;
   readonly scheduler: Scheduler;
@@ -98,16 +101,32 @@ function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
 }
 
 /** A key pays once: a payment that the bank has reversed has moved no money. */
-function checkKeys({ oracle, names }: Reconciled, { customer }: Own): void {
+function checkKeys(checked: Reconciled, own: Own): void {
+  const { oracle, names } = checked;
+  const { customer } = own;
   const ofKeys = Map.groupBy(
     oracle.ledger.listPayments(customer).filter(({ state }) => state !== 'reversed'),
     ({ clientRequestId }) => clientRequestId,
   );
   for (const [key, payments] of ofKeys) {
-    if (payments.length < 2) continue;
+    const isAgain = payments.some((one, index) =>
+      payments.slice(0, index).some((before) => !mayPayBoth(checked, own, [before, one])),
+    );
+    if (!isAgain) continue;
     const shown = payments.map(({ endToEnd }) => names.of('E', endToEnd)).join(' and ');
     oracle.violated(`${customer.name}/${key} was executed more than once: ${shown}`);
   }
+}
+
+/**
+ * Whether a key may pay both: the record of one is lost, no line names its key, and the app has
+ * used the key again with another amount, which its line does not hold.
+ */
+function mayPayBoth({ policy }: Reconciled, { rows }: Own, pair: readonly Payment[]): boolean {
+  const isStored = ({ endToEnd }: Payment): boolean =>
+    rows.some((row) => row.operation === 'SEND' && row.end_to_end === endToEnd);
+  const amounts = new Set(pair.map(({ amountCents }) => amountCents));
+  return !policy.statement.namesRequests && amounts.size > 1 && !pair.every(isStored);
 }
 
 /** What is COMPLETED was made, or is listed. */
