@@ -286,9 +286,10 @@ async function store(
   });
   const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
   const found = mergeOutcomes(event, [...settledNow, ...moved]);
-  const items = endLongWaits(event, found, startedAt.getTime() - waitingSince.getTime());
+  const waitedMs = startedAt.getTime() - waitingSince.getTime();
+  const items = endLongWaits(event, found, waitedMs);
   const isParked = items.some(({ result }) => result === 'parked');
-  const parkedUntil = isParked ? nextAttempt(event.attemptedAt, startedAt) : null;
+  const parkedUntil = isParked ? nextAttempt(event.attemptedAt, startedAt, waitedMs) : null;
   const status = eventStatus(items);
   const stored = await finishAttempt(context, {
     eventId,
@@ -390,11 +391,13 @@ function eventStatus(items: readonly { readonly result: ItemResult }[]): Webhook
 }
 
 /**
- * @param before the previous attempt; null: there was none.
- * @returns the next attempt: soon after the first one, and then after twice the last interval.
+ * @param before the previous attempt, by the clock of its process; null: there was none.
+ * @param waitedMs how long the event has waited, in milliseconds.
+ * @returns the next attempt: soon after the first one, then after twice the last interval, or after
+ *   as long as the event has waited if the other clock was ahead and shows no interval.
  */
-function nextAttempt(before: Date | null, now: Date): Date {
+function nextAttempt(before: Date | null, now: Date, waitedMs: number): Date {
   const intervalMs = before ? now.getTime() - before.getTime() : 0;
-  const delayMs = Math.min(maxRetryMs, Math.max(firstRetryMs, 2 * intervalMs));
-  return new Date(now.getTime() + delayMs);
+  const pauseMs = intervalMs < 0 ? waitedMs : 2 * intervalMs;
+  return new Date(now.getTime() + Math.min(maxRetryMs, Math.max(firstRetryMs, pauseMs)));
 }

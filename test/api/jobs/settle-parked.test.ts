@@ -38,6 +38,16 @@ test('an event that is looked at late is looked at again soon', async () => {
   assert.equal(computeDelay(await settle(eventId)), 1_000);
 });
 
+test('an attempt by a clock that is ahead makes no attempt follow the other each second', async () => {
+  const { eventId } = await receive(confirmed({ endToEnd: 'E-ahead', amount: 1 }));
+  await app.rows(
+    `update webhook_events set processed_at = processed_at + interval '5 minutes' where id = $1`,
+    [eventId],
+  );
+  await clock.advance(60_000);
+  assert.equal(computeDelay(await settle(eventId)), 60_000);
+});
+
 test('an event whose transaction appears later is applied at the next look', async () => {
   const endToEnd = 'E-of-later';
   const settlement = await receive(confirmed({ endToEnd, amount: 10.5 }));
