@@ -122,32 +122,7 @@ export const allHazards: readonly Hazard[] = Object.keys(states) as Hazard[];
 /** The hazards of a default run. */
 export const defaultHazards: Hazards = new Set(allHazards.filter((name) => states[name].on));
 
-/**
- * Parses a list of hazards of the command line.
- * @param text `all`, `none`, or names with commas; a name after a `-` is removed.
- * @throws Error for an unknown hazard.
- */
-export function readHazards(text: string): Hazards {
-  const chosen = new Set<Hazard>();
-  for (const entry of text.split(',').filter((one) => one !== '')) {
-    const name = entry.replace(/^-/, '');
-    if (name !== 'all' && name !== 'none' && !isHazard(name)) {
-      throw new Error(`there is no hazard ${name}: ${allHazards.join(', ')}`);
-    }
-    const meant = allHazards.filter((one) => one === name || name === 'all');
-    for (const one of meant) {
-      if (entry.startsWith('-')) chosen.delete(one);
-      else chosen.add(one);
-    }
-  }
-  return chosen;
-}
-
 /** Describes a hazard for the list on the command line. */
 export function describeHazard(name: Hazard): string {
   return `${name}${states[name].on ? ' (on)' : ''}: ${states[name].description}`;
-}
-
-function isHazard(name: string): name is Hazard {
-  return Object.hasOwn(states, name);
 }
