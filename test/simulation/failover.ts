@@ -39,6 +39,9 @@ const readRows = `
            where l.transaction_id = t.id and l.note = '${repeatNotes.unknown}') as repeats
     from pix_transactions t where operation = 'SEND' order by created_at, id`;
 
+const readReturns = `
+  select user_id, idempotency_key, status from pix_transactions where operation = 'REFUND_OUT'`;
+
 const readBlocked = `select user_id from accounts where status = 'BLOCKED' order by user_id`;
 
 interface Standby {
@@ -90,6 +93,7 @@ export class Failover {
     const changed = lost.failedOver(scheduler.taken, before, after);
     for (const row of changed) oracle.rolledBack(row);
     disputes.rolledBack(disputesBefore, await disputes.stored.read(), changed);
+    oracle.returns.rolledBack(await store.rows(readReturns));
     oracle.accounts.rolledBack(await store.rows(readBlocked));
     const clock = scheduler.getClock(this.#owner);
     const reason = 'the database has failed over';

@@ -58,6 +58,13 @@ interface Known {
   transactionId: string | null;
 }
 
+/** The stored status of a return. */
+export interface StoredEnd {
+  readonly user_id: number;
+  readonly idempotency_key: string | null;
+  readonly status: string;
+}
+
 interface Tracked {
   readonly notice: RefundNotice;
   readonly hash: string;
@@ -90,6 +97,19 @@ export class Returns {
     if (id === null) return;
     if (phase === 'PAYING') this.#paying.add(id);
     if (status !== 'PROCESSING') this.#ended.set(id, status);
+  }
+
+  /** A failover has lost commits: a final response is void unless a stored row still says it. */
+  rolledBack(stored: readonly StoredEnd[]): void {
+    for (const known of this.#known.values()) {
+      const isKept = stored.some(
+        (row) =>
+          row.user_id === known.customer.id &&
+          row.idempotency_key === known.requested[0]?.key &&
+          row.status === known.final,
+      );
+      if (!isKept) known.final = null;
+    }
   }
 
   /** A return leaves a process. */
