@@ -1,4 +1,4 @@
-/** `npm run simulate`: histories of sends under faults. `npm run simulate -- --help` lists the options. */
+/** `npm run simulate`: histories of sends under faults (see `npm run simulate -- --help`). */
 import { allHazards, describeHazard } from './hazards.ts';
 import { help, readOptions, UsageError, type Options } from './options.ts';
 import { failureText, Summary } from './report.ts';

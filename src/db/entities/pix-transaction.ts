@@ -46,7 +46,7 @@ function countReturn(sums: Readonly<Record<string, '+' | '-'>>): string {
 
 /** Such an event names the transaction that is returned by its end-to-end id. */
 const wakeEventsOfReturned =
-  'perform wake_events(array[end_to_end], new.updated_at) from pix_transactions where id = new.original_id and exists (select from webhook_waits);';
+  'perform wake_events(array[end_to_end], new.updated_at) from pix_transactions where id = new.original_id;';
 
 const isReturn = "new.operation = 'REFUND_OUT'";
 

@@ -229,13 +229,9 @@ test('an event that waits for the id of another event is woken by it', async () 
   const id = `evt-${randomUUID()}`;
   const parked = await receive(confirmed({ id }));
   assert.equal(parked.status, 'parked');
-  await app.rows(`update jobs set run_at = run_at + interval '1 hour' where status = 'queued'`);
+  await app.postpone(parked.eventId);
   await receive(confirmed({ id, endToEnd: send.end_to_end, nth: 2 }));
-  const [job] = await app.rows<{ run_at: Date }>(
-    `select run_at from jobs where unique_key = $1 and status = 'queued'`,
-    [`webhook:${parked.eventId}`],
-  );
-  assert.deepEqual(job?.run_at, app.clock.now());
+  assert.deepEqual(await app.readDue(parked.eventId), app.clock.now());
 });
 
 test("an id of the provider's that two sends have identifies neither", async () => {

@@ -46,22 +46,6 @@ async function givenPaying(): Promise<PayingSend & { readonly key: string }> {
 const failed = (ids: Record<string, unknown>) =>
   confirmed({ status: 'ERROR', error: { code: 'AB03' }, ...ids });
 
-/** When the event's job is due. */
-async function readDue(eventId: string): Promise<Date | undefined> {
-  const [job] = await rows<{ run_at: Date }>(
-    `select run_at from jobs where unique_key = $1 and status = 'queued'`,
-    [`webhook:${eventId}`],
-  );
-  return job?.run_at;
-}
-
-/** Has the event's job wait for its next look for long, as the loop would after some of them. */
-async function postpone(eventId: string): Promise<void> {
-  await rows(`update jobs set run_at = run_at + interval '30 minutes' where unique_key = $1`, [
-    `webhook:${eventId}`,
-  ]);
-}
-
 const unknown: Move = {
   from: ['PAYING'],
   to: 'UNKNOWN',
@@ -159,10 +143,10 @@ for (const [end, take] of Object.entries(ends)) {
       ['parked', 'parked: still_paying'],
     );
     assert.equal((await stored(paying.id)).phase, 'PAYING');
-    await postpone(settlement.eventId);
+    await app.postpone(settlement.eventId);
     await take(paying);
     assert.deepEqual(
-      await readDue(settlement.eventId),
+      await app.readDue(settlement.eventId),
       clock.now(),
       'the end of the call wakes it',
     );
@@ -177,7 +161,7 @@ test('a failure is matched by the key alone, and waits too', async () => {
   const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
   assert.deepEqual(results(settlement), ['parked: still_paying']);
   await accept(paying);
-  assert.deepEqual(await readDue(settlement.eventId), clock.now());
+  assert.deepEqual(await app.readDue(settlement.eventId), clock.now());
   assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
 });
 
@@ -222,10 +206,10 @@ for (const isRestarted of [false, true]) {
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'PAYING', 'its death is not known yet');
     await clock.advance(2 * minuteMs);
-    await postpone(settlement.eventId);
+    await app.postpone(settlement.eventId);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
-    assert.deepEqual(await readDue(settlement.eventId), clock.now(), 'the sweep wakes it');
+    assert.deepEqual(await app.readDue(settlement.eventId), clock.now(), 'the sweep wakes it');
     assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(paying.id)).status, 'FAILED');
   });

@@ -173,15 +173,9 @@ test('an event that waits for an id of the payment is woken by the end that brin
   const id = randomUUID();
   const parked = await receive(confirmed({ id, nth: 1 }));
   assert.equal(parked.status, 'parked');
-  await rows(`update jobs set run_at = run_at + interval '1 hour' where unique_key = $1`, [
-    `webhook:${parked.eventId}`,
-  ]);
+  await app.postpone(parked.eventId);
   await receive(confirmed({ id, endToEnd: send.end_to_end }));
-  const [job] = await rows<{ run_at: Date }>(
-    `select run_at from jobs where unique_key = $1 and status = 'queued'`,
-    [`webhook:${parked.eventId}`],
-  );
-  assert.deepEqual(job?.run_at, app.clock.now());
+  assert.deepEqual(await app.readDue(parked.eventId), app.clock.now());
   assert.deepEqual(results(await settle(parked.eventId)), ['already']);
 });
 

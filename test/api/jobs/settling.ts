@@ -43,6 +43,10 @@ export interface SettlingApp extends PixApp {
   receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
   /** The ids of the delivered events that are not settled. */
   unsettled(): Promise<string[]>;
+  /** The queued job of an event is due an hour later. */
+  postpone(eventId: string): Promise<void>;
+  /** When the queued job of an event is due; undefined: it has none. */
+  readDue(eventId: string): Promise<Date | undefined>;
 }
 
 /** Starts a service whose jobs the test runs by hand, with a customer. */
@@ -99,6 +103,20 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
         `select id from webhook_events where status = 'received'`,
       );
       return rows.map(({ id }) => id);
+    },
+    async postpone(eventId) {
+      await app.rows(
+        `update jobs set run_at = run_at + interval '1 hour'
+          where unique_key = $1 and status = 'queued'`,
+        [`webhook:${eventId}`],
+      );
+    },
+    async readDue(eventId) {
+      const [job] = await app.rows<{ run_at: Date }>(
+        `select run_at from jobs where unique_key = $1 and status = 'queued'`,
+        [`webhook:${eventId}`],
+      );
+      return job?.run_at;
     },
   };
 }

@@ -294,18 +294,6 @@ test('a pause holds returns as it holds sends', async () => {
   assert.deepEqual(app.returned(received.endToEnd), []);
 });
 
-/** The job of an event is due in an hour. */
-async function putOff(eventId: string): Promise<void> {
-  const putOffJob = `update jobs set run_at = run_at + interval '1 hour' where unique_key = $1`;
-  await app.rows(putOffJob, [`webhook:${eventId}`]);
-}
-
-async function findDueTime(eventId: string): Promise<Date | undefined> {
-  const find = `select run_at from jobs where unique_key = 'webhook:' || $1 and status = 'queued'`;
-  const [job] = await app.rows<{ run_at: Date }>(find, [eventId]);
-  return job?.run_at;
-}
-
 /** A refund that another channel has made, as the flat format has it. */
 function refundOut(endToEnd: string, amount: number) {
   const returnId = newReturnId('11165756', app.clock.now());
@@ -328,11 +316,11 @@ test("another channel's refund that fits only without an open return waits for i
     assert.deepEqual(results(refund), ['parked: return_in_progress']);
     assert.deepEqual(results(await app.receive(refundOut(received.endToEnd, 5))), ['applied']);
     assert.deepEqual(await app.sums(received.id), { refunded: '5.00', refunding: '15.00' });
-    await putOff(refund.eventId);
+    await app.postpone(refund.eventId);
     await app.bank.settle(open.returnId, end);
     await settleEvents();
     assert.equal((await app.stored(open.id)).status, end);
-    assert.deepEqual(await findDueTime(refund.eventId), app.clock.now());
+    assert.deepEqual(await app.readDue(refund.eventId), app.clock.now());
     assert.deepEqual(results(await app.settle(refund.eventId)), [result]);
     assert.deepEqual(await app.sums(received.id), { refunded, refunding: null });
     await holdsEveryRule();
@@ -380,9 +368,9 @@ test('a correction that fits only without an open return waits for its end', asy
     timeline.filter((entry) => entry.startsWith('ANOMALY')),
     [],
   );
-  await putOff(eventId);
+  await app.postpone(eventId);
   await callFailed(open.id);
-  assert.deepEqual(await findDueTime(eventId), app.clock.now());
+  assert.deepEqual(await app.readDue(eventId), app.clock.now());
   assert.deepEqual(results(await app.settle(eventId)), ['anomaly: corrected']);
   assert.equal((await app.stored(id)).status, 'COMPLETED');
   assert.deepEqual(await app.sums(received.id), { refunded: '15.00', refunding: null });
