@@ -138,7 +138,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
   it('goes to the content after a login, and keeps nothing of it after a logout', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);
-    await page.waitForFunction(`document.activeElement.id === 'main'`);
+    await page.locator('#main:focus').waitFor();
     await open(page, 'send');
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
