@@ -22,7 +22,9 @@ after(async () => {
 });
 
 /** Seeds that have found a fault once. */
-const seedsOfFaults = [64, 106_049, 536_127_567, 960_002_211, 960_018_853, 960_029_579];
+const seedsOfFaults = [
+  64, 106_049, 536_127_567, 960_002_211, 960_018_853, 960_029_579, 1_000_062_760,
+];
 
 /** The same seeds in every run. */
 const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), ...seedsOfFaults];

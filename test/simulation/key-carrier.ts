@@ -45,19 +45,23 @@ export class KeyCarrier {
     // Which list is newer is certain only without lost commits.
     if (!first || !second || profile().failovers > 0) return;
     if (!scheduler.chance.happens(likelihood)) return;
-    if (!(await this.#list(first))) return;
+    const timesAsked = await this.#list(first);
+    if (timesAsked === null) return;
     directory.carryOver();
-    if (!(await this.#list(second))) return;
+    if ((await this.#list(second)) === null) return;
+    // A list that failed may still be stored. If that happens during the list of the second
+    // account, neither account has the key until the next list.
+    if (timesAsked > 1 && (await this.#list(second)) === null) return;
     scheduler.count('keys carried to another account');
     collections.payByPortableKey(amountCents);
   }
 
-  /** @returns whether the app has received the list. */
-  async #list(client: Client): Promise<boolean> {
-    for (let tries = 0; tries < maxTries; tries += 1) {
-      if (await client.listKeys()) return true;
+  /** @returns how often the app has asked for the list; null: it has not received it. */
+  async #list(client: Client): Promise<number | null> {
+    for (let timesAsked = 1; timesAsked <= maxTries; timesAsked += 1) {
+      if (await client.listKeys()) return timesAsked;
       await this.#options.scheduler.sleep(this.#owner, pauseMs);
     }
-    return false;
+    return null;
   }
 }
