@@ -189,7 +189,8 @@ export class Oracle {
     const { customer, clientRequestId } = payment;
     this.codes.executed(payment);
     const name = makeName(customer, clientRequestId);
-    if (this.#finalResponses.get(name)?.status === 'FAILED' && !this.#isDecided(name, 'FAILED')) {
+    const isExpected = this.#isDecided(name, 'FAILED') || this.#mayHaveReusedKey(payment);
+    if (this.#finalResponses.get(name)?.status === 'FAILED' && !isExpected) {
       this.violated(`${name} was executed after the app received FAILED`);
     }
   }
@@ -390,7 +391,17 @@ export class Oracle {
   /** Whether the service may report that a payment failed, for all that the bank has said. */
   #mayHaveFailed(payment: Payment): boolean {
     const { state, isDenied } = payment;
-    return state === 'reversed' || isDenied === true;
+    return state === 'reversed' || isDenied === true || this.#mayHaveReusedKey(payment);
+  }
+
+  /**
+   * Whether responses about the key of a payment may concern another amount: a failover has lost
+   * the record of the payment, and its line names no key, so that it holds only its own amount.
+   */
+  #mayHaveReusedKey(payment: Payment): boolean {
+    const amounts = this.#requested.get(makeName(payment.customer, payment.clientRequestId));
+    const isReused = amounts !== undefined && amounts.size > 1;
+    return isReused && !this.#policy.statement.namesRequests && this.#lost.hasLostRecord(payment);
   }
 
   /** Whether a payment under the key was made, although FAILED was stored first. */
