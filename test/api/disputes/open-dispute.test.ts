@@ -15,6 +15,15 @@ const off = await startDisputeApp({ environment: { PROVIDER_FEATURES: 'none' } }
 
 const { provider } = app.context;
 
+// The tests run the job by hand. A run of the service at the same time would call the bank, too.
+await eventually(async () => {
+  const [job] = await app.rows(
+    `update jobs set status = 'running', leased_by = 'test', leased_until = 'infinity'
+      where kind = 'repeat-disputes' and status = 'queued' returning id`,
+  );
+  return job;
+}, 'the queued job');
+
 /** Runs the job after a time, in minutes. */
 async function repeatLater(minutes: number): Promise<void> {
   await app.clock.advance(minutes * 60_000);
@@ -274,8 +283,7 @@ test('a reading that fails ends the run', async (t) => {
     Promise.reject(timedOut('unknown', null)),
   );
   await repeatLater(60);
-  // The service runs the job by itself, too.
-  assert.ok(read.mock.callCount() > 0 && read.mock.callCount() < 6);
+  assert.equal(read.mock.callCount(), 1);
 });
 
 test('an open dispute that the bank does not know stays open', async (t) => {
@@ -286,10 +294,9 @@ test('an open dispute that the bank does not know stays open', async (t) => {
     read.mock.calls.filter(({ arguments: [asked] }) => asked?.dispute.disputeId === paid.id).length;
   await repeatLater(60);
   assert.equal((await app.show(paid)).body.status, 'OPEN');
-  const before = count();
-  assert.ok(before > 0);
+  assert.equal(count(), 1);
   await repeatLater(59);
-  assert.equal(count(), before);
+  assert.equal(count(), 1);
 });
 
 test('a dispute whose details no key opens is opened without them', async (t) => {
