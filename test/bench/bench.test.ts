@@ -1,12 +1,13 @@
 /** Tests the calculations of the benchmark, without a server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { UsageError } from '../support/tool.ts';
 import { numberMark, type LoadPlan } from './load-plan.ts';
 import { shares } from './load.ts';
 import { luaScript, readWrkOutput } from './load-wrk.ts';
 import type { Measurement } from './measure.ts';
 import { cpuMsBetween } from './meters.ts';
-import { help, readOptions, UsageError } from './options.ts';
+import { help, readOptions } from './options.ts';
 import { hottest } from './profile.ts';
 import { findFaults, reportText, table } from './report.ts';
 import { median, summary } from './statistics.ts';

@@ -1,8 +1,9 @@
 /** `npm run bench`: compares the service with a plain reference on one PostgreSQL. */
+import { runTool } from '../support/tool.ts';
 import { compare } from './compare.ts';
 import { flood } from './flood.ts';
 import { grow } from './grow.ts';
-import { help, readOptions, UsageError, type Options } from './options.ts';
+import { help, readOptions, type Options } from './options.ts';
 import { profile } from './profile.ts';
 import { scale } from './scale.ts';
 import { findFaults, reportJson, reportText } from './report.ts';
@@ -43,13 +44,4 @@ async function run(options: Options): Promise<boolean> {
   }
 }
 
-try {
-  const options = readOptions(process.argv.slice(2), process.env);
-  if (options === null) console.log(help);
-  else if (!(await run(options))) process.exitCode = 1;
-} catch (error) {
-  if (!(error instanceof Error)) throw error;
-  const isUsage = error instanceof UsageError;
-  print(isUsage ? error.message : `the benchmark broke off: ${error.stack}`);
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runTool({ name: 'bench', help, readOptions, run });

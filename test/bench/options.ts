@@ -1,5 +1,5 @@
 /** The options of `npm run bench`. */
-import { parseArgs } from 'node:util';
+import { parseOptions, UsageError, wholeNumber } from '../support/tool.ts';
 import { caseNames, type CaseName } from './cases/names.ts';
 
 export const help = `Usage: npm run bench -- [options]
@@ -61,12 +61,9 @@ const steadySeconds = 10;
 
 const casesWithoutLogins = caseNames.filter((name) => name !== 'login').join(',');
 
-/** Invalid arguments; the message says what to do. */
-export class UsageError extends Error {}
-
 /** @returns the options, or null when help is requested. @throws UsageError */
 export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options | null {
-  const values = parsed(args);
+  const values = parseOptions(args, accepted);
   if (values.help) return null;
   const databaseUrl = env['BENCH_DATABASE_URL'] || env['DATABASE_URL'];
   if (!databaseUrl) {
@@ -81,47 +78,17 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
   return {
     mode: mode ?? (processes.length > 0 ? 'scale' : 'compare'),
     databaseUrl,
-    rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5')),
-    seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5')),
+    rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '5'), 1),
+    seconds: wholeNumber('seconds', values.seconds ?? (values.quick ? '2' : '5'), 1),
     warmUpSeconds: values.quick || values.grow ? 1 : steadySeconds,
-    connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32'),
-    transactions: wholeNumber('transactions', values.transactions ?? '2000000'),
-    processes: processes.map((count) => wholeNumber('processes', count.trim())),
+    connections: values.one ? 1 : wholeNumber('connections', values.connections ?? '32', 1),
+    transactions: wholeNumber('transactions', values.transactions ?? '2000000', 1),
+    processes: processes.map((count) => wholeNumber('processes', count.trim(), 1)),
     only: parseCases(
       values.only ?? (values.quick || values.processes ? casesWithoutLogins : undefined),
     ),
     json: values.json,
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        quick: { type: 'boolean', default: false },
-        rounds: { type: 'string' },
-        seconds: { type: 'string' },
-        connections: { type: 'string' },
-        transactions: { type: 'string' },
-        processes: { type: 'string' },
-        only: { type: 'string' },
-        one: { type: 'boolean', default: false },
-        grow: { type: 'boolean', default: false },
-        flood: { type: 'boolean', default: false },
-        profile: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nSee npm run bench -- --help.`);
-  }
-}
-
-function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d{0,7}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1`);
-  return Number(text);
 }
 
 function parseCases(text: string | undefined): readonly CaseName[] {
@@ -133,3 +100,19 @@ function parseCases(text: string | undefined): readonly CaseName[] {
   }
   return caseNames.filter((name) => requested.includes(name));
 }
+
+const accepted = {
+  quick: { type: 'boolean', default: false },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  connections: { type: 'string' },
+  transactions: { type: 'string' },
+  processes: { type: 'string' },
+  only: { type: 'string' },
+  one: { type: 'boolean', default: false },
+  grow: { type: 'boolean', default: false },
+  flood: { type: 'boolean', default: false },
+  profile: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;

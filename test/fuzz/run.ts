@@ -16,16 +16,11 @@ import {
 } from './drafts.ts';
 import { Line, NoResponse, type RawResponse } from './line.ts';
 import { mutate } from './mutations.ts';
+import type { Options } from './options.ts';
 import { Oracle } from './oracle.ts';
 import { password, startFuzzed, type FuzzedService } from './service.ts';
 
-export interface RunOptions {
-  readonly seed: number;
-  readonly requests: number;
-  /** The only request to send, printed in full. */
-  readonly only: number | null;
-  /** The file of a released contract, whose clients send the requests; else the served one. */
-  readonly released?: string | undefined;
+export interface RunOptions extends Options {
   readonly print: (line: string) => void;
 }
 

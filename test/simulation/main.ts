@@ -1,6 +1,7 @@
 /** `npm run simulate`: histories of sends under faults (see `npm run simulate -- --help`). */
+import { runTool } from '../support/tool.ts';
 import { allHazards, describeHazard } from './hazards.ts';
-import { help, readOptions, UsageError, type Options } from './options.ts';
+import { help, readOptions, type Options } from './options.ts';
 import { failureText, Summary } from './report.ts';
 import { runPart, shareRange, simulateOn } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
@@ -112,12 +113,4 @@ async function mutate({ seeds, workers, only, doubts }: Options): Promise<boolea
   return problems.length === 0;
 }
 
-try {
-  const options = readOptions(process.argv.slice(2));
-  if (options === null) process.stdout.write(help);
-  else if (!(await run(options))) process.exitCode = 1;
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\nSee npm run simulate -- --help.\n`);
-  process.exitCode = 2;
-}
+await runTool({ name: 'simulate', help, readOptions, run });

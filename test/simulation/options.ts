@@ -1,6 +1,6 @@
 /** The options of `npm run simulate`. */
-import { parseArgs } from 'node:util';
 import { engineNames, type EngineName } from '../postgres-model/engines.ts';
+import { parseOptions, seedNumber, UsageError, wholeNumber } from '../support/tool.ts';
 import { allHazards, defaultHazards, type Hazard, type Hazards } from './hazards.ts';
 
 export const help = `Usage: npm run simulate -- [options]
@@ -52,20 +52,13 @@ export interface Options {
   readonly doubts: boolean;
 }
 
-/** Invalid arguments; the message says what to do. */
-export class UsageError extends Error {}
-
-/** The range of random first seeds. */
-const randomStarts = 2 ** 31;
-
 /** @returns the options, or null when help is requested. @throws UsageError */
 export function readOptions(args: readonly string[]): Options | null {
-  const values = parse(args);
+  const values = parseOptions(args, accepted);
   if (values.help) return null;
   const engine = engineNames.find((name) => name === values.engine);
   if (!engine) throw new UsageError(`--engine takes one of ${engineNames.join(', ')}`);
-  const workers = wholeNumber('workers', values.workers);
-  if (workers < 1) throw new UsageError('--workers takes at least 1');
+  const workers = wholeNumber('workers', values.workers, 1);
   if (workers > 1 && engine !== 'memory')
     throw new UsageError('several workers run in memory only');
   const { seed, seeds, start, minutes } = values;
@@ -75,7 +68,7 @@ export function readOptions(args: readonly string[]): Options | null {
     hazards: toHazards(values.hazards),
     client: values.client,
     codes: values.codes,
-    start: findStart(seed === undefined ? ['start', start] : ['seed', seed]),
+    start: seed === undefined ? seedNumber('start', start) : wholeNumber('seed', seed),
     seeds: seeds === undefined ? null : wholeNumber('seeds', seeds),
     minutes: minutes === undefined ? null : wholeNumber('minutes', minutes),
     workers,
@@ -86,7 +79,7 @@ export function readOptions(args: readonly string[]): Options | null {
   };
 }
 
-type Values = ReturnType<typeof parse>;
+type Values = ReturnType<typeof parseOptions<typeof accepted>>;
 
 function findMode({ hazards, mutants, scenes, seed }: Values): Options['mode'] {
   if (hazards === 'help') return 'hazards';
@@ -113,25 +106,7 @@ function toHazards(text: string | undefined): Hazards {
   return chosen;
 }
 
-function findStart([name, text]: readonly [string, string]): number {
-  if (name === 'start' && text === 'random') return Math.floor(Math.random() * randomStarts);
-  return wholeNumber(name, text);
-}
-
-function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} takes a whole number`);
-  return Number(text);
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error;
-  }
-}
-
-const options = {
+const accepted = {
   seed: { type: 'string' },
   seeds: { type: 'string' },
   start: { type: 'string', default: '1' },

@@ -31,6 +31,9 @@ function run(file: string, argv: readonly string[], environment: Environment): P
 
 const ponte = join(root, 'bin', 'ponte');
 
+/** The folders of the tools in `npm run`. */
+const tools = { simulate: 'simulation', bench: 'bench', fuzz: 'fuzz', chaos: 'chaos' };
+
 const needsFullDisk = { skip: !existsSync('/dev/full') && 'needs /dev/full' };
 
 describe('a command', () => {
@@ -131,4 +134,25 @@ describe('a command', () => {
     const verbose = await run(ponte, argv, { ...broken, LOG_LEVEL: 'debug' });
     assert.match(verbose.stderr, /^ponte: [^\n]+\n.*\n {4}at /s);
   });
+});
+
+describe('a tool for developers', () => {
+  for (const [name, path] of Object.entries(tools)) {
+    const main = join(root, 'test', path, 'main.ts');
+    const environment = { BENCH_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+
+    it(`that is ${name} lists its options: exit 0`, async () => {
+      const { code, stdout, stderr } = await run(process.execPath, [main, '--help'], environment);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, new RegExp(`^Usage: npm run ${name} -- \\[options\\]\n`));
+    });
+
+    it(`that is ${name} says what is wrong with its options: exit 2`, async () => {
+      for (const wrong of ['--unknown', '--seed=x', '--rounds=x']) {
+        const { code, stdout, stderr } = await run(process.execPath, [main, wrong], environment);
+        assert.deepEqual([code, stdout], [2, ''], wrong);
+        assert.match(stderr, new RegExp(`^[^\n]*--[^\n]*\nSee npm run ${name} -- --help\\.\n$`));
+      }
+    });
+  }
 });
