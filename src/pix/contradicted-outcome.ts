@@ -58,15 +58,17 @@ export async function noteContradiction(
 /**
  * A response that moves nothing contradicts what is stored if it reports another final status. An
  * acceptance contradicts a failure that no event of the provider has reported, such as an
- * operator's decision. A transaction that now has another end-to-end id is another payment.
+ * operator's decision. A transaction that now has another end-to-end id is another payment. One
+ * that has none has failed before PAYING, because a loss of commits took that step: it may be paid.
  * @returns the reason of the anomaly, or null when there is none.
  */
 async function findContradiction(
   context: Context,
   { endToEnd, stored, move }: Unmoved & { readonly stored: PixTransaction },
 ): Promise<string | null> {
-  if (stored.endToEnd !== endToEnd) return null;
   if (stored.status === 'PROCESSING' || stored.status === move.status) return null;
+  if (stored.endToEnd === null && stored.status === 'FAILED') return 'left_after_loss';
+  if (stored.endToEnd !== endToEnd) return null;
   if (move.status !== 'PROCESSING') return `contradicted_by_${move.status}`;
   if (move.outcome !== 'accepted' || stored.status !== 'FAILED') return null;
   return (await isSettledByEvent(context, stored.id)) ? null : 'contradicted_by_ACCEPTED';

@@ -38,6 +38,16 @@ async function givenPaid(user: TestUser, body = payment) {
   return { key, id: String(sent.transaction_id), endToEnd };
 }
 
+/** @returns the id of the only transaction of a user. */
+async function findOnly(user: TestUser): Promise<string> {
+  const rows = await app.rows<{ id: string }>(
+    'select id from pix_transactions where user_id = $1',
+    [user.id],
+  );
+  assert.equal(rows.length, 1);
+  return String(rows[0]?.id);
+}
+
 /** Changes the lines of the statement. */
 function changeLines(t: TestContext, change: (line: StatementLine) => StatementLine): void {
   const { provider } = app.context;
@@ -362,16 +372,34 @@ describe('a process that misses a commit it has seen', () => {
     const pay = provider.pay.bind(provider);
     t.mock.method(provider, 'pay', async (request: never) => {
       const receipt = await pay(request);
-      const [row] = await app.rows<{ id: string }>(
-        'select id from pix_transactions where user_id = $1',
-        [user.id],
-      );
-      await forget(app, String(row?.id));
+      await forget(app, await findOnly(user));
       return receipt;
     });
     const response = await app.send(user, payment);
     assert.equal(response.status, 200, 'the payment has left');
     assert.equal((await findPause(app.context))?.beganBy, 'ponte');
+    await resume(app);
+  });
+
+  it('notes that the payment of a failed send has left', async (t) => {
+    const user = await givenCustomer(app);
+    // After the losses that are recorded.
+    await app.clock.advance(60_000);
+    const { provider } = app.context;
+    const pay = provider.pay.bind(provider);
+    t.mock.method(provider, 'pay', async (request: never) => {
+      const receipt = await pay(request);
+      await forgetPaying(app, await findOnly(user));
+      await app.clock.advance(10 * minuteMs);
+      await sweep();
+      return receipt;
+    });
+    await app.send(user, payment);
+    assert.deepEqual(await app.timeline(await findOnly(user)), [
+      'RESERVED',
+      'SETTLED abandoned',
+      'ANOMALY left_after_loss',
+    ]);
     await resume(app);
   });
 

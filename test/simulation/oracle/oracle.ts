@@ -62,6 +62,8 @@ export class Oracle {
   readonly #requested = new Map<string, Set<number>>();
   readonly #finalResponses = new Map<string, FinalResponse>();
   readonly #finals = new Map<string, PixStatus>();
+  /** When a transaction was first FAILED, in milliseconds. */
+  readonly #failedAtMs = new Map<string, number>();
   /** The step at which the transaction of an end-to-end id was first final. */
   readonly #endedAt = new Map<string, number>();
   readonly #statuses = new Map<string, PixStatus>();
@@ -217,6 +219,8 @@ export class Oracle {
     }
     if (row.status === 'PROCESSING') return false;
     this.#finals.set(row.id, row.status);
+    if (row.status === 'FAILED' && !this.#failedAtMs.has(row.id))
+      this.#failedAtMs.set(row.id, this.#scheduler.nowMs);
     // Another customer's receipt has the same end-to-end id as the payment, so track sends only.
     if (row.operation === 'SEND' && row.end_to_end !== null) {
       if (!this.#endedAt.has(row.end_to_end))
@@ -250,6 +254,7 @@ export class Oracle {
     const name = makeName(customer, key);
     this.#rolledBackAt.set(name, this.#scheduler.taken);
     this.#finals.delete(id);
+    this.#failedAtMs.delete(id);
     this.#finalResponses.delete(name);
     if (after === null) this.transactions.delete(name);
     if (endToEnd === null) return;
@@ -391,7 +396,21 @@ export class Oracle {
   /** Whether the service may report that a payment failed, for all that the bank has said. */
   #mayHaveFailed(payment: Payment): boolean {
     const { state, isDenied } = payment;
-    return state === 'reversed' || isDenied === true || this.#mayHaveReusedKey(payment);
+    const isBelieved = state === 'reversed' || isDenied === true;
+    return isBelieved || this.#mayHaveReusedKey(payment) || this.#wasExecutedAfterFailure(payment);
+  }
+
+  /**
+   * Whether the bank has executed a payment only after its transaction had failed: its process was
+   * frozen when a failover lost the record, and until the statement was read without it.
+   */
+  #wasExecutedAfterFailure(payment: Payment): boolean {
+    const { customer, clientRequestId, executedAtMs } = payment;
+    const id = this.transactions.get(makeName(customer, clientRequestId));
+    const failedAtMs = id === undefined ? undefined : this.#failedAtMs.get(id);
+    return (
+      failedAtMs !== undefined && failedAtMs < executedAtMs && this.#lost.hasLostRecord(payment)
+    );
   }
 
   /**
