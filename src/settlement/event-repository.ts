@@ -61,7 +61,7 @@ export const storeWebhookEvent = batchedStatement({
     txid: 'text null',
     providerTxid: 'text null',
   },
-  batching: {},
+  batching: { lane: 'webhooks' },
   text: (requested) => sql<StoredWithCandidate>`
     with requested as materialized (
       select *, nextval('jobs_id_seq') as job_id
@@ -312,7 +312,7 @@ export const finishWebhookEvent = batchedStatement({
     moves: 'text',
     attemptedAt: 'timestamptz',
   },
-  batching: { conflictKey: 'id', after: storeWebhookEvent.name },
+  batching: { conflictKey: 'id', after: storeWebhookEvent },
   text: (requested) => sql<FinishedRow>`
     with requested as (
       select * from ${requested}

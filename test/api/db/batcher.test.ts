@@ -189,7 +189,7 @@ test('the statements of one lane share two batches, and the longest wait is firs
 
 test('a statement that comes after a busy one gathers what four batches of it lead to', async () => {
   const { sizes, call, finish } = heldBatches({});
-  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  const callAfter = (times: number) => call(times, 'after', { after: { name: 'one' } });
   await call(1);
   await callAfter(5);
   for (const batch of [0, 1, 2]) {
@@ -208,7 +208,7 @@ test('a statement that comes after a busy one gathers what four batches of it le
 
 test('a statement that comes after another waits for none when that is idle', async () => {
   const { sizes, call, finish } = heldBatches({});
-  const callAfter = (times: number) => call(times, 'after', { after: 'one' });
+  const callAfter = (times: number) => call(times, 'after', { after: { name: 'one' } });
   await callAfter(2);
   assert.deepEqual(sizes, [2], 'it has never been called');
   await call(1);
