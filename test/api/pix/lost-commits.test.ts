@@ -48,6 +48,17 @@ async function findOnly(user: TestUser): Promise<string> {
   return String(rows[0]?.id);
 }
 
+/** Does something after the bank has executed a payment and before the service has the receipt. */
+function beforeReceipt(t: TestContext, work: () => Promise<void>): void {
+  const { provider } = app.context;
+  const pay = provider.pay.bind(provider);
+  t.mock.method(provider, 'pay', async (request: never) => {
+    const receipt = await pay(request);
+    await work();
+    return receipt;
+  });
+}
+
 /** Changes the lines of the statement. */
 function changeLines(t: TestContext, change: (line: StatementLine) => StatementLine): void {
   const { provider } = app.context;
@@ -368,13 +379,7 @@ describe('a process that misses a commit it has seen', () => {
     const user = await givenCustomer(app);
     // After the losses that are recorded.
     await app.clock.advance(60_000);
-    const { provider } = app.context;
-    const pay = provider.pay.bind(provider);
-    t.mock.method(provider, 'pay', async (request: never) => {
-      const receipt = await pay(request);
-      await forget(app, await findOnly(user));
-      return receipt;
-    });
+    beforeReceipt(t, async () => forget(app, await findOnly(user)));
     const response = await app.send(user, payment);
     assert.equal(response.status, 200, 'the payment has left');
     assert.equal((await findPause(app.context))?.beganBy, 'ponte');
@@ -385,14 +390,10 @@ describe('a process that misses a commit it has seen', () => {
     const user = await givenCustomer(app);
     // After the losses that are recorded.
     await app.clock.advance(60_000);
-    const { provider } = app.context;
-    const pay = provider.pay.bind(provider);
-    t.mock.method(provider, 'pay', async (request: never) => {
-      const receipt = await pay(request);
+    beforeReceipt(t, async () => {
       await forgetPaying(app, await findOnly(user));
       await app.clock.advance(10 * minuteMs);
       await sweep();
-      return receipt;
     });
     await app.send(user, payment);
     assert.deepEqual(await app.timeline(await findOnly(user)), [
