@@ -24,7 +24,7 @@ after(async () => {
 /** Seeds that have found a fault once. */
 const seedsOfFaults = [
   64, 106_049, 536_127_567, 960_002_211, 960_018_853, 960_029_579, 1_000_062_760, 1_100_001_658,
-  1_200_095_526,
+  1_200_095_526, 1_400_099_602,
 ];
 
 /** The same seeds in every run. */

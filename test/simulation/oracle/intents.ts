@@ -27,9 +27,12 @@ export class Intents {
   /** The wish of each payment, by `customer/key`. */
   readonly #wishes = new Map<string, Wish>();
   readonly #executed = new Map<Wish, Payment[]>();
-  /** The payments of which a request has left the device. */
-  readonly #sent = new Set<string>();
-  /** The payments that the app has shown as not paid, and the step. */
+  /** The payments of which a request has left the device, and the step of the newest one. */
+  readonly #sent = new Map<string, number>();
+  /**
+   * The payments that the app has shown as not paid, and the step of the request that was answered
+   * so: a failover since then may have lost what the response is based on.
+   */
   readonly #denied = new Map<string, number>();
 
   constructor(options: IntentsOptions) {
@@ -49,7 +52,7 @@ export class Intents {
     if (wish) this.#wishes.set(name, wish);
     else oracle.violated(`the app sends ${name}, a key it has not drawn`);
     if (!this.#sent.has(name)) scheduler.count('app: payments made by the client');
-    this.#sent.add(name);
+    this.#sent.set(name, scheduler.taken);
   }
 
   wasSent(customer: StoredCustomer, key: string): boolean {
@@ -90,9 +93,9 @@ export class Intents {
     const isAgain = earlier.some(({ endToEnd }) => endToEnd === payment.endToEnd);
     if (!isAgain) scheduler.count('app: payments executed');
     this.#executed.set(wish, [...earlier, payment]);
-    const deniedAt = this.#denied.get(name);
+    const askedAt = this.#denied.get(name);
     const isDecided = oracle.isDecided({ customer, key }, 'FAILED');
-    if (deniedAt !== undefined && !isDecided && (lost.failedOverAt ?? -1) < deniedAt) {
+    if (askedAt !== undefined && !isDecided && (lost.failedOverAt ?? -1) < askedAt) {
       oracle.violated(`${name} was executed after the app had shown that it is not paid`);
     }
     for (const one of earlier) {
@@ -105,7 +108,8 @@ export class Intents {
   #deny(name: string, by: string): void {
     const { scheduler } = this.#options;
     scheduler.note(`the app shows that ${name} is not paid: ${by}`);
-    if (!this.#denied.has(name)) this.#denied.set(name, scheduler.taken);
+    const askedAt = this.#sent.get(name) ?? scheduler.taken;
+    if (!this.#denied.has(name)) this.#denied.set(name, askedAt);
   }
 
   /** A failover may have lost what a result is based on. */
