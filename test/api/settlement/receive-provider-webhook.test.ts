@@ -185,8 +185,8 @@ test('any media type is taken, and any JSON with two members of one name', async
   const { events, jobs } = await takeStored();
   assert.deepEqual([events.length, jobs.length], [2, 2]);
   assert.deepEqual(
-    events.map(({ payload }) => payload.toString()),
-    ['a=1', '{"a":1,"a":2}'],
+    new Set(events.map(({ payload }) => payload.toString())),
+    new Set(['a=1', '{"a":1,"a":2}']),
   );
 });
 
