@@ -25,10 +25,12 @@ interface Step {
   readonly PLpgSQL_stmt_if?: { readonly cond: Text; readonly then_body: readonly Step[] };
   readonly PLpgSQL_stmt_perform?: { readonly expr: Text };
   readonly PLpgSQL_stmt_return?: { readonly expr?: Text };
-  readonly PLpgSQL_stmt_raise?: {
-    readonly message: string;
-    readonly options: readonly { readonly PLpgSQL_raise_option: { readonly expr: Text } }[];
-  };
+  readonly PLpgSQL_stmt_raise?: Raise;
+}
+
+interface Raise {
+  readonly message: string;
+  readonly options: readonly { readonly PLpgSQL_raise_option: { readonly expr: Text } }[];
 }
 
 interface Parsed {
@@ -52,10 +54,14 @@ export function raisedBy(text: string): (() => Error) | null {
   if (others.some((one) => !one.PLpgSQL_stmt_return)) {
     throw new NotModelled(`the trigger's function ${text}`);
   }
-  const named = raised.options[0]?.PLpgSQL_raise_option.expr.PLpgSQL_expr.query ?? '';
+  return compileRaise(raised);
+}
+
+function compileRaise({ message, options }: Raise): () => Error {
+  const named = options[0]?.PLpgSQL_raise_option.expr.PLpgSQL_expr.query ?? '';
   const name = named.slice(1, -1);
   if (!isCondition(name)) throw new NotModelled(`the condition ${name}`);
-  return () => refusal(name, raised.message);
+  return () => refusal(name, message);
 }
 
 function isCondition(name: string): name is keyof typeof sqlStates {
@@ -90,24 +96,24 @@ export function compileFunction(
   };
 }
 
-/** The action of a trigger's function for a new row. */
+/** The action of a trigger's function for a row before its change, if there was one, and after it. */
 export function doneBy(
   text: string,
   columns: readonly Column[],
   { compiler, catalog }: Pick<Place, 'compiler' | 'catalog'>,
-): (session: Frame['session'], row: Tuple) => void {
+): (session: Frame['session'], before: Tuple | null, after: Tuple) => void {
   const names = [{ name: 'found', type: 'bool' }];
   let work: ReturnType<typeof compileBody> | null = null;
-  return (session, row) => {
+  return (session, before, after) => {
     work ??= compileBody(parseSteps(text), names, new Place(compiler, catalog, columns));
-    work(session, [], row);
+    work(session, [], [before ?? [], after]);
   };
 }
 
 class Place {
   readonly compiler: Compiler;
   readonly catalog: Known;
-  /** The columns of the row of a trigger. */
+  /** The columns of the rows of a trigger. */
   readonly columns: readonly Column[];
 
   constructor(compiler: Compiler, catalog: Known, columns: readonly Column[] = []) {
@@ -123,14 +129,17 @@ class Place {
     scope.add({ alias: '', number: source, columns: variables });
     scope.visible = variables.map((variable, place) => ({ ...variable, source, place }));
     const { columns } = this;
-    if (columns.length > 0) scope.add({ alias: 'new', number: scope.statement.source(), columns });
+    for (const alias of columns.length > 0 ? ['old', 'new'] : []) {
+      scope.add({ alias, number: scope.statement.source(), columns });
+    }
     return scope;
   }
 }
 
 interface Variables {
   readonly values: readonly Value[];
-  readonly row: Tuple;
+  /** The row of a trigger before and after its change. */
+  readonly rows: readonly Tuple[];
   isFound: boolean;
 }
 
@@ -140,16 +149,20 @@ type Names = readonly { readonly name: string; readonly type: string }[];
 
 function compileBody(steps: readonly Step[], names: Names, place: Place) {
   const works = steps.map((step) => compileStep(step, names, place));
-  return (session: Frame['session'], values: readonly Value[], row: Tuple = []): void => {
-    const variables = { values, row, isFound: false };
+  return (
+    session: Frame['session'],
+    values: readonly Value[],
+    rows: readonly Tuple[] = [],
+  ): void => {
+    const variables = { values, rows, isFound: false };
     for (const work of works) work(session, variables);
   };
 }
 
 /** Each statement of a function sees the changes of the statements before it. */
-function makeFrame(session: Frame['session'], { values, row, isFound }: Variables): Frame {
+function makeFrame(session: Frame['session'], { values, rows, isFound }: Variables): Frame {
   const command = session.nextCommand();
-  const tuples = [[...values, isFound], row];
+  const tuples = [[...values, isFound], ...rows];
   return { session, command, parameters: [], tuples, versions: [], kept: [] };
 }
 
@@ -157,6 +170,12 @@ function compileStep(step: Step, names: Names, place: Place): Work {
   const scope = place.scope(names);
   // An AFTER trigger returns null, which has no effect.
   if (step.PLpgSQL_stmt_return) return () => undefined;
+  if (step.PLpgSQL_stmt_raise) {
+    const raise = compileRaise(step.PLpgSQL_stmt_raise);
+    return () => {
+      throw raise();
+    };
+  }
   if (step.PLpgSQL_stmt_execsql) {
     const node = statementIn(step.PLpgSQL_stmt_execsql.sqlstmt.PLpgSQL_expr.query);
     const modification = scope.statement.compiler.modification(node, scope);

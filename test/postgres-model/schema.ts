@@ -229,8 +229,8 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   const body = making.bodies.get(name) ?? '';
   const scope = makeScope(table, ['old', 'new'], making);
   const holds = whenClause ? ofRows(scope, condition(whenClause, scope).run) : () => true;
-  const raise = raisedBy(body);
-  if (timing === before && raise && !(events & onInsert)) {
+  const raise = timing === before ? raisedBy(body) : null;
+  if (raise && !(events & onInsert)) {
     const on = new Set<'update' | 'delete'>();
     if (events & onDelete) on.add('delete');
     if (events & onUpdate) on.add('update');
@@ -242,16 +242,12 @@ function addTrigger(definition: string, table: Table, making: WithBodies): void 
   }
   if (timing !== 0 || events & onDelete) throw new NotModelled(definition);
   const { compiler, schema } = making;
-  const write = raise
-    ? () => {
-        throw raise();
-      }
-    : doneBy(body, table.columns, { compiler, catalog: schema });
+  const work = doneBy(body, table.columns, { compiler, catalog: schema });
   const on = new Set<'insert' | 'update'>();
   if (events & onInsert) on.add('insert');
   if (events & onUpdate) on.add('update');
   const fire: AfterTrigger['fire'] = (session, old, next) => {
-    if (holds(old, next) === true) write(session, next);
+    if (holds(old, next) === true) work(session, old, next);
   };
   table.afterTriggers = [...table.afterTriggers, { on, fire }];
 }

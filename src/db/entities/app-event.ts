@@ -43,7 +43,7 @@ interface Announced {
   readonly at: string;
 }
 
-/** The body of a trigger that writes an event and queues its job. */
+/** The statements of a trigger that write an event and queue its job. */
 export function announcing({ id, type, transactionId, operation, at }: Announced): string {
   const values = [id, type, 'new.user_id', transactionId, operation, 'new.status', at].join(', ');
   return [
@@ -52,6 +52,6 @@ export function announcing({ id, type, transactionId, operation, at }: Announced
     'insert into jobs (kind, payload, unique_key, status, run_at, created_at)',
     `values ('deliver-app-event', jsonb_build_object('id', ${id}), 'app-event:' || ${id},`,
     `'queued', ${at}, ${at}) on conflict do nothing;`,
-    "perform pg_notify('ponte_jobs', ''); return null;",
+    "perform pg_notify('ponte_jobs', '');",
   ].join(' ');
 }

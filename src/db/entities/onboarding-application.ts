@@ -13,6 +13,15 @@ import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
+/** The event has the user's id, because the application's id is the applicant's secret. */
+const announceOutcome = announcing({
+  id: "'onboarding_' || new.user_id",
+  type: "'onboarding.' || lower(new.status)",
+  transactionId: 'null',
+  operation: 'null',
+  at: 'new.updated_at',
+});
+
 /** The opening of an account by one person, step by step. Its id is a secret of the applicant. */
 export const OnboardingApplication = defineEntity({
   name: 'OnboardingApplication',
@@ -54,18 +63,11 @@ export const OnboardingApplication = defineEntity({
       body: "raise exception 'an application does not move this way' using errcode = 'check_violation';",
     },
     {
-      // The event has the user's id, because the application's id is the applicant's secret.
       name: 'onboarding_applications_told',
       timing: 'after',
       events: ['update'],
       when: `old.status <> new.status and new.status in ('APPROVED', 'REJECTED') and ${writesAppEvents}`,
-      body: announcing({
-        id: "'onboarding_' || new.user_id",
-        type: "'onboarding.' || lower(new.status)",
-        transactionId: 'null',
-        operation: 'null',
-        at: 'new.updated_at',
-      }),
+      body: `${announceOutcome} return null;`,
     },
   ],
   indexes: [

@@ -75,14 +75,14 @@ export const PixDispute = defineEntity({
       timing: 'after',
       events: ['update'],
       when: `old.status <> new.status and ${isNews}`,
-      body: announceStatus,
+      body: `${announceStatus} return null;`,
     },
     {
       name: 'pix_disputes_reported',
       timing: 'after',
       events: ['insert'],
       when: isNews,
-      body: announceStatus,
+      body: `${announceStatus} return null;`,
     },
   ],
   checks: [
