@@ -96,7 +96,7 @@ export function compileFunction(
   };
 }
 
-/** The action of a trigger's function for a row before its change, if there was one, and after it. */
+/** The action of a trigger's function, for a row as it was (null: there was none) and as it is. */
 export function doneBy(
   text: string,
   columns: readonly Column[],
