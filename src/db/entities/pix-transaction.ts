@@ -71,7 +71,11 @@ const announceCorrection = announcing({
 const isCorrection =
   "old.status = 'FAILED' and new.status = 'COMPLETED' and old.corrected_at is null and new.corrected_at is not null";
 
-/** What the database does when a transaction ends or changes after its end, whoever changes it. */
+/**
+ * What the database does when a transaction ends or changes after its end, whoever changes it. The
+ * trigger `pix_transactions_changed` runs these rules for the changes that its condition names: a
+ * rule about another change extends the condition.
+ */
 const rulesOfChange: readonly { readonly when: string; readonly run: string }[] = [
   {
     // COMPLETED and FAILED are final. Only a FAILED transaction that was paid is corrected, once.
